@@ -1,1 +1,20 @@
-//! x
+//! What an agent test spec may say, and what it means.
+//!
+//! ```text
+//! text ── document ──▶ tree + problems ── dialect ──▶ Suite { cases: Action, Claims } + problems
+//!                                                       Claim × Evidence ── check ──▶ Verdicts
+//! ```
+//!
+//! This crate is pure: it reads no file but through [`files::Files`], starts no process, knows no clock
+//! and no network, and nothing in it can fail on account of its input. What it never does: talk to
+//! editors (the `speclens` crate does), or make things happen (`speclens-runner` does).
+
+pub mod analysis;
+pub mod dialect;
+pub mod document;
+pub mod evidence;
+pub mod files;
+pub mod problem;
+pub mod settings;
+pub mod suite;
+pub mod verdict;

@@ -1,0 +1,114 @@
+//! The formats that are understood. A closed set: what differs between them is decided here.
+
+pub mod kindlm;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    document::Pointer,
+    verdict::{Status, Verdict},
+};
+
+/// A format of test specs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// KindLM: `kindlm.yaml`.
+    KindLm,
+}
+
+/// Which rules say what a plain scalar means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarRules {
+    /// YAML 1.1 as PyYAML reads it: `yes` is a boolean, `012` is ten, `2024-01-01` is a date; merge keys apply.
+    Yaml11,
+    /// The core schema of YAML 1.2: `yes` is text, `012` is twelve; merge keys are ordinary keys.
+    Yaml12,
+}
+
+impl Dialect {
+    /// The format's name as reports write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dialect::KindLm => "kindlm",
+        }
+    }
+
+    /// The format of a file with this name.
+    pub fn of_file_name(name: &str) -> Option<Dialect> {
+        matches!(name, "kindlm.yaml" | "kindlm.yml").then_some(Dialect::KindLm)
+    }
+
+    /// How plain scalars are read.
+    pub fn scalar_rules(self) -> ScalarRules {
+        match self {
+            Dialect::KindLm => ScalarRules::Yaml12,
+        }
+    }
+}
+
+/// The conditions that a suite puts on its whole run.
+#[derive(Clone, Debug)]
+pub enum Gates {
+    /// KindLM's `gates`.
+    KindLm(kindlm::Gates),
+}
+
+/// What gates look at: the runs of one case, by subject.
+#[derive(Clone, Debug)]
+pub struct CaseOutcome<'a> {
+    /// The result of the case.
+    pub status: Status,
+    /// One entry per attempt.
+    pub runs: Vec<RunOutcome<'a>>,
+}
+
+/// One attempt, as gates look at it.
+#[derive(Clone, Debug)]
+pub struct RunOutcome<'a> {
+    /// Who acted: a model's id, or `command`.
+    pub subject: &'a str,
+    /// The attempt's status.
+    pub status: Status,
+    /// The verdicts of all claims.
+    pub verdicts: Vec<&'a Verdict>,
+    /// From start to end.
+    pub duration_ms: Option<f64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+/// The answer of one gate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateOutcome {
+    /// The gate's name in the format.
+    pub name: &'static str,
+    /// Where it is written; nothing when the format's default applies.
+    pub at: Option<Pointer>,
+    /// Pass or fail.
+    pub status: Status,
+    /// The limit.
+    pub expected: f64,
+    /// The measured value.
+    pub actual: f64,
+    /// The whole story in one sentence.
+    pub message: String,
+}
+
+/// What the gates make of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateReport {
+    /// Every gate, in the format's order.
+    pub gates: Vec<GateOutcome>,
+    /// Whether gates written in the file allow the failed cases there are. Never set by a default.
+    pub rescued: bool,
+}
+
+impl Gates {
+    /// Judges a finished run.
+    pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
+        match self {
+            Gates::KindLm(gates) => gates.evaluate(cases),
+        }
+    }
+}

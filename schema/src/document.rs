@@ -1,0 +1,568 @@
+//! Text → tree with byte ranges and problems. Reading never fails: what is intact stays readable.
+//!
+//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list.
+//! Every block is parsed alone ([`events`]), or recovered ([`recover`]), and is kept as long as its text
+//! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
+//! one block. [`view`] puts the pieces together again: consumers see one tree.
+
+mod blocks;
+mod events;
+mod lines;
+mod pointer;
+mod recover;
+mod scalar;
+mod tree;
+mod value;
+mod view;
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use ropey::Rope;
+
+use crate::{
+    dialect::ScalarRules,
+    problem::{Code, Problem},
+};
+
+use blocks::{Span, SpanKind};
+use recover::Fault;
+
+pub use lines::{Encoding, LineColumn, Lines};
+pub use pointer::Pointer;
+pub use scalar::{Scalar, is_ambiguous};
+pub use tree::{Entry, Node, NodeKind, Style};
+pub use value::TooLarge;
+pub use view::{EntryRef, NodeRef, Shape};
+
+/// A text longer than this is not read.
+pub const SIZE_LIMIT: usize = 64 * 1024 * 1024;
+
+/// As many bytes are joined when a block seems to go on in the next ones.
+const JOIN_LIMIT: usize = 64 * 1024;
+
+/// A YAML text and its tree.
+#[derive(Clone, Debug)]
+pub struct Document {
+    text: Rope,
+    rules: ScalarRules,
+    blocks: Arc<Vec<Arc<Block>>>,
+    /// Where each block begins, in bytes.
+    starts: Arc<Vec<usize>>,
+    index: Arc<Index>,
+    /// The bytes that changed since the tree was last brought up to date.
+    pending: Option<Pending>,
+    /// Mistakes that no single block shows: found by reading the whole.
+    whole_problem: Option<Fault>,
+}
+
+/// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
+/// first byte.
+#[derive(Debug)]
+pub struct Block {
+    length: usize,
+    kind: BlockKind,
+    /// The pieces that it was cut into before it turned out that they belong together.
+    pieces: usize,
+    root: Option<Node>,
+    faults: Vec<Fault>,
+    anchors: Vec<Anchor>,
+    aliases: bool,
+    /// Bytes edited since the block could last be read.
+    suspect: Option<Range<usize>>,
+    /// Whether the parser stopped only at the end: what is missing may stand in the next block.
+    open_ended: bool,
+}
+
+/// Where a block stands in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// The text was not cut.
+    Whole,
+    /// Entries of the root mapping.
+    Entry,
+    /// The key of a list whose items are blocks.
+    Head,
+    /// Items of the list whose key came last.
+    Item,
+    /// A line that belongs to nothing.
+    Stray,
+}
+
+#[derive(Debug)]
+struct Anchor {
+    name: Box<str>,
+    at: usize,
+}
+
+/// Where the root's entries and the lists' items are found.
+#[derive(Debug, Default)]
+struct Index {
+    entries: Vec<IndexEntry>,
+    /// Blocks that define a name, in order.
+    anchors: HashMap<Box<str>, Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct IndexEntry {
+    block: usize,
+    /// The entry in that block's mapping.
+    entry: usize,
+    /// The items, when they are blocks: the block and the place in its sequence.
+    items: Option<Vec<(usize, usize)>>,
+}
+
+/// An edit that the tree does not show yet: these bytes of the old text became those of the new one.
+#[derive(Clone, Debug)]
+struct Pending {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl Document {
+    /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
+    pub fn read(text: &str, rules: ScalarRules) -> Document {
+        let mut document = Document {
+            text: Rope::from_str(text),
+            rules,
+            blocks: Arc::default(),
+            starts: Arc::default(),
+            index: Arc::default(),
+            pending: Some(Pending { old: 0..0, new: 0..text.len() }),
+            whole_problem: None,
+        };
+        document.refresh();
+        document.consult_whole(text);
+        document
+    }
+
+    /// Replaces bytes of the text. The tree follows with [`Document::refresh`].
+    pub fn edit(&mut self, range: Range<usize>, text: &str) {
+        let start = self.text.byte_to_char(range.start);
+        let end = self.text.byte_to_char(range.end);
+        self.text.remove(start..end);
+        self.text.insert(start, text);
+        let new = range.start..range.start + text.len();
+        self.pending = Some(match self.pending.take() {
+            None => Pending { old: range, new },
+            Some(pending) => pending.followed_by(range, new),
+        });
+    }
+
+    /// Brings the tree up to date. Costs the blocks that were touched.
+    pub fn refresh(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        self.whole_problem = None;
+        if self.text.len_bytes() > SIZE_LIMIT {
+            let message = format!("larger than {} MB: the file is not read; split it", SIZE_LIMIT / 1024 / 1024);
+            self.whole_problem = Some(Fault { range: 0..0, message, too_large: true });
+            self.adopt(Vec::new());
+            return;
+        }
+        match blocks::split(&self.text) {
+            None => {
+                let text = String::from(&self.text);
+                let suspect = self.suspect_of_whole(&pending);
+                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, 1, suspect))]);
+            }
+            Some(spans) => self.refresh_blocks(&spans, &pending),
+        }
+    }
+
+    /// Lets the whole text decide, as on opening and saving: where it can be read although a block could
+    /// not, it is kept whole; where it cannot although every block could, its mistake is reported.
+    pub fn consult_whole(&mut self, text: &str) {
+        if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > SIZE_LIMIT {
+            return;
+        }
+        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        match (events::parse(text), damaged) {
+            (Ok(parsed), true) if matches!(parsed.root, Some(Node { kind: NodeKind::Mapping(_), .. })) => {
+                self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, 1, None))]);
+            }
+            (Err(error), false) => {
+                let message = format!("not YAML: {}", error.message);
+                let line = self.text.byte_to_line(error.offset);
+                let start = self.text.line_to_byte(line);
+                let words = String::from(self.text.line(line));
+                let range = start..start + words.trim_end().len();
+                self.whole_problem = Some(Fault { range, message, too_large: error.too_deep });
+            }
+            (Ok(_) | Err(_), _) => {}
+        }
+    }
+
+    fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
+        let shrunk = pending.old.len();
+        let grown = pending.new.len();
+        // Old blocks by where they stand in the new text, if the edit left them alone.
+        let old_place = |start: usize, length: usize| {
+            if start + length <= pending.new.start {
+                Some(start)
+            } else if start >= pending.new.end && start > 0 {
+                Some(start - grown + shrunk)
+            } else {
+                None
+            }
+        };
+        let mut blocks: Vec<Arc<Block>> = Vec::with_capacity(spans.len());
+        let mut index = 0;
+        let mut previous_is_new = false;
+        while index < spans.len() {
+            let span = &spans[index];
+            let kind = block_kind(span.kind);
+            let reused = old_place(span.range.start, span.range.len())
+                .and_then(|start| self.starts.binary_search(&start).ok())
+                .map(|found| &self.blocks[found])
+                .filter(|block| block.kind == kind)
+                .filter(|block| {
+                    let last = index + block.pieces - 1;
+                    spans.get(last).is_some_and(|last| {
+                        last.range.end == span.range.start + block.length
+                            && old_place(span.range.start, block.length).is_some()
+                    })
+                });
+            // A block that stopped at its end looks at its successors again when they changed.
+            if let Some(block) = reused
+                && !(block.open_ended && self.successor_changed(spans, index + block.pieces, pending))
+            {
+                index += block.pieces;
+                blocks.push(Arc::clone(block));
+                previous_is_new = false;
+                continue;
+            }
+            let suspect = self.suspect(span, pending, previous_is_new);
+            let (block, pieces) = self.parse_span(spans, index, kind, suspect);
+            index += pieces;
+            previous_is_new = true;
+            blocks.push(Arc::new(block));
+        }
+        self.adopt(blocks);
+    }
+
+    fn successor_changed(&self, spans: &[Span], next: usize, pending: &Pending) -> bool {
+        spans.get(next).is_some_and(|span| span.range.start < pending.new.end + 1 && span.range.end > pending.new.start)
+    }
+
+    /// The bytes of a new block that were edited since it could last be read.
+    fn suspect(&self, span: &Span, pending: &Pending, _previous_is_new: bool) -> Option<Range<usize>> {
+        if self.blocks.is_empty() {
+            return None;
+        }
+        let clip = |range: Range<usize>| {
+            let start = range.start.clamp(span.range.start, span.range.end) - span.range.start;
+            let end = range.end.clamp(span.range.start, span.range.end) - span.range.start;
+            start..end
+        };
+        let touched = pending.new.start <= span.range.end && pending.new.end >= span.range.start;
+        let edited = touched.then(|| clip(pending.new.clone()));
+        // What was suspect in the block that stood here before still is.
+        let before = self
+            .starts
+            .binary_search(&span.range.start)
+            .ok()
+            .map(|found| &self.blocks[found])
+            .and_then(|block| block.suspect.clone())
+            .map(|range| {
+                let shift = |at: usize| {
+                    let absolute = at + span.range.start;
+                    if absolute >= pending.old.end {
+                        absolute - pending.old.len() + pending.new.len()
+                    } else {
+                        absolute
+                    }
+                };
+                clip(shift(range.start)..shift(range.end))
+            });
+        match (edited, before) {
+            (Some(edited), Some(before)) => Some(edited.start.min(before.start)..edited.end.max(before.end)),
+            (edited, before) => edited.or(before),
+        }
+    }
+
+    fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
+        let [block] = self.blocks.as_slice() else { return None };
+        let before = block.suspect.clone().unwrap_or(pending.new.clone());
+        Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
+    }
+
+    /// Parses a piece, together with its successors when they seem to belong to it.
+    fn parse_span(
+        &self,
+        spans: &[Span],
+        index: usize,
+        kind: BlockKind,
+        suspect: Option<Range<usize>>,
+    ) -> (Block, usize) {
+        let slice = |range: Range<usize>| String::from(self.text.byte_slice(range));
+        let alone = Block::parse(&slice(spans[index].range.clone()), kind, 1, suspect);
+        if !alone.open_ended {
+            return (alone, 1);
+        }
+        let start = spans[index].range.start;
+        let mut pieces = 2;
+        while index + pieces <= spans.len() && spans[index + pieces - 1].range.end - start <= JOIN_LIMIT {
+            let joinable = match kind {
+                BlockKind::Item => spans[index + 1..index + pieces]
+                    .iter()
+                    .all(|span| matches!(span.kind, SpanKind::Item | SpanKind::Stray)),
+                // A list's items would lose their key if only the key were taken in.
+                BlockKind::Entry | BlockKind::Head => {
+                    spans.get(index + pieces).is_none_or(|next| !matches!(next.kind, SpanKind::Item | SpanKind::Stray))
+                }
+                BlockKind::Whole | BlockKind::Stray => false,
+            };
+            if joinable {
+                let joined_kind = if kind == BlockKind::Head { BlockKind::Entry } else { kind };
+                let text = slice(start..spans[index + pieces - 1].range.end);
+                if events::parse(&text).is_ok() {
+                    return (Block::parse(&text, joined_kind, pieces, None), pieces);
+                }
+            }
+            pieces += if pieces < 8 { 1 } else { pieces };
+        }
+        (alone, 1)
+    }
+
+    fn adopt(&mut self, blocks: Vec<Arc<Block>>) {
+        let mut starts = Vec::with_capacity(blocks.len());
+        let mut at = 0;
+        for block in &blocks {
+            starts.push(at);
+            at += block.length;
+        }
+        self.index = Arc::new(Index::of(&blocks));
+        self.blocks = Arc::new(blocks);
+        self.starts = Arc::new(starts);
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Rope {
+        &self.text
+    }
+
+    /// The rules by which plain scalars are read.
+    pub fn rules(&self) -> ScalarRules {
+        self.rules
+    }
+
+    /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
+        self.starts.iter().copied().zip(self.blocks.iter())
+    }
+
+    /// Whether the text could not be cut, so that it is one block.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.blocks.as_slice(), [block] if block.kind == BlockKind::Whole)
+    }
+
+    /// What cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut aliases = false;
+        for (start, block) in self.blocks() {
+            problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
+            aliases |= block.aliases;
+        }
+        problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
+        view::duplicate_keys(self, &mut problems);
+        if aliases {
+            view::unknown_aliases(self, &mut problems);
+        }
+        problems.sort_by_key(|problem| problem.range.start);
+        problems
+    }
+
+    /// Whether every byte was understood.
+    pub fn is_intact(&self) -> bool {
+        self.whole_problem.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
+    }
+}
+
+impl Block {
+    fn parse(text: &str, kind: BlockKind, pieces: usize, suspect: Option<Range<usize>>) -> Block {
+        let mut block = Block {
+            length: text.len(),
+            kind,
+            pieces,
+            root: None,
+            faults: Vec::new(),
+            anchors: Vec::new(),
+            aliases: false,
+            suspect: None,
+            open_ended: false,
+        };
+        match events::parse(text) {
+            Ok(parsed) => {
+                block.root = parsed.root;
+                if let Some(second) = parsed.second_document {
+                    let message = "a second document begins here: a suite is one document".to_owned();
+                    block.faults.push(Fault { range: second..(second + 3).min(text.len()), message, too_large: false });
+                }
+                block.expect_shape(text);
+            }
+            Err(error) => {
+                let recovered = recover::recover(text, &error, suspect.clone());
+                block.open_ended = text[error.offset..].trim().is_empty();
+                block.root = recovered.root;
+                block.faults = recovered.faults;
+                block.suspect = suspect;
+            }
+        }
+        block.drop_foreign_root();
+        if let Some(root) = &block.root {
+            collect_names(root, &mut block.anchors, &mut block.aliases);
+        }
+        block
+    }
+
+    /// A piece that is YAML may still not be what can stand at its place.
+    fn expect_shape(&mut self, text: &str) {
+        let Some(root) = &self.root else { return };
+        let (fits, message) = match self.kind {
+            BlockKind::Whole => (true, ""),
+            BlockKind::Entry | BlockKind::Head => {
+                (matches!(root.kind, NodeKind::Mapping(_)), "expected `key: value` here")
+            }
+            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item here"),
+            BlockKind::Stray => (false, "this line belongs to nothing: remove it, or indent it"),
+        };
+        if fits {
+            return;
+        }
+        let range = root.range.clone();
+        let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
+        let message = if self.kind != BlockKind::Stray
+            && words.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
+        {
+            format!("`{words}` has no colon: write `{words}:`")
+        } else {
+            message.to_owned()
+        };
+        self.faults.push(Fault { range: range.start..range.start + words.len(), message, too_large: false });
+        // A key whose colon is missing keeps the items below it reachable.
+        self.root = (self.kind == BlockKind::Head).then(|| {
+            let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
+            let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
+            let value = Node::empty(key.range.end);
+            Node {
+                range: key.range.clone(),
+                anchor: None,
+                tag: None,
+                kind: NodeKind::Mapping(vec![Entry { key, value }]),
+            }
+        });
+    }
+
+    fn drop_foreign_root(&mut self) {
+        let fits = match (&self.root, self.kind) {
+            (None, _) | (_, BlockKind::Whole) => true,
+            (Some(root), BlockKind::Entry | BlockKind::Head) => matches!(root.kind, NodeKind::Mapping(_)),
+            (Some(root), BlockKind::Item) => matches!(root.kind, NodeKind::Sequence(_)),
+            (Some(_), BlockKind::Stray) => false,
+        };
+        if !fits {
+            self.root = None;
+        }
+    }
+
+    /// Its extent in bytes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Where it stands in the document.
+    pub fn kind(&self) -> BlockKind {
+        self.kind
+    }
+
+    /// Whether all of it was understood.
+    pub fn is_intact(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Whether it refers to names that may be defined elsewhere.
+    pub fn has_aliases(&self) -> bool {
+        self.aliases
+    }
+
+    /// Whether it defines names.
+    pub fn has_anchors(&self) -> bool {
+        !self.anchors.is_empty()
+    }
+}
+
+impl Index {
+    fn of(blocks: &[Arc<Block>]) -> Index {
+        let mut index = Index::default();
+        for (number, block) in blocks.iter().enumerate() {
+            for anchor in &block.anchors {
+                let places = index.anchors.entry(anchor.name.clone()).or_default();
+                if places.last() != Some(&number) {
+                    places.push(number);
+                }
+            }
+            match (block.kind, block.root.as_ref().map(|root| &root.kind)) {
+                (BlockKind::Entry | BlockKind::Head, Some(NodeKind::Mapping(entries))) => {
+                    for entry in 0..entries.len() {
+                        let items = (block.kind == BlockKind::Head && entry + 1 == entries.len()).then(Vec::new);
+                        index.entries.push(IndexEntry { block: number, entry, items });
+                    }
+                }
+                (BlockKind::Item, Some(NodeKind::Sequence(found))) => {
+                    if let Some(items) = index.entries.last_mut().and_then(|entry| entry.items.as_mut()) {
+                        items.extend((0..found.len()).map(|item| (number, item)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        index
+    }
+}
+
+impl Pending {
+    /// This edit, then another one in the coordinates of the text after it.
+    fn followed_by(self, range: Range<usize>, new: Range<usize>) -> Pending {
+        // The other edit's range in the old text, as far as it lies outside of what is pending.
+        let grown = self.new.len();
+        let shrunk = self.old.len();
+        let to_old = |at: usize| if at >= self.new.end { at - grown + shrunk } else { at };
+        let old_start = self.old.start.min(range.start);
+        let old_end = self.old.end.max(if range.end >= self.new.end { to_old(range.end) } else { self.old.end });
+        let shift =
+            |at: usize| if at >= range.end { at - range.len() + new.len() } else { new.end.max(at.min(new.end)) };
+        let new_start = self.new.start.min(new.start);
+        let new_end = shift(self.new.end).max(new.end);
+        Pending { old: old_start..old_end, new: new_start..new_end }
+    }
+}
+
+fn block_kind(kind: SpanKind) -> BlockKind {
+    match kind {
+        SpanKind::Preamble | SpanKind::Entry => BlockKind::Entry,
+        SpanKind::Head => BlockKind::Head,
+        SpanKind::Item => BlockKind::Item,
+        SpanKind::Stray => BlockKind::Stray,
+    }
+}
+
+fn collect_names(node: &Node, anchors: &mut Vec<Anchor>, aliases: &mut bool) {
+    if let Some(name) = &node.anchor {
+        anchors.push(Anchor { name: name.clone(), at: node.range.start });
+    }
+    match &node.kind {
+        NodeKind::Scalar { .. } => {}
+        NodeKind::Alias(_) => *aliases = true,
+        NodeKind::Sequence(items) => items.iter().for_each(|item| collect_names(item, anchors, aliases)),
+        NodeKind::Mapping(entries) => entries.iter().for_each(|entry| {
+            collect_names(&entry.key, anchors, aliases);
+            collect_names(&entry.value, anchors, aliases);
+        }),
+    }
+}
+
+fn syntax_problem(fault: &Fault, start: usize) -> Problem {
+    let code = if fault.too_large { Code::TooLarge } else { Code::Syntax };
+    let range = fault.range.start + start..fault.range.end + start;
+    Problem::new(code, Pointer::root(), range, fault.message.clone())
+}

@@ -1,0 +1,363 @@
+//! Where a text can be cut so that each piece means the same alone: each top-level entry, and each item
+//! of a top-level list. Decided by indentation, without parsing.
+
+use std::ops::Range;
+
+use ropey::Rope;
+
+/// A piece of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Its bytes, trailing comments and blank lines included.
+    pub range: Range<usize>,
+    /// What it holds.
+    pub kind: SpanKind,
+}
+
+/// What a piece holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpanKind {
+    /// Comments and the `---` before the first entry.
+    Preamble,
+    /// A top-level entry.
+    Entry,
+    /// The `key:` of a top-level list whose items are pieces of their own.
+    Head,
+    /// An item of such a list.
+    Item,
+    /// A line in the middle of a list that belongs to nothing, such as a conflict marker.
+    Stray,
+}
+
+/// Cuts a text. Nothing when cutting would change its meaning; then it is read whole.
+pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
+    let mut splitter = Splitter { text, spans: Vec::new(), list: List::None, separated: false };
+    if !for_each_line(text, |line| splitter.line(&line)) {
+        return None;
+    }
+    let mut spans = splitter.spans;
+    let end = text.len_bytes();
+    for index in 0..spans.len() {
+        spans[index].range.end = spans.get(index + 1).map_or(end, |next| next.range.start);
+    }
+    // A key without items is an ordinary entry.
+    for index in 0..spans.len() {
+        if spans[index].kind == SpanKind::Head && spans.get(index + 1).is_none_or(|next| next.kind != SpanKind::Item) {
+            spans[index].kind = SpanKind::Entry;
+        }
+    }
+    spans.iter().any(|span| matches!(span.kind, SpanKind::Entry | SpanKind::Head)).then_some(spans)
+}
+
+/// The beginning of a line: enough to decide where it belongs.
+struct Line {
+    start: usize,
+    /// Blanks before the first other character.
+    indent: usize,
+    /// The first character that is no blank; 0 on an empty line.
+    first: u8,
+    /// The character behind it; a line break at the end of the line.
+    second: u8,
+}
+
+struct Splitter<'t> {
+    text: &'t Rope,
+    spans: Vec<Span>,
+    list: List,
+    /// Whether `---` was seen.
+    separated: bool,
+}
+
+/// What is known about the entry that is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// It is not a list that can be cut.
+    None,
+    /// It is a bare `key:`; the next line decides.
+    Possible,
+    /// It is a list, and its dashes stand in this column.
+    At(usize),
+}
+
+impl Splitter<'_> {
+    /// Takes one line; false when the text cannot be cut.
+    fn line(&mut self, line: &Line) -> bool {
+        if matches!(line.first, 0 | b'#') {
+            if self.spans.is_empty() {
+                self.begin(0, SpanKind::Preamble);
+            }
+            return true;
+        }
+        let dash = line.first == b'-' && matches!(line.second, b' ' | b'\t' | b'\r' | b'\n');
+        if dash && (self.list == List::Possible || self.list == List::At(line.indent)) {
+            self.list = List::At(line.indent);
+            self.begin(line.start, SpanKind::Item);
+            return true;
+        }
+        if line.indent > 0 || line.first == b'\t' {
+            if self.list == List::Possible {
+                self.list = List::None;
+            }
+            // An indented beginning: the root is not where it is expected.
+            return self.has_entry();
+        }
+        self.top_level(line)
+    }
+
+    fn top_level(&mut self, line: &Line) -> bool {
+        match line.first {
+            b']' | b'}' => return self.has_entry(),
+            b'%' | b'?' => return false,
+            b'-' | b'.' => {
+                let words = self.words(line.start);
+                let marker = words.get(..3).filter(|marker| *marker == "---" || *marker == "...");
+                if let Some(marker) = marker
+                    && words[3..].chars().next().is_none_or(char::is_whitespace)
+                {
+                    let bare = words[3..].trim_start().is_empty() || words[3..].trim_start().starts_with('#');
+                    if marker == "..." || self.has_entry() || self.separated || !bare {
+                        return false;
+                    }
+                    self.separated = true;
+                    if self.spans.is_empty() {
+                        self.begin(0, SpanKind::Preamble);
+                    }
+                    return true;
+                }
+                if line.first == b'-' && !self.has_entry() {
+                    return false;
+                }
+            }
+            b'[' | b'{' | b'"' | b'\'' | b'&' | b'!' | b'*' | b'|' | b'>' | b'@' | b'`' if !self.has_entry() => {
+                return false;
+            }
+            _ => {}
+        }
+        let words = self.words(line.start);
+        match entry_shape(&words) {
+            Shape::Key => {
+                self.list = List::Possible;
+                self.begin(line.start, SpanKind::Head);
+            }
+            Shape::KeyWithValue => {
+                self.list = List::None;
+                self.begin(line.start, SpanKind::Entry);
+            }
+            Shape::Other if matches!(self.list, List::At(_)) => self.begin(line.start, SpanKind::Stray),
+            Shape::Other => {
+                // A key whose colon is still missing may have items already.
+                self.list = List::Possible;
+                self.begin(line.start, SpanKind::Head);
+            }
+        }
+        true
+    }
+
+    fn begin(&mut self, start: usize, kind: SpanKind) {
+        let start = if self.spans.is_empty() { 0 } else { start };
+        self.spans.push(Span { range: start..start, kind });
+    }
+
+    fn has_entry(&self) -> bool {
+        self.spans.iter().rev().any(|span| span.kind != SpanKind::Preamble)
+    }
+
+    fn words(&self, start: usize) -> String {
+        let line = self.text.byte_to_line(start);
+        let text: String = self.text.line(line).into();
+        text.trim_start_matches('\u{feff}').trim_end().to_owned()
+    }
+}
+
+/// What a line in the first column looks like.
+enum Shape {
+    /// `key:`
+    Key,
+    /// `key: value`
+    KeyWithValue,
+    /// Anything else.
+    Other,
+}
+
+fn entry_shape(line: &str) -> Shape {
+    if line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>") || line.starts_with("=======") {
+        return Shape::Other;
+    }
+    let rest = match line.chars().next() {
+        Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
+            Some(end) => &line[end + 2..],
+            None => return Shape::Other,
+        },
+        _ => line,
+    };
+    let Some(colon) = rest
+        .match_indices(':')
+        .map(|(at, _)| at)
+        .find(|at| rest[at + 1..].chars().next().is_none_or(|next| next == ' ' || next == '\t'))
+    else {
+        return Shape::Other;
+    };
+    if rest[..colon].contains(" #") {
+        return Shape::Other;
+    }
+    let value = rest[colon + 1..].trim_start();
+    if value.is_empty() || value.starts_with('#') { Shape::Key } else { Shape::KeyWithValue }
+}
+
+/// Hands over each line's beginning; false when a line was refused, or a bare CR breaks lines.
+fn for_each_line(text: &Rope, mut take: impl FnMut(Line) -> bool) -> bool {
+    let mut line = Line { start: 0, indent: 0, first: 0, second: b'\n' };
+    let mut state = State::Indent;
+    let mut offset = 0;
+    let mut pending_return = false;
+    for chunk in text.chunks() {
+        let bytes = chunk.as_bytes();
+        let mut at = 0;
+        if offset == 0 && bytes.starts_with(&[0xef, 0xbb, 0xbf]) {
+            at = 3;
+            line.start = 3;
+        }
+        while at < bytes.len() {
+            if pending_return && bytes[at] != b'\n' {
+                return false;
+            }
+            pending_return = false;
+            match state {
+                State::Rest => match memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
+                    None => at = bytes.len(),
+                    Some(found) => {
+                        at += found;
+                        if bytes[at] == b'\r' {
+                            pending_return = true;
+                        } else {
+                            if !take(line) {
+                                return false;
+                            }
+                            line = Line { start: offset + at + 1, indent: 0, first: 0, second: b'\n' };
+                            state = State::Indent;
+                        }
+                        at += 1;
+                    }
+                },
+                State::Indent => match bytes[at] {
+                    b' ' => {
+                        line.indent += 1;
+                        at += 1;
+                    }
+                    b'\n' | b'\r' => state = State::Rest,
+                    byte => {
+                        line.first = byte;
+                        state = if byte == b'\t' { State::Tab } else { State::Second };
+                        at += 1;
+                    }
+                },
+                // A line of blanks and tabs is empty.
+                State::Tab => match bytes[at] {
+                    b' ' | b'\t' => at += 1,
+                    b'\n' | b'\r' => {
+                        line.first = 0;
+                        state = State::Rest;
+                    }
+                    b'#' => {
+                        line.first = b'#';
+                        state = State::Rest;
+                    }
+                    _ => state = State::Rest,
+                },
+                State::Second => {
+                    line.second = bytes[at];
+                    state = State::Rest;
+                }
+            }
+        }
+        offset += bytes.len();
+    }
+    if pending_return {
+        return false;
+    }
+    if state == State::Tab {
+        line.first = 0;
+    }
+    line.first == 0 || take(line)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Indent,
+    Tab,
+    Second,
+    Rest,
+}
+
+#[cfg(test)]
+mod tests {
+    use ropey::Rope;
+
+    use super::{SpanKind, split};
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(SpanKind, &str)]) {
+        let spans = split(&Rope::from_str(text)).expect("the text can be cut");
+        let found: Vec<_> = spans.iter().map(|span| (span.kind, &text[span.range.clone()])).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn cuts_entries_and_items() {
+        check(
+            "# head\na: 1\ntests:\n  # one\n  - x: 1\n    y: 2\n\n  - z\nb:\n  c: 1\n",
+            &[
+                (SpanKind::Preamble, "# head\n"),
+                (SpanKind::Entry, "a: 1\n"),
+                (SpanKind::Head, "tests:\n  # one\n"),
+                (SpanKind::Item, "  - x: 1\n    y: 2\n\n"),
+                (SpanKind::Item, "  - z\n"),
+                (SpanKind::Entry, "b:\n  c: 1\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn dashes_may_stand_in_the_first_column() {
+        check(
+            "---\ntests:\n- a\n- b\nc: d",
+            &[
+                (SpanKind::Preamble, "---\n"),
+                (SpanKind::Head, "tests:\n"),
+                (SpanKind::Item, "- a\n"),
+                (SpanKind::Item, "- b\n"),
+                (SpanKind::Entry, "c: d"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_stray_line_does_not_end_the_list() {
+        check(
+            "t:\n  - a\n<<<<<<< HEAD\n  - b\n",
+            &[
+                (SpanKind::Head, "t:\n"),
+                (SpanKind::Item, "  - a\n"),
+                (SpanKind::Stray, "<<<<<<< HEAD\n"),
+                (SpanKind::Item, "  - b\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn declines_where_cutting_would_change_the_meaning() {
+        for text in [
+            "{a: 1}",
+            "- a\n- b\n",
+            "a: 1\n---\nb: 2\n",
+            "%YAML 1.2\n---\na: 1\n",
+            "a: 1\rb: 2\r",
+            "? a\n: b\n",
+            "hello\n  world: 1\n",
+            "",
+        ] {
+            let spans = split(&Rope::from_str(text));
+            assert!(text.starts_with("hello") || spans.is_none(), "{text:?} was cut into {spans:?}");
+        }
+    }
+}

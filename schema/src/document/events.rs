@@ -1,0 +1,248 @@
+//! YAML text → tree, strict: the first mistake ends the reading. The only place that knows the parser.
+
+use granit_parser::{Event, Parser, ScalarStyle, Span, options};
+
+use super::tree::{Entry, Node, NodeKind, Style};
+
+/// Collections may be nested this deep; nobody writes deeper by hand, and every walk over the tree
+/// may then be recursive.
+pub(crate) const NESTING_LIMIT: usize = 200;
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    /// The first document's root; nothing when there are only comments.
+    pub root: Option<Node>,
+    /// Where a second document begins, when there is one.
+    pub second_document: Option<usize>,
+}
+
+/// The first mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    /// Where the parser stood, in bytes; never past the end of the text.
+    pub offset: usize,
+    /// What it says.
+    pub message: String,
+    /// Whether the limit of nesting was met rather than a mistake.
+    pub too_deep: bool,
+    /// The end of the last thing that could be read, in bytes.
+    pub read_to: usize,
+}
+
+/// Reads one text to the end, or to its first mistake.
+pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+    let options = options! {
+        emit_unresolved_aliases: true,
+        emit_anchor_events: true,
+        emit_comments: false,
+        simple_key_max_lookahead: 64 * 1024,
+        flow_nesting_limit: NESTING_LIMIT,
+        block_nesting_limit: NESTING_LIMIT,
+    };
+    let parser = Parser::new_from_str_with_options(text, options);
+    let mut builder =
+        Builder { text, stack: Vec::new(), parsed: Parsed::default(), documents: 0, read_to: 0, opened: false };
+    for event in parser {
+        match event {
+            Ok((event, span)) => builder.event(event, span),
+            Err(error) => {
+                let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+                let message = error.to_string();
+                return Err(SyntaxError {
+                    offset: floor_boundary(text, offset),
+                    too_deep: message.contains("nesting") || message.contains("depth"),
+                    message: plain_message(&message),
+                    read_to: builder.read_to,
+                });
+            }
+        }
+    }
+    Ok(builder.parsed)
+}
+
+/// The parser's message without the position that it appends: problems carry their own.
+fn plain_message(message: &str) -> String {
+    let end = message.find(" at char ").or_else(|| message.find(" at byte ")).or_else(|| message.find(" at line "));
+    message[..end.unwrap_or(message.len())].to_owned()
+}
+
+/// The nearest character boundary at or before an offset.
+pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    stack: Vec<Open>,
+    parsed: Parsed,
+    documents: usize,
+    read_to: usize,
+    /// Whether the last node was a collection that has just been opened: an anchor's name follows its node.
+    opened: bool,
+}
+
+/// A collection whose end has not been seen.
+struct Open {
+    node: Node,
+    /// A mapping's key that waits for its value.
+    key: Option<Node>,
+    flow: bool,
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        let range = span.byte_range().unwrap_or(self.read_to..self.read_to);
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents == 2 {
+                    self.parsed.second_document = Some(range.start);
+                }
+            }
+            Event::Scalar(value, style, _, tag) => {
+                // An absent node is reported as `~` without extent.
+                let absent = range.is_empty() && style == ScalarStyle::Plain;
+                let (range, style) = self.scalar_place(range, style, absent);
+                self.read_to = self.read_to.max(range.end);
+                let value = if absent { "".into() } else { value.into_owned().into_boxed_str() };
+                let tag = tag.map(|tag| tag_text(&tag));
+                self.close(Node { range, anchor: None, tag, kind: NodeKind::Scalar { value, style } });
+            }
+            Event::SequenceStart(style, _, tag) => {
+                let tag = tag.map(|tag| tag_text(&tag));
+                self.open(range.start, tag, NodeKind::Sequence(Vec::new()), is_flow(style));
+            }
+            Event::MappingStart(style, _, tag) => {
+                let tag = tag.map(|tag| tag_text(&tag));
+                self.open(range.start, tag, NodeKind::Mapping(Vec::new()), is_flow(style));
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(mut open) = self.stack.pop() else { return };
+                // A block collection's end is reported at the next token: its last child ends it.
+                open.node.range.end = if open.flow { range.end } else { last_end(&open.node) };
+                self.read_to = self.read_to.max(open.node.range.end);
+                self.close(open.node);
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                let name = self.text.get(range.start + 1..range.end).unwrap_or_default().into();
+                self.read_to = self.read_to.max(range.end);
+                self.close(Node { range, anchor: None, tag: None, kind: NodeKind::Alias(name) });
+            }
+            Event::Anchor(_, name) => self.name_last_node(&name),
+            // Stream and document ends carry nothing; the parser's type is open to additions.
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, start: usize, tag: Option<Box<str>>, kind: NodeKind, flow: bool) {
+        let node = Node { range: start..start, anchor: None, tag, kind };
+        self.stack.push(Open { node, key: None, flow });
+        self.opened = true;
+    }
+
+    /// Hands a finished node to the collection it stands in.
+    fn close(&mut self, node: Node) {
+        self.opened = false;
+        let Some(open) = self.stack.last_mut() else {
+            if self.documents <= 1 {
+                self.parsed.root = Some(node);
+            }
+            return;
+        };
+        match &mut open.node.kind {
+            NodeKind::Sequence(items) => items.push(node),
+            NodeKind::Mapping(entries) => match open.key.take() {
+                None => open.key = Some(node),
+                Some(key) => entries.push(Entry { value: behind_colon(self.text, &key, node), key }),
+            },
+            NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
+        }
+    }
+
+    /// Gives the node of the last event its name.
+    fn name_last_node(&mut self, name: &str) {
+        let node = match self.stack.last_mut() {
+            None => self.parsed.root.as_mut(),
+            Some(open) if self.opened => Some(&mut open.node),
+            Some(open) => match &mut open.node.kind {
+                NodeKind::Sequence(items) => items.last_mut(),
+                NodeKind::Mapping(_) if open.key.is_some() => open.key.as_mut(),
+                NodeKind::Mapping(entries) => entries.last_mut().map(|entry| &mut entry.value),
+                NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
+            },
+        };
+        if let Some(node) = node {
+            node.anchor = Some(name.into());
+        }
+    }
+
+    /// Quoted and plain scalars span what was written. A block scalar's span leaves out its header.
+    fn scalar_place(
+        &self,
+        range: std::ops::Range<usize>,
+        style: ScalarStyle,
+        absent: bool,
+    ) -> (std::ops::Range<usize>, Style) {
+        let style = match style {
+            ScalarStyle::SingleQuoted => Style::SingleQuoted,
+            ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+            ScalarStyle::Literal => Style::Literal,
+            ScalarStyle::Folded => Style::Folded,
+            _ => Style::Plain,
+        };
+        if absent || !matches!(style, Style::Literal | Style::Folded) {
+            return (range, style);
+        }
+        let mark = if style == Style::Literal { '|' } else { '>' };
+        let start = block_header(self.text, range.start, mark).unwrap_or(range.start);
+        let written = self.text.get(start..range.end).unwrap_or_default().trim_end();
+        (start..start + written.len(), style)
+    }
+}
+
+/// The `|` or `>` that opens a block scalar whose content begins at `content`.
+fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
+    let before = text.get(..content)?.trim_end();
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    before[line..].match_indices(mark).map(|(at, _)| line + at).find(|&at| {
+        let rest = before[at + 1..].trim_start_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+        let preceded = at == 0 || before[..at].ends_with([' ', '\t', '\n', ':', '-']);
+        preceded && (rest.trim().is_empty() || rest.trim_start().starts_with('#'))
+    })
+}
+
+/// The end of the last thing in a block collection.
+pub(crate) fn last_end(node: &Node) -> usize {
+    let last = match &node.kind {
+        NodeKind::Sequence(items) => items.last().map(|item| item.range.end),
+        NodeKind::Mapping(entries) => entries.last().map(|entry| entry.value.range.end.max(entry.key.range.end)),
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
+    };
+    last.unwrap_or(node.range.start).max(node.range.start)
+}
+
+/// Puts an absent value directly behind its key's colon, which is where the author will type it.
+fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
+    let absent = value.range.is_empty() && matches!(&value.kind, NodeKind::Scalar { value, .. } if value.is_empty());
+    if !absent || value.anchor.is_some() || value.tag.is_some() {
+        return value;
+    }
+    let rest = &text[key.range.end.min(text.len())..];
+    let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+    match rest[blank..].strip_prefix(':') {
+        Some(_) => Node::empty(key.range.end + blank + 1),
+        None => value,
+    }
+}
+
+fn is_flow(style: granit_parser::StructureStyle) -> bool {
+    matches!(style, granit_parser::StructureStyle::Flow)
+}
+
+fn tag_text(tag: &granit_parser::Tag) -> Box<str> {
+    format!("{}{}", tag.handle(), tag.suffix()).into()
+}

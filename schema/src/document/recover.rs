@@ -1,0 +1,459 @@
+//! Reading of text that is not YAML as it stands: whatever is intact around the mistake is kept.
+//!
+//! Two ways, tried in this order. If it is known which lines were edited since the text could last be
+//! read, their values are blanked, then the lines. Otherwise the text is cut at the indentation of its
+//! first line, each piece is read alone, and only a piece that fails is cut further. A line that cannot
+//! be read by itself is set aside. Blanks take the place of what is left out, so every offset stays true.
+
+use std::ops::Range;
+
+use super::{
+    events::{NESTING_LIMIT, SyntaxError, floor_boundary, parse},
+    tree::{Entry, Node, NodeKind, Style},
+};
+
+/// A mistake in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The bytes to blame.
+    pub range: Range<usize>,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Whether it is a limit of ours rather than a mistake.
+    pub too_large: bool,
+}
+
+/// What could be read of a text with mistakes.
+#[derive(Debug, Default)]
+pub(crate) struct Recovered {
+    /// The tree without what is broken.
+    pub root: Option<Node>,
+    /// At least one mistake.
+    pub faults: Vec<Fault>,
+}
+
+/// As many bytes may be parsed while recovering one text; hostile input then ends as one broken piece.
+const BUDGET: usize = 4 * 1024 * 1024;
+
+/// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
+pub(crate) fn recover(text: &str, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
+    if error.too_deep {
+        let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
+        let range = line_at(text, error.offset);
+        return Recovered { root: None, faults: vec![Fault { range, message, too_large: true }] };
+    }
+    if let Some(recovered) = suspect.and_then(|suspect| without_suspect(text, error, suspect)) {
+        return recovered;
+    }
+    let mut reader = Reader { work: text.to_owned(), faults: Vec::new(), budget: BUDGET };
+    let root = reader.pieces(0..text.len(), 0);
+    let mut faults = reader.faults;
+    if faults.is_empty() {
+        faults.push(fault(text, line_at(text, error.offset), error));
+    }
+    Recovered { root, faults }
+}
+
+/// Blanks the values of the suspect lines, or the whole lines, when the rest can then be read.
+fn without_suspect(text: &str, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
+    let start = line_at(text, suspect.start.min(text.len())).start;
+    let end = line_at(text, suspect.end.min(text.len())).end.max(start);
+    if end - start > 4096 {
+        return None;
+    }
+    let mut values = text.to_owned();
+    for line in lines(text, start..end) {
+        if let Some(value) = value_of_line(&text[line.clone()]) {
+            blank(&mut values, line.start + value..line.end);
+        }
+    }
+    let mut whole = text.to_owned();
+    blank(&mut whole, start..end);
+    for candidate in [values, whole] {
+        if candidate != text
+            && let Ok(parsed) = parse(&candidate)
+        {
+            let range = trimmed(text, start..end);
+            return Some(Recovered { root: parsed.root, faults: vec![fault(text, range, error)] });
+        }
+    }
+    None
+}
+
+/// Where the value begins in a line like `  - key: value`.
+fn value_of_line(line: &str) -> Option<usize> {
+    let colon = line.match_indices(':').map(|(at, _)| at).find(|at| line[at + 1..].starts_with([' ', '\t']))?;
+    Some(colon + 1)
+}
+
+struct Reader {
+    /// The text with what is set aside blanked.
+    work: String,
+    faults: Vec<Fault>,
+    budget: usize,
+}
+
+impl Reader {
+    fn parse(&mut self, range: Range<usize>) -> Result<Option<Node>, SyntaxError> {
+        let text = &self.work[range.clone()];
+        let Some(rest) = self.budget.checked_sub(text.len() + 64) else {
+            let message = "too damaged to be read further".to_owned();
+            return Err(SyntaxError { offset: range.start, message, too_deep: false, read_to: range.start });
+        };
+        self.budget = rest;
+        match parse(text) {
+            Ok(parsed) => Ok(parsed.root.map(|mut root| {
+                root.shift(range.start);
+                root
+            })),
+            Err(mut error) => {
+                error.offset += range.start;
+                error.read_to += range.start;
+                Err(error)
+            }
+        }
+    }
+
+    fn blame(&mut self, range: Range<usize>, message: impl Into<String>) {
+        let range = trimmed(&self.work, range);
+        self.faults.push(Fault { range, message: message.into(), too_large: false });
+    }
+
+    /// Reads what stands at one level: the entries of a mapping, or the items of a list.
+    fn pieces(&mut self, range: Range<usize>, depth: usize) -> Option<Node> {
+        let starts = piece_starts(&self.work, range.clone());
+        let first = *starts.first()?;
+        let column = indent(&self.work[first..]);
+        let is_list = is_dash(&self.work[first + column..]);
+        if depth > NESTING_LIMIT {
+            self.blame(first..range.end, "nested too deep to be read while it is broken");
+            return None;
+        }
+        let mut items = Vec::new();
+        let mut entries = Vec::new();
+        let mut index = 0;
+        while index < starts.len() {
+            let end_of = |index: usize| starts.get(index + 1).copied().unwrap_or(range.end);
+            let piece = starts[index]..end_of(index);
+            let (node, used) = match self.parse(piece.clone()) {
+                Ok(node) => (node, 1),
+                Err(error) => match self.joined(&starts, index, range.end, &error) {
+                    Some((node, used)) => (node, used),
+                    None => (self.broken(piece.clone(), is_list, &error, depth), 1),
+                },
+            };
+            match node.map(|node| (node.range.clone(), node.kind)) {
+                Some((_, NodeKind::Sequence(found))) if is_list => items.extend(found),
+                Some((_, NodeKind::Mapping(found))) if !is_list => entries.extend(found),
+                Some((at, NodeKind::Scalar { value, style: Style::Plain })) if !is_list => {
+                    self.without_colon(at, &value);
+                }
+                Some((at, _)) if is_list => {
+                    self.blame(at, "this stands between the items of a list: begin it with `- `, or indent it")
+                }
+                Some((at, _)) => self.blame(at, "expected `key: value` here"),
+                None => {}
+            }
+            index += used;
+        }
+        let kind = if is_list { NodeKind::Sequence(items) } else { NodeKind::Mapping(entries) };
+        let mut node = Node { range: first + column..first + column, anchor: None, tag: None, kind };
+        node.range.end = super::events::last_end(&node);
+        Some(node)
+    }
+
+    fn without_colon(&mut self, at: Range<usize>, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        let word = value.lines().next().unwrap_or_default();
+        let end = at.start + word.len().min(at.len());
+        self.blame(at.start..end, format!("`{word}` is no entry: write `{word}: value`"));
+    }
+
+    /// Text in quotes or brackets may go on in the next pieces.
+    fn joined(
+        &mut self,
+        starts: &[usize],
+        index: usize,
+        end: usize,
+        error: &SyntaxError,
+    ) -> Option<(Option<Node>, usize)> {
+        let piece_end = starts.get(index + 1).copied().unwrap_or(end);
+        if !self.work[error.offset.min(piece_end)..piece_end].trim().is_empty() {
+            return None;
+        }
+        let mut count = 2;
+        while index + count <= starts.len() && count <= 64 {
+            let joined_end = starts.get(index + count).copied().unwrap_or(end);
+            if let Ok(node) = self.parse(starts[index]..joined_end) {
+                return Some((node, count));
+            }
+            count *= 2;
+        }
+        None
+    }
+
+    /// Reads a piece that cannot be read as a whole.
+    fn broken(&mut self, piece: Range<usize>, is_list: bool, error: &SyntaxError, depth: usize) -> Option<Node> {
+        let head = line_at(&self.work, piece.start);
+        let head_end = head.end.min(piece.end);
+        let column = indent(&self.work[piece.start..]);
+        let content = piece.start + column;
+        if self.work[content..head_end].starts_with('\t') {
+            self.blame(content..head_end, "a tab cannot indent: use spaces");
+            return None;
+        }
+        if is_list && is_dash(&self.work[content..head_end]) {
+            blank(&mut self.work, content..content + 1);
+            let inner =
+                if self.work[piece.clone()].trim().is_empty() { None } else { self.pieces(piece.clone(), depth + 1) };
+            let item = inner.unwrap_or_else(|| Node::empty(content + 1));
+            let range = content..item.range.end.max(content + 1);
+            return Some(Node { range, anchor: None, tag: None, kind: NodeKind::Sequence(vec![item]) });
+        }
+        let rest = after_line(&self.work, head_end, piece.end)..piece.end;
+        match head_shape(&self.work[content..head_end]) {
+            Head::Key(key) => self.key_with_children(content..content + key, head_end, rest, error, depth),
+            Head::KeyWithValue(key) => self.key_with_value(content..content + key, piece, head_end, error, depth),
+            Head::Other => self.headless(content..head_end, rest, error, depth),
+        }
+    }
+
+    fn key_with_children(
+        &mut self,
+        key: Range<usize>,
+        head_end: usize,
+        rest: Range<usize>,
+        error: &SyntaxError,
+        depth: usize,
+    ) -> Option<Node> {
+        let Some(key_node) = self.key_node(key.clone()) else {
+            self.blame_error(error, key.start..head_end);
+            return None;
+        };
+        let empty = Node::empty(key.end + 1);
+        if self.work[rest.clone()].trim().is_empty() {
+            self.blame_error(error, key.start..head_end);
+            return Some(mapping(key_node, empty));
+        }
+        let value = self.pieces(rest, depth + 1);
+        Some(mapping(key_node, value.unwrap_or(empty)))
+    }
+
+    /// `key: value` whose value is broken, or is followed by lines that do not belong there.
+    fn key_with_value(
+        &mut self,
+        key: Range<usize>,
+        piece: Range<usize>,
+        head_end: usize,
+        error: &SyntaxError,
+        depth: usize,
+    ) -> Option<Node> {
+        // The value may go on over lines up to the one where the parser stopped.
+        let stopped = line_at(&self.work, error.offset.min(piece.end)).start;
+        let mut kept = None;
+        for end in [stopped, after_line(&self.work, head_end, piece.end)] {
+            if end > piece.start
+                && end < piece.end
+                && let Ok(Some(node)) = self.parse(piece.start..end)
+                && matches!(node.kind, NodeKind::Mapping(_))
+            {
+                kept = Some((node, end));
+                break;
+            }
+        }
+        let key_text = self.work[key.clone()].to_owned();
+        let (mut node, rest_start) = match kept {
+            Some((node, end)) => {
+                let wrong = line_at(&self.work, first_content(&self.work, end..piece.end).unwrap_or(end));
+                self.blame(
+                    wrong.start..wrong.end.min(piece.end),
+                    format!("`{key_text}` already has a value: this line is indented too deep, or the value should go"),
+                );
+                (node, end)
+            }
+            None => {
+                let key_node = self.key_node(key.clone())?;
+                let value = Node::empty(key.end + 1);
+                self.blame_error(error, key.end + 1..head_end);
+                (mapping(key_node, value), after_line(&self.work, head_end, piece.end))
+            }
+        };
+        // What follows is most likely meant to stand beside the key.
+        if self.work[rest_start..piece.end].contains(':') {
+            let faults = self.faults.len();
+            let found = self.pieces(rest_start..piece.end, depth + 1);
+            self.faults.truncate(faults);
+            if let (NodeKind::Mapping(entries), Some(Node { kind: NodeKind::Mapping(more), .. })) =
+                (&mut node.kind, found)
+            {
+                entries.extend(more);
+            }
+        }
+        Some(node)
+    }
+
+    /// A line that is neither an item nor an entry. What stands below it may still be reached.
+    fn headless(&mut self, head: Range<usize>, rest: Range<usize>, error: &SyntaxError, depth: usize) -> Option<Node> {
+        let word = self.work[head.clone()].trim_end().to_owned();
+        let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
+        if is_word {
+            self.blame(head.clone(), format!("`{word}` has no colon: write `{word}:`"));
+        } else {
+            self.blame_error(error, head.clone());
+        }
+        if self.work[rest.clone()].trim().is_empty() || !is_word {
+            return None;
+        }
+        let kind = NodeKind::Scalar { value: word.as_str().into(), style: Style::Plain };
+        let key = Node { range: head.start..head.start + word.len(), anchor: None, tag: None, kind };
+        let value = self.pieces(rest, depth + 1)?;
+        Some(mapping(key, value))
+    }
+
+    fn key_node(&mut self, key: Range<usize>) -> Option<Node> {
+        self.parse(key).ok().flatten().filter(|node| matches!(node.kind, NodeKind::Scalar { .. }))
+    }
+
+    fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) {
+        let fallback = trimmed(&self.work, fallback);
+        let fault = fault(&self.work, fallback, error);
+        self.faults.push(fault);
+    }
+}
+
+/// One mistake in the words of the parser, or better ones where its words help nobody.
+fn fault(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
+    let blamed = text.get(range.clone()).unwrap_or_default();
+    let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
+    let value = blamed.split_once(": ").map_or(blamed, |(_, value)| value).trim_start();
+    let tab = text.get(..error.offset).is_some_and(|before| {
+        let line = &text[before.rfind('\n').map_or(0, |end| end + 1)..];
+        line.starts_with([' ', '\t']) && line[..line.len() - line.trim_start().len()].contains('\t')
+    });
+    let message = if tab {
+        "a tab cannot indent: use spaces".to_owned()
+    } else if value.starts_with('"') && value.matches('"').count() == 1 {
+        "the text has no closing `\"`".to_owned()
+    } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
+        "the text has no closing `'`".to_owned()
+    } else if value.starts_with('[') && opening('[', ']') {
+        "the list has no closing `]`".to_owned()
+    } else if value.starts_with('{') && opening('{', '}') {
+        "the mapping has no closing `}`".to_owned()
+    } else if value.starts_with(['@', '`']) {
+        format!("text cannot begin with `{}`: put it in quotes", &value[..1])
+    } else {
+        format!("not YAML: {}", error.message)
+    };
+    Fault { range, message, too_large: false }
+}
+
+fn mapping(key: Node, value: Node) -> Node {
+    let range = key.range.start..value.range.end.max(key.range.end);
+    Node { range, anchor: None, tag: None, kind: NodeKind::Mapping(vec![Entry { key, value }]) }
+}
+
+enum Head {
+    /// `key:`; the length of the key.
+    Key(usize),
+    /// `key: value`; the length of the key.
+    KeyWithValue(usize),
+    /// Anything else.
+    Other,
+}
+
+fn head_shape(line: &str) -> Head {
+    let (from, quoted) = match line.chars().next() {
+        Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
+            Some(end) => (end + 2, true),
+            None => return Head::Other,
+        },
+        _ => (0, false),
+    };
+    let colon = line[from..]
+        .match_indices(':')
+        .map(|(at, _)| from + at)
+        .find(|at| line[at + 1..].chars().next().is_none_or(char::is_whitespace));
+    let Some(colon) = colon else { return Head::Other };
+    let key = line[..colon].trim_end();
+    if key.is_empty() || (!quoted && key.starts_with(['[', '{', '&', '*', '!', '?', '|', '>', '#'])) {
+        return Head::Other;
+    }
+    let value = line[colon + 1..].trim();
+    if value.is_empty() || value.starts_with('#') { Head::Key(key.len()) } else { Head::KeyWithValue(key.len()) }
+}
+
+/// The beginnings of the lines that begin a piece.
+fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut column = None;
+    for line in lines(text, range) {
+        let content = text[line.clone()].trim_start_matches(' ');
+        if content.trim().is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let indent = line.len() - content.len();
+        let first = *column.get_or_insert(indent);
+        if starts.is_empty() || (indent <= first && !content.starts_with([']', '}'])) {
+            starts.push(line.start);
+        }
+    }
+    starts
+}
+
+/// The lines that begin in a range, without their line breaks.
+fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        if at >= range.end {
+            return None;
+        }
+        let end = text[at..range.end].find('\n').map_or(range.end, |end| at + end);
+        let line = at..end;
+        at = end + 1;
+        Some(line)
+    })
+}
+
+/// The line around an offset, without its line break.
+fn line_at(text: &str, offset: usize) -> Range<usize> {
+    let offset = floor_boundary(text, offset.min(text.len()));
+    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[offset..].find('\n').map_or(text.len(), |end| offset + end);
+    start..end
+}
+
+fn after_line(text: &str, line_end: usize, limit: usize) -> usize {
+    if text[line_end..].starts_with('\n') { (line_end + 1).min(limit) } else { line_end.min(limit) }
+}
+
+fn first_content(text: &str, range: Range<usize>) -> Option<usize> {
+    lines(text, range).find(|line| !text[line.clone()].trim().is_empty()).map(|line| line.start)
+}
+
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+fn is_dash(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+/// A range without the blanks at its ends.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = &text[range.clone()];
+    let start = range.start + (part.len() - part.trim_start().len());
+    let end = range.start + part.trim_end().len();
+    if start < end { start..end } else { range }
+}
+
+/// Puts blanks in the place of everything but line breaks.
+fn blank(text: &mut String, range: Range<usize>) {
+    let blanks: String = text[range.clone()]
+        .bytes()
+        .map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' })
+        .collect();
+    text.replace_range(range, &blanks);
+}

@@ -1,0 +1,232 @@
+//! What can be wrong with a spec: one code per kind of mistake, one constructor of messages per rule.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::Pointer;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The suite does not mean what its author thinks, or cannot run.
+    Error,
+    /// Very likely a mistake.
+    Warning,
+    /// Worth knowing.
+    Information,
+    /// A remark for who looks closely.
+    Hint,
+}
+
+impl Severity {
+    /// The word used in reports and settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Information => "information",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+/// One mistake, at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The kind of mistake.
+    pub code: Code,
+    /// How bad it is, before settings change it.
+    pub severity: Severity,
+    /// What is wrong and what to do, as a lower-case sentence without a final period.
+    pub message: String,
+    /// The node that is wrong.
+    pub at: Pointer,
+    /// The bytes to underline.
+    pub range: Range<usize>,
+    /// Other places that belong to the mistake.
+    pub related: Vec<Related>,
+    /// Cures that a program can apply, the best one first.
+    pub fixes: Vec<Fix>,
+}
+
+/// Another place that belongs to a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Related {
+    /// What is there, such as "first defined here".
+    pub message: String,
+    /// The node.
+    pub at: Pointer,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+/// A cure that a program can apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// What it does, as a menu entry: "Rename to `contains`".
+    pub title: String,
+    /// The changes, none overlapping another.
+    pub edits: Vec<Edit>,
+    /// Whether it is surely what the author wants.
+    pub preferred: bool,
+}
+
+/// One replacement of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The bytes that go.
+    pub range: Range<usize>,
+    /// What comes instead.
+    pub text: String,
+}
+
+impl Problem {
+    /// A problem with its code's own severity.
+    pub fn new(code: Code, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem {
+            code,
+            severity: code.severity(),
+            message: message.into(),
+            at,
+            range,
+            related: Vec::new(),
+            fixes: Vec::new(),
+        }
+    }
+
+    /// The same problem with another severity.
+    pub fn with_severity(mut self, severity: Severity) -> Problem {
+        self.severity = severity;
+        self
+    }
+
+    /// The same problem with a cure.
+    pub fn with_fix(mut self, fix: Fix) -> Problem {
+        self.fixes.push(fix);
+        self
+    }
+
+    /// The same problem with another place that belongs to it.
+    pub fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
+        self.related.push(Related { message: message.into(), at, range });
+        self
+    }
+
+    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes,
+    /// pointers below `base`.
+    pub fn moved(mut self, base: &Pointer, distance: usize) -> Problem {
+        let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
+        shift(&mut self.range);
+        self.at = base.join(&self.at);
+        for related in &mut self.related {
+            shift(&mut related.range);
+            related.at = base.join(&related.at);
+        }
+        for edit in self.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
+            shift(&mut edit.range);
+        }
+        self
+    }
+}
+
+/// Declares the codes: the word, the severity that a problem has before settings change it, and the
+/// text of its page in the reference.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $severity:ident;)+) => {
+        /// The kind of a mistake. Its word is stable: settings and `allow(...)` comments name it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Code {
+            /// Every code, in the order of the reference.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
+
+            /// The stable word, such as `unknown-key`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $name,)+ }
+            }
+
+            /// How bad it is unless settings say otherwise.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)+ }
+            }
+
+            /// What it means and what to do, as Markdown.
+            pub fn docs(self) -> &'static str {
+                match self { $(Code::$variant => concat!($($doc, "\n",)+),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text is not YAML at this place. What stands around it is still read, so the other tests keep working.
+    Syntax = "syntax", Error;
+    /// The bytes are not UTF-8, or hold a character that YAML does not allow.
+    Encoding = "encoding", Error;
+    /// The same key stands twice in one mapping. Only one of the two can count.
+    DuplicateKey = "duplicate-key", Error;
+    /// `*name` without an `&name` before it.
+    UnknownAlias = "unknown-alias", Error;
+    /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
+    TooLarge = "too-large", Error;
+    /// A key that the format does not have. The original tool drops it silently; inside `expect` a claim vanishes with it.
+    UnknownKey = "unknown-key", Warning;
+    /// A required key is missing.
+    MissingField = "missing-field", Error;
+    /// Keys of which only one may be given stand side by side.
+    ConflictingFields = "conflicting-fields", Error;
+    /// A value of another type than the one expected.
+    WrongType = "wrong-type", Error;
+    /// A value that is none of those allowed.
+    InvalidValue = "invalid-value", Error;
+    /// A number, a length or a list outside its bounds.
+    OutOfRange = "out-of-range", Error;
+    /// Two things that must have different names share one.
+    DuplicateName = "duplicate-name", Error;
+    /// A name that nothing in the file defines.
+    UnknownReference = "unknown-reference", Error;
+    /// Something is defined and never used.
+    Unused = "unused", Hint;
+    /// `{{name}}` without a value in `vars`. The run breaks.
+    MissingVariable = "missing-variable", Error;
+    /// A file that a spec names cannot be found.
+    MissingFile = "missing-file", Error;
+    /// A path that leaves the suite's directory, or is absolute.
+    InvalidPath = "invalid-path", Error;
+    /// A file that should hold JSON, or a JSON Schema, does not.
+    InvalidSchemaFile = "invalid-schema-file", Error;
+    /// A regular expression that does not compile, or that the original tool refuses.
+    InvalidPattern = "invalid-pattern", Error;
+    /// A regular expression that works, and hardly as intended.
+    SuspiciousPattern = "suspicious-pattern", Warning;
+    /// A test without any claim passes whatever happens.
+    NoClaims = "no-claims", Warning;
+    /// A claim that cannot fail: an empty list, an empty text, a bound without effect.
+    VacuousClaim = "vacuous-claim", Warning;
+    /// Claims that cannot hold together.
+    Contradiction = "contradiction", Error;
+    /// Claims that ask for the same position or repeat each other.
+    Collision = "collision", Warning;
+    /// A key that has no effect here.
+    NoEffect = "no-effect", Warning;
+    /// A value that breaks out of the quotes it is put into.
+    ShellQuoting = "shell-quoting", Warning;
+    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently.
+    AmbiguousScalar = "ambiguous-scalar", Hint;
+    /// The original tool behaves differently here.
+    UpstreamDiffers = "upstream-differs", Information;
+    /// A setting that does not exist or has a wrong value.
+    InvalidSetting = "invalid-setting", Warning;
+}
+
+impl Code {
+    /// The code with this word.
+    pub fn parse(word: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str() == word)
+    }
+}

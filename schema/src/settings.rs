@@ -1,0 +1,108 @@
+//! `speclens.yaml`, the settings of a workspace: editor and command line read the same file, so both say
+//! the same.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::problem::{Code, Severity};
+
+/// The settings of a workspace, in `speclens.yaml` at its root.
+///
+/// ```yaml
+/// severity:
+///   unused: off
+///   no-claims: error
+/// recordings:
+///   redact_env: [CUSTOMER_ID]
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How bad each kind of problem is. A code that is not named keeps its own severity.
+    pub severity: BTreeMap<String, Level>,
+    /// Limits that decide when the suite's own file says nothing.
+    pub thresholds: Thresholds,
+    /// What is kept of a run, and what is masked in it.
+    pub recordings: Recordings,
+    /// Bounds on what a run may use.
+    pub limits: Limits,
+}
+
+/// How a kind of problem is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Not reported.
+    Off,
+    /// Reported in the editor only where the author looks closely.
+    Hint,
+    /// Worth knowing.
+    Information,
+    /// Very likely a mistake.
+    Warning,
+    /// The suite is refused by `speclens run`.
+    Error,
+}
+
+/// Limits that decide when the suite's own file says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Thresholds {
+    /// The least share of runs that must pass, 0 to 1, for a run to count as passed. It takes the place of
+    /// a format's default; what a suite writes itself wins.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub pass_rate: Option<f64>,
+}
+
+/// What is kept of a run, and what is masked in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recordings {
+    /// Whether runs are recorded in `.speclens/` beside the suite. Without recordings an edited claim
+    /// cannot be judged again.
+    pub enabled: bool,
+    /// Environment variables whose values are masked, beside those whose names look secret.
+    pub redact_env: Vec<String>,
+    /// Regular expressions whose matches are masked.
+    pub redact_patterns: Vec<String>,
+}
+
+impl Default for Recordings {
+    fn default() -> Recordings {
+        Recordings { enabled: true, redact_env: Vec::new(), redact_patterns: Vec::new() }
+    }
+}
+
+/// Bounds on what a run may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// As many mebibytes of each output stream are kept; the rest is cut off with a note.
+    #[schemars(range(min = 1, max = 1024))]
+    pub output_mib: u32,
+    /// The largest number of tests that run at once, whatever the suite says.
+    #[schemars(range(min = 1, max = 64))]
+    pub concurrency: Option<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { output_mib: 64, concurrency: None }
+    }
+}
+
+impl Settings {
+    /// The severity of a problem with this code; nothing when it is switched off.
+    pub fn severity_of(&self, code: Code, own: Severity) -> Option<Severity> {
+        match self.severity.get(code.as_str()) {
+            None => Some(own),
+            Some(Level::Off) => None,
+            Some(Level::Hint) => Some(Severity::Hint),
+            Some(Level::Information) => Some(Severity::Information),
+            Some(Level::Warning) => Some(Severity::Warning),
+            Some(Level::Error) => Some(Severity::Error),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What every dialect lowers to: cases that act, and claims about what the act left behind. The runner
+//! and the editor see only this.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    dialect::{Dialect, Gates},
+    document::Pointer,
+    verdict::Check,
+};
+
+/// A suite, lowered. Lowering is total: a suite with mistakes still has every case that can be made out.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// The format it is written in.
+    pub dialect: Dialect,
+    /// The name that the author gave it.
+    pub name: Option<String>,
+    /// The tests, in the order of the file.
+    pub cases: Vec<Arc<Case>>,
+    /// The conditions on the whole run.
+    pub gates: Gates,
+    /// How many attempts may be under way at once.
+    pub concurrency: usize,
+}
+
+/// One test.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name, unique in the suite when the suite has no mistakes.
+    pub name: String,
+    /// The node of the test.
+    pub at: Pointer,
+    /// Labels to select it by.
+    pub tags: Vec<String>,
+    /// Whether the author switched it off.
+    pub skip: bool,
+    /// How often it is attempted.
+    pub repeat: u32,
+    /// What it does.
+    pub action: Action,
+    /// What is claimed about each attempt.
+    pub claims: Vec<Claim>,
+    /// Whether the case, and all that it refers to, could be read without an error. The editor runs
+    /// only such cases.
+    pub intact: bool,
+}
+
+/// Something that the author claims.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The node of the claim.
+    pub at: Pointer,
+    /// When it is judged, for dialects that have phases: `given`, `then`.
+    pub phase: Option<&'static str>,
+    /// The claim itself.
+    pub check: Arc<dyn Check>,
+}
+
+/// What a test does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Runs a shell command.
+    Command(CommandAction),
+    /// Asks a model.
+    Prompt(PromptAction),
+    /// Nothing that can be made out: the test has a mistake where its action should stand.
+    None,
+}
+
+/// A shell command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandAction {
+    /// The node that holds the command.
+    pub at: Pointer,
+    /// The command as written.
+    pub template: String,
+    /// What its placeholders stand for.
+    pub variables: BTreeMap<String, String>,
+    /// The command with its placeholders filled, or the names that have no value.
+    pub expanded: Result<String, Vec<String>>,
+    /// Files of the suite that the command names, with a digest of their content: when one changes,
+    /// what was recorded is stale.
+    pub inputs: BTreeMap<String, String>,
+    /// The deadline.
+    pub timeout_ms: u64,
+}
+
+/// A question for a model. This version does not ask it; it is here so that such a test is listed,
+/// and reported as unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PromptAction {
+    /// The node that names the prompt.
+    pub at: Pointer,
+    /// The name of the prompt.
+    pub prompt: String,
+    /// The ids of the models that are asked.
+    pub models: Vec<String>,
+}
+
+impl Action {
+    /// The node where the author wrote what to do.
+    pub fn at(&self) -> Option<&Pointer> {
+        match self {
+            Action::Command(command) => Some(&command.at),
+            Action::Prompt(prompt) => Some(&prompt.at),
+            Action::None => None,
+        }
+    }
+
+    /// Who acts, as reports name it: the models, or `command`.
+    pub fn subjects(&self) -> Vec<String> {
+        match self {
+            Action::Command(_) => vec!["command".to_owned()],
+            Action::Prompt(prompt) => prompt.models.clone(),
+            Action::None => Vec::new(),
+        }
+    }
+}

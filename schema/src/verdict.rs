@@ -1,0 +1,136 @@
+//! What a claim says about evidence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{document::Pointer, evidence::Evidence};
+
+/// A statement about an attempt that can be judged: value in, value out. No I/O, no clock, no randomness.
+pub trait Check: Send + Sync + std::fmt::Debug {
+    /// One verdict per result that the original tool would report, in its order.
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
+
+    /// Every text that the author wrote into the claim and that is compared with what was observed. A
+    /// text that holds a masked secret makes the claim unknown.
+    fn texts(&self) -> Vec<String>;
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The part that decides, relative to the claim.
+    pub at: Pointer,
+    /// The original tool's name for this kind of result, such as `tool_called`.
+    pub kind: &'static str,
+    /// The original tool's label, such as `Tool "a" called`.
+    pub label: String,
+    /// The original tool's failure code, such as `TOOL_CALL_MISSING`.
+    pub code: Option<&'static str>,
+    /// The original tool's score, 0 to 1.
+    pub score: Option<f64>,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Other places that belong to it.
+    pub related: Vec<Related>,
+}
+
+/// Another place of the suite that belongs to a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Related {
+    /// What is there.
+    pub message: String,
+    /// Where, relative to the claim.
+    pub at: Pointer,
+}
+
+/// The answer that a claim gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It holds.
+    Pass,
+    /// It does not hold.
+    Fail(Mismatch),
+    /// It does not hold, and the format says that this is only worth a warning.
+    Warn(Mismatch),
+    /// It does not apply, for this reason.
+    Skip(String),
+    /// What it needs was not observed, for this reason.
+    Unknown(String),
+    /// The claim itself is broken, for this reason.
+    Error(String),
+}
+
+/// Expected against actual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The whole story in one sentence, with the facts of the original tool's message.
+    pub message: String,
+    /// What the claim wants.
+    pub expected: String,
+    /// What was observed, in full.
+    pub actual: String,
+    /// What helps: the nearest candidate, a diff, the place.
+    pub help: Vec<String>,
+}
+
+/// The result of a verdict, a run, a case or a suite, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Not run, on purpose.
+    Skip,
+    /// Everything holds.
+    Pass,
+    /// Something is worth a look.
+    Warn,
+    /// Something was not observed.
+    Unknown,
+    /// A claim does not hold.
+    Fail,
+    /// The run or a claim broke.
+    Error,
+}
+
+impl Status {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Skip => "skip",
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Unknown => "unknown",
+            Status::Fail => "fail",
+            Status::Error => "error",
+        }
+    }
+}
+
+impl Outcome {
+    /// The outcome as a status.
+    pub fn status(&self) -> Status {
+        match self {
+            Outcome::Pass => Status::Pass,
+            Outcome::Fail(_) => Status::Fail,
+            Outcome::Warn(_) => Status::Warn,
+            Outcome::Skip(_) => Status::Skip,
+            Outcome::Unknown(_) => Status::Unknown,
+            Outcome::Error(_) => Status::Error,
+        }
+    }
+
+    /// The mismatch of a claim that does not hold.
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        match self {
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => Some(mismatch),
+            Outcome::Pass | Outcome::Skip(_) | Outcome::Unknown(_) | Outcome::Error(_) => None,
+        }
+    }
+
+    /// What to tell the user, empty for a pass.
+    pub fn message(&self) -> &str {
+        match self {
+            Outcome::Pass => "",
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => &mismatch.message,
+            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => reason,
+        }
+    }
+}
