@@ -18,3 +18,4 @@ pub mod problem;
 pub mod settings;
 pub mod suite;
 pub mod verdict;
+pub mod words;

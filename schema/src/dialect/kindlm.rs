@@ -1,4 +1,13 @@
 //! KindLM: `kindlm.yaml`.
+//!
+//! What a file may say stands in [`config`], from the whole down to its parts; [`expect`] holds the claims.
+
+pub mod compliance;
+pub mod config;
+pub mod expect;
+pub mod providers;
+pub mod test;
+pub mod trace;
 
 use super::{CaseOutcome, GateReport};
 
