@@ -14,6 +14,7 @@ pub mod dialect;
 pub mod document;
 pub mod evidence;
 pub mod files;
+pub mod json_schema;
 pub mod problem;
 pub mod settings;
 pub mod suite;

@@ -33,7 +33,7 @@ use super::{
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
-    "if" = { "required": ["tests"], "properties": { "tests": { "contains": { "required": ["prompt"] } } } },
+    "if" = { "required": ["tests"], "properties": { "tests": { "contains": { "type": "object", "required": ["prompt"] } } } },
     "then" = {
         "required": ["providers", "models", "prompts"],
         "properties": {
