@@ -1,0 +1,3 @@
+//! Performs one action and brings back the evidence.
+
+pub mod process;

@@ -1,0 +1,404 @@
+//! A shell command, from start to the last of its processes.
+//!
+//! The command gets a process group of its own, so that everything it started can be ended with it. The
+//! deadline is the timer's decision, whatever the command makes of the signal: TERM to the group, a second
+//! to comply, then KILL. What was written until then is kept. No end of a run, be it natural, late,
+//! cancelled or dropped, leaves a process of the group behind. (A process that moves itself into another
+//! session has left the group: it can no longer hang the run, but it is out of reach.)
+
+use std::{
+    io,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use speclens_schema::evidence::{Capture, Exit, RunError, RunErrorKind};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio_util::sync::CancellationToken;
+
+/// How long a group has after TERM before KILL.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long an open pipe may stay silent after the command itself has ended. Whatever still holds it then
+/// is not waited for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// How long pipes are drained after KILL. Only a process that left the group can hold one longer.
+const DRAIN: Duration = Duration::from_millis(250);
+
+/// As many bytes are read at once: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+/// What to run, and within which bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// The text for `sh -c`.
+    pub script: &'a str,
+    /// Where it runs.
+    pub directory: &'a Path,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// As many bytes of each stream are kept.
+    pub limit: usize,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// How the shell ended; nothing when it never began.
+    pub exit: Option<Exit>,
+    /// Standard output.
+    pub stdout: Capture,
+    /// Standard error.
+    pub stderr: Capture,
+    /// From start until the streams were closed, or given up.
+    pub duration: Duration,
+    /// What broke.
+    pub error: Option<RunError>,
+    /// What else the reader of a report should know.
+    pub notes: Vec<String>,
+}
+
+/// Runs a command to its end. Never fails: what goes wrong is part of the answer.
+pub async fn run(command: Command<'_>, cancel: &CancellationToken) -> Finished {
+    if cancel.is_cancelled() {
+        return Finished::failed(RunErrorKind::Cancelled, "cancelled before it began");
+    }
+    match group::spawn(command) {
+        Ok(child) => attend(command, child, cancel).await,
+        Err(error) => {
+            let message = format!("cannot start `sh` in {}: {error}", command.directory.display());
+            Finished::failed(RunErrorKind::Spawn, message)
+        }
+    }
+}
+
+/// Why a command is being stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    TimedOut,
+    Cancelled,
+}
+
+/// What the clock is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The command runs; the clock is the deadline.
+    Running,
+    /// The command has ended, a pipe is still open; the clock is the end of patience with silence.
+    Ended,
+    /// The group was asked to end; the clock is the end of its grace.
+    Stopping,
+    /// The group was killed; the clock is the end of draining.
+    Killed,
+}
+
+async fn attend(command: Command<'_>, mut child: group::Child, cancel: &CancellationToken) -> Finished {
+    let started = Instant::now();
+    let deadline = started + command.timeout;
+    let mut stdout = Stream::new(child.stdout(), command.limit);
+    let mut stderr = Stream::new(child.stderr(), command.limit);
+    let mut exit = None;
+    let mut stop = None;
+    let mut phase = Phase::Running;
+    let mut last = started;
+    let clock = tokio::time::sleep_until(deadline.into());
+    tokio::pin!(clock);
+    let cancelled = cancel.cancelled();
+    tokio::pin!(cancelled);
+
+    while exit.is_none() || stdout.is_open() || stderr.is_open() {
+        tokio::select! {
+            status = child.wait(), if exit.is_none() => {
+                exit = Some(status);
+                last = Instant::now();
+                if phase == Phase::Running {
+                    phase = Phase::Ended;
+                    clock.as_mut().reset((last + SILENCE).min(deadline.max(last + DRAIN)).into());
+                }
+            }
+            () = stdout.read(), if stdout.is_open() => last = Instant::now(),
+            () = stderr.read(), if stderr.is_open() => last = Instant::now(),
+            () = &mut cancelled, if stop.is_none() => {
+                stop = Some(Stop::Cancelled);
+                phase = Phase::Stopping;
+                child.terminate();
+                clock.as_mut().reset((Instant::now() + GRACE).into());
+            }
+            () = &mut clock => match phase {
+                Phase::Running => {
+                    stop = Some(Stop::TimedOut);
+                    phase = Phase::Stopping;
+                    child.terminate();
+                    clock.as_mut().reset((Instant::now() + GRACE).into());
+                }
+                // Someone still talks: patience begins anew, as far as the deadline allows.
+                Phase::Ended if last.elapsed() < SILENCE && Instant::now() < deadline => {
+                    clock.as_mut().reset((last + SILENCE).min(deadline).into());
+                }
+                Phase::Stopping => {
+                    phase = Phase::Killed;
+                    child.kill();
+                    clock.as_mut().reset((Instant::now() + DRAIN).into());
+                }
+                Phase::Ended | Phase::Killed => break,
+            },
+        }
+    }
+
+    let held = stdout.is_open() || stderr.is_open();
+    let leftovers = child.kill();
+    if exit.is_none() {
+        // Killed, so this is a matter of moments; a process stuck in the kernel is not waited for.
+        exit = tokio::time::timeout(GRACE, child.wait()).await.ok();
+    }
+    let mut notes = Vec::new();
+    match stop {
+        None if held => notes.push(
+            "a background process kept the output open after the command had ended; it was not waited for, and stopped"
+                .to_owned(),
+        ),
+        None if leftovers => {
+            notes.push("the command left a background process behind; it was stopped".to_owned());
+        }
+        None | Some(Stop::TimedOut | Stop::Cancelled) => {}
+    }
+    for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
+        if dropped > 0 {
+            notes.push(format!(
+                "{name} is longer than {}: the last {dropped} bytes were not kept",
+                bytes(command.limit)
+            ));
+        }
+    }
+    let error = stop.map(|stop| match stop {
+        Stop::TimedOut => RunError {
+            kind: RunErrorKind::TimedOut,
+            message: format!("timed out after {} ms: the command was stopped", command.timeout.as_millis()),
+        },
+        Stop::Cancelled => {
+            RunError { kind: RunErrorKind::Cancelled, message: "cancelled: the command was stopped".to_owned() }
+        }
+    });
+    Finished {
+        exit: exit.flatten(),
+        stdout: stdout.capture(),
+        stderr: stderr.capture(),
+        // Waiting for silence is our time, not the command's.
+        duration: if stop.is_none() && held { last - started } else { started.elapsed() },
+        error,
+        notes,
+    }
+}
+
+fn bytes(count: usize) -> String {
+    const MIB: usize = 1024 * 1024;
+    if count >= MIB && count.is_multiple_of(MIB) { format!("{} MiB", count / MIB) } else { format!("{count} bytes") }
+}
+
+impl Finished {
+    fn failed(kind: RunErrorKind, message: impl Into<String>) -> Finished {
+        Finished {
+            exit: None,
+            stdout: Capture::default(),
+            stderr: Capture::default(),
+            duration: Duration::ZERO,
+            error: Some(RunError { kind, message: message.into() }),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// One output stream, kept up to a limit and drained beyond it.
+struct Stream<R> {
+    reader: Option<R>,
+    kept: Vec<u8>,
+    chunk: Vec<u8>,
+    limit: usize,
+    dropped: u64,
+}
+
+impl<R: AsyncRead + Unpin> Stream<R> {
+    fn new(reader: Option<R>, limit: usize) -> Stream<R> {
+        Stream { reader, kept: Vec::new(), chunk: vec![0; CHUNK], limit, dropped: 0 }
+    }
+
+    fn is_open(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Takes what has arrived. Nothing is lost when the wait is given up.
+    async fn read(&mut self) {
+        let Some(reader) = &mut self.reader else { return };
+        match reader.read(&mut self.chunk).await {
+            Ok(0) => self.reader = None,
+            Ok(count) => {
+                let kept = count.min(self.limit - self.kept.len());
+                self.kept.extend_from_slice(&self.chunk[..kept]);
+                self.dropped += (count - kept) as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.reader = None,
+        }
+    }
+
+    fn capture(mut self) -> Capture {
+        let cut = self.dropped > 0;
+        if cut {
+            drop_half_character(&mut self.kept);
+        }
+        let text = match String::from_utf8(self.kept) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        Capture { text, cut }
+    }
+}
+
+/// A character that the limit cut in two would look like an invalid byte.
+fn drop_half_character(kept: &mut Vec<u8>) {
+    if let Err(error) = std::str::from_utf8(&kept[kept.len().saturating_sub(3)..])
+        && error.error_len().is_none()
+    {
+        let tail = kept.len().min(3);
+        kept.truncate(kept.len() - tail + error.valid_up_to());
+    }
+}
+
+#[cfg(unix)]
+mod group {
+    //! Processes as Unix groups them.
+
+    use std::{io, os::unix::process::ExitStatusExt, process::Stdio};
+
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    use speclens_schema::evidence::Exit;
+    use tokio::process::{ChildStderr, ChildStdout};
+
+    /// A process that leads its group. Dropping it kills the group.
+    pub(super) struct Child {
+        leader: tokio::process::Child,
+        group: Option<Pid>,
+    }
+
+    pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
+        let leader = tokio::process::Command::new("sh")
+            .arg("-c")
+            .arg(command.script)
+            .current_dir(command.directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(Child { leader, group })
+    }
+
+    impl Child {
+        pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
+            self.leader.stdout.take()
+        }
+
+        pub(super) fn stderr(&mut self) -> Option<ChildStderr> {
+            self.leader.stderr.take()
+        }
+
+        /// Waits for the leader. Nothing when the system does not tell how it ended.
+        pub(super) async fn wait(&mut self) -> Option<Exit> {
+            let status = self.leader.wait().await.ok();
+            // A group that is empty now may give its number to strangers: it is not touched again.
+            if !self.is_alive() {
+                self.group = None;
+            }
+            status.map(|status| Exit { code: status.code(), signal: status.signal() })
+        }
+
+        pub(super) fn terminate(&self) {
+            if let Some(group) = self.group {
+                // A stopped process must be woken to notice.
+                let _ = kill_process_group(group, Signal::TERM);
+                let _ = kill_process_group(group, Signal::CONT);
+            }
+        }
+
+        /// Kills what is left of the group and says whether there was anything.
+        pub(super) fn kill(&mut self) -> bool {
+            let Some(group) = self.group else { return false };
+            let some = self.is_alive() && has_running(group);
+            // Twice, for a process that was being born during the first pass.
+            let _ = kill_process_group(group, Signal::KILL);
+            let _ = kill_process_group(group, Signal::KILL);
+            some
+        }
+
+        fn is_alive(&self) -> bool {
+            self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+        }
+    }
+
+    impl Drop for Child {
+        fn drop(&mut self) {
+            self.kill();
+        }
+    }
+
+    /// Whether a group has a process that runs: one that has ended and waits to be buried by `init` still
+    /// belongs to its group. Where there is no `/proc` to tell them apart, all count.
+    fn has_running(group: Pid) -> bool {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+        let mut known = false;
+        for process in processes.flatten() {
+            let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
+            // `pid (name) state parent group ...`; the name may hold anything.
+            let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+            let state = fields.next();
+            let number = fields.nth(1).and_then(|number| number.parse().ok());
+            known = true;
+            if number == Some(group.as_raw_nonzero().get()) && !matches!(state, Some("Z" | "X")) {
+                return true;
+            }
+        }
+        !known
+    }
+}
+
+#[cfg(not(unix))]
+mod group {
+    //! Elsewhere nothing can be run: a tree of processes could not be ended reliably.
+
+    use std::io;
+
+    use speclens_schema::evidence::Exit;
+
+    pub(super) enum Child {}
+
+    pub(super) fn spawn(_: super::Command<'_>) -> io::Result<Child> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported on Linux and macOS only"))
+    }
+
+    impl Child {
+        pub(super) fn stdout(&mut self) -> Option<tokio::process::ChildStdout> {
+            match *self {}
+        }
+
+        pub(super) fn stderr(&mut self) -> Option<tokio::process::ChildStderr> {
+            match *self {}
+        }
+
+        pub(super) async fn wait(&mut self) -> Option<Exit> {
+            match *self {}
+        }
+
+        pub(super) fn terminate(&self) {
+            match *self {}
+        }
+
+        pub(super) fn kill(&mut self) -> bool {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

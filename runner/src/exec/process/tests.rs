@@ -1,0 +1,253 @@
+//! Real processes. Nothing here sleeps: a test waits for a file, a pipe or an exit.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, test_kill_process};
+use speclens_schema::evidence::{Exit, RunErrorKind};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{Command, Finished, run};
+
+const LIMIT: usize = 64 * 1024 * 1024;
+
+fn directory() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
+    let command = Command { script, directory, timeout: Duration::from_millis(timeout_ms), limit: LIMIT };
+    run(command, &CancellationToken::new()).await
+}
+
+/// The process whose id stands in a file, once the file has it.
+async fn pid_in(path: PathBuf) -> Pid {
+    let begun = Instant::now();
+    loop {
+        if let Ok(text) = std::fs::read_to_string(&path)
+            && text.ends_with('\n')
+        {
+            return Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{} never appeared", path.display());
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Whether a process still runs: one that waits to be buried does not.
+fn runs(pid: Pid) -> bool {
+    if test_kill_process(pid).is_err() {
+        return false;
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    !stat.is_ok_and(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+/// Waits until a killed process is gone; killing is a request, the kernel takes a moment.
+async fn assert_gone(pid: Pid) {
+    let begun = Instant::now();
+    while runs(pid) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "process {pid:?} survived");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_leaves_its_output_and_status() {
+    let directory = directory();
+    let finished = run_in(directory.path(), 20_000, "printf 'a\\377b'; pwd >&2; cat; exit 7").await;
+    assert_eq!(finished.exit, Some(Exit { code: Some(7), signal: None }));
+    assert_eq!(finished.stdout.text, "a\u{fffd}b");
+    assert_eq!(Path::new(finished.stderr.text.trim()), directory.path().canonicalize().unwrap());
+    assert_eq!((finished.error, finished.notes), (None, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_signal_is_not_a_timeout() {
+    let finished = run_in(directory().path(), 20_000, "kill -TERM $$").await;
+    assert_eq!(finished.exit, Some(Exit { code: None, signal: Some(15) }));
+    assert_eq!(finished.error, None);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_missing_is_a_spawn_error() {
+    let finished = run_in(Path::new("/nowhere/at/all"), 1000, "true").await;
+    let error = finished.error.unwrap();
+    assert_eq!(error.kind, RunErrorKind::Spawn);
+    assert!(error.message.contains("/nowhere/at/all"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn the_deadline_ends_grandchildren_and_keeps_what_was_written() {
+    let directory = directory();
+    let script = "printf partial; (sh -c 'echo $$ > inner; sleep 60' & wait) & echo $! > outer; wait";
+    let finished = run_in(directory.path(), 700, script).await;
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout.text, "partial");
+    assert!(finished.duration < Duration::from_secs(20));
+    for name in ["inner", "outer"] {
+        assert_gone(pid_in(directory.path().join(name)).await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_ignores_term_is_killed() {
+    let directory = directory();
+    let script = "trap '' TERM; printf start; echo $$ > pid; while :; do sleep 60; done; printf end";
+    let finished = run_in(directory.path(), 300, script).await;
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout.text, "start");
+    assert_eq!(finished.exit, Some(Exit { code: None, signal: Some(9) }));
+    assert!(finished.duration >= Duration::from_millis(1300), "{:?}", finished.duration);
+    assert_gone(pid_in(directory.path().join("pid")).await).await;
+}
+
+#[tokio::test]
+async fn a_command_that_handles_term_has_timed_out_all_the_same() {
+    let script = "trap 'printf bye; exit 0' TERM; printf hi; sleep 60 & wait";
+    let finished = run_in(directory().path(), 300, script).await;
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout.text, "hibye");
+    assert_eq!(finished.exit, Some(Exit { code: Some(0), signal: None }));
+}
+
+#[tokio::test]
+async fn a_background_child_that_speaks_soon_is_heard() {
+    let finished = run_in(directory().path(), 20_000, "(sleep 0.3; printf late) & printf early").await;
+    assert_eq!(finished.stdout.text, "earlylate");
+    assert_eq!((finished.error, finished.notes), (None, Vec::new()));
+    assert!(finished.duration >= Duration::from_millis(300));
+}
+
+#[tokio::test]
+async fn a_background_child_that_holds_the_pipe_hangs_nothing_and_does_not_survive() {
+    let directory = directory();
+    let begun = Instant::now();
+    let finished = run_in(directory.path(), 60_000, "sleep 50 & echo $! > pid; printf done").await;
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(finished.stdout.text, "done");
+    assert_eq!(finished.error, None);
+    assert!(finished.duration < Duration::from_millis(900), "our patience is not its time: {:?}", finished.duration);
+    assert!(finished.notes[0].contains("kept the output open"), "{:?}", finished.notes);
+    assert_gone(pid_in(directory.path().join("pid")).await).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_that_left_the_group_hangs_nothing() {
+    let directory = directory();
+    let begun = Instant::now();
+    let script = "setsid sh -c 'echo $$ > pid; exec sleep 50' & while [ ! -s pid ]; do :; done; sleep 60";
+    let finished = run_in(directory.path(), 500, script).await;
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
+    let stray = pid_in(directory.path().join("pid")).await;
+    rustix::process::kill_process(stray, rustix::process::Signal::KILL).unwrap();
+}
+
+#[tokio::test]
+async fn a_silent_leftover_does_not_survive() {
+    let directory = directory();
+    let finished = run_in(directory.path(), 20_000, "sleep 50 >/dev/null 2>&1 & echo $! > pid").await;
+    assert_eq!(finished.error, None);
+    assert_eq!(finished.notes, ["the command left a background process behind; it was stopped"]);
+    assert_gone(pid_in(directory.path().join("pid")).await).await;
+}
+
+#[tokio::test]
+async fn output_beyond_the_limit_is_drained_and_counted() {
+    let directory = directory();
+    let script = "head -c 73400320 /dev/zero | tr '\\0' x; printf end >&2";
+    let finished = run_in(directory.path(), 120_000, script).await;
+    assert_eq!((finished.stdout.text.len(), finished.stdout.cut), (LIMIT, true));
+    assert_eq!((finished.stderr.text.as_str(), finished.stderr.cut), ("end", false));
+    assert_eq!(finished.exit, Some(Exit { code: Some(0), signal: None }));
+    assert_eq!(finished.notes, ["standard output is longer than 64 MiB: the last 6291456 bytes were not kept"]);
+}
+
+#[tokio::test]
+async fn a_character_at_the_limit_is_not_cut_in_two() {
+    let directory = directory();
+    for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
+        let command =
+            Command { script: "printf 'a€b'", directory: directory.path(), timeout: Duration::from_secs(20), limit };
+        let finished = run(command, &CancellationToken::new()).await;
+        assert_eq!((finished.stdout.text.as_str(), finished.stdout.cut), (expected, true), "limit {limit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cancelling_under_load_leaves_nothing_behind() {
+    let directory = directory();
+    let cancel = CancellationToken::new();
+    let mut runs = tokio::task::JoinSet::new();
+    for index in 0..24 {
+        let (cancel, directory) = (cancel.clone(), directory.path().to_owned());
+        runs.spawn(async move {
+            let script = format!(
+                "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
+            );
+            let command = Command {
+                script: &script,
+                directory: &directory,
+                timeout: Duration::from_secs(60),
+                limit: 1024 * 1024,
+            };
+            run(command, &cancel).await
+        });
+    }
+    let mut processes = Vec::new();
+    for index in 0..24 {
+        processes.push(pid_in(directory.path().join(format!("inner.{index}"))).await);
+        processes.push(pid_in(directory.path().join(format!("outer.{index}"))).await);
+    }
+    assert!(processes.iter().all(|&pid| super::tests::runs(pid)));
+    let begun = Instant::now();
+    cancel.cancel();
+    while let Some(finished) = runs.join_next().await {
+        let finished = finished.unwrap();
+        assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
+        assert!(finished.stdout.text.starts_with("y\n"));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    for pid in processes {
+        assert_gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_leaves_nothing_behind() {
+    let directory = directory();
+    let pid = {
+        let cancel = CancellationToken::new();
+        let command = Command {
+            script: "sh -c 'echo $$ > pid; sleep 60' & wait",
+            directory: directory.path(),
+            timeout: Duration::from_secs(60),
+            limit: LIMIT,
+        };
+        let run = run(command, &cancel);
+        tokio::select! {
+            _ = run => panic!("it cannot end by itself"),
+            pid = pid_in(directory.path().join("pid")) => pid,
+        }
+    };
+    assert_gone(pid).await;
+}
+
+#[tokio::test]
+async fn what_is_cancelled_before_it_begins_does_not_begin() {
+    let directory = directory();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let command =
+        Command { script: "touch marker", directory: directory.path(), timeout: Duration::from_secs(20), limit: LIMIT };
+    let finished = run(command, &cancel).await;
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
+    assert!(!directory.path().join("marker").exists());
+}
