@@ -10,6 +10,7 @@
 //! editors (the `speclens` crate does), or make things happen (`speclens-runner` does).
 
 pub mod analysis;
+pub mod check;
 pub mod dialect;
 pub mod document;
 pub mod evidence;

@@ -1,0 +1,3 @@
+//! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
+
+pub mod pattern;

@@ -1,0 +1,247 @@
+//! Regular expressions as the original KindLM understands them: ECMAScript with the flags `g` and `i`.
+//!
+//! A pattern is read by ECMAScript's own grammar, and translated for engines whose time is bounded. The text
+//! is searched in UTF-16 units, so `.` takes half of a character beyond the basic plane, as it does there.
+
+mod syntax;
+mod translate;
+mod units;
+
+use std::{
+    borrow::Cow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, OnceLock},
+};
+
+/// A compiled pattern. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct EcmaPattern {
+    engine: Engine,
+    matches_empty: bool,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// Whose fault it is.
+    pub kind: PatternErrorKind,
+    /// The byte of the pattern where the trouble begins.
+    pub at: usize,
+    /// What is wrong, as a lower-case sentence without a final period.
+    pub message: String,
+}
+
+/// The ways in which a pattern cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternErrorKind {
+    /// It is no ECMAScript pattern.
+    Invalid,
+    /// It is one, and cannot be carried over with the same meaning or within bounds.
+    Untranslatable,
+}
+
+/// The search was given up because it took too many steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepLimit;
+
+/// One match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EcmaMatch {
+    /// The matched text; half a character is U+FFFD.
+    pub text: String,
+    /// The line where it begins, from 1.
+    pub line: usize,
+}
+
+/// A pattern is not longer than this.
+const LENGTH_LIMIT: usize = 20_000;
+
+/// A compiled program is not larger than this many bytes.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// The steps of one backtracking search, tried in this order, so that a cheap search is charged little.
+const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
+
+/// The steps of all searches of one text.
+const STEPS_OF_TEXT: usize = 1 << 26;
+
+#[derive(Clone, Debug)]
+enum Engine {
+    /// No look-around, no references: linear time.
+    Linear(regex::Regex),
+    /// With a limit on steps for each engine.
+    Backtracking(Arc<Backtracking>),
+}
+
+#[derive(Debug)]
+struct Backtracking {
+    pattern: String,
+    by_limit: [OnceLock<Option<fancy_regex::Regex>>; STEPS.len()],
+}
+
+impl EcmaPattern {
+    /// Reads and translates a pattern.
+    pub fn compile(pattern: &str, ignore_case: bool) -> Result<EcmaPattern, PatternError> {
+        let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
+        if pattern.len() > LENGTH_LIMIT {
+            return Err(untranslatable(format!("a pattern of more than {LENGTH_LIMIT} bytes is not supported")));
+        }
+        let root = syntax::parse(pattern)?;
+        let translation = translate::translate(&root, ignore_case)?;
+        let engine = if translation.backtracks {
+            let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
+            if let Err(error) = engine.build(STEPS[0]) {
+                return Err(untranslatable(format!(
+                    "the pattern cannot be searched within bounds: {}",
+                    first_line(&error)
+                )));
+            }
+            Engine::Backtracking(Arc::new(engine))
+        } else {
+            let engine = regex::RegexBuilder::new(&translation.pattern)
+                .size_limit(SIZE_LIMIT)
+                .dfa_size_limit(SIZE_LIMIT)
+                .build()
+                .map_err(|error| {
+                    untranslatable(format!("the pattern cannot be searched within bounds: {}", first_line(&error)))
+                })?;
+            Engine::Linear(engine)
+        };
+        Ok(EcmaPattern { engine, matches_empty: root.can_be_empty() })
+    }
+
+    /// Whether the pattern can match without taking a character. The original program reports such matches a
+    /// thousand times at the same place.
+    pub fn matches_empty(&self) -> bool {
+        self.matches_empty
+    }
+
+    /// The matches from left to right, none overlapping another. After an error there are no more.
+    pub fn find_iter<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
+        Matches { pattern: self, text: Encoded::new(text), at: 0, counted: 0, line: 1, steps: 0, done: false }
+    }
+}
+
+fn first_line(error: &dyn fmt::Display) -> String {
+    let text = error.to_string();
+    text.lines().next_back().unwrap_or_default().trim().to_owned()
+}
+
+impl Backtracking {
+    fn build(&self, limit: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
+        fancy_regex::RegexBuilder::new(&self.pattern)
+            .backtrack_limit(limit)
+            .delegate_size_limit(SIZE_LIMIT)
+            .delegate_dfa_size_limit(SIZE_LIMIT)
+            .build()
+    }
+
+    /// The first match at or behind `at`; counts the steps that it may have taken.
+    fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
+        for (limit, cell) in STEPS.iter().zip(&self.by_limit) {
+            if *steps + limit > STEPS_OF_TEXT {
+                return Err(StepLimit);
+            }
+            let Some(engine) = cell.get_or_init(|| self.build(*limit).ok()) else { return Err(StepLimit) };
+            *steps += limit;
+            match engine.find_from_pos(text, at) {
+                Ok(found) => return Ok(found.map(|it| (it.start(), it.end()))),
+                Err(fancy_regex::Error::RuntimeError(fancy_regex::RuntimeError::BacktrackLimitExceeded)) => {}
+                Err(_) => return Err(StepLimit),
+            }
+        }
+        Err(StepLimit)
+    }
+}
+
+/// A text of which every character is one UTF-16 unit.
+#[derive(Debug)]
+struct Encoded<'t>(Cow<'t, str>);
+
+impl<'t> Encoded<'t> {
+    fn new(text: &'t str) -> Encoded<'t> {
+        // Characters beyond the basic plane begin with a byte from 0xF0 on.
+        if text.bytes().all(|byte| byte < 0xF0) {
+            return Encoded(Cow::Borrowed(text));
+        }
+        Encoded(Cow::Owned(text.encode_utf16().map(translate::encoded).collect()))
+    }
+
+    fn decode(&self, start: usize, end: usize) -> String {
+        match &self.0 {
+            Cow::Borrowed(text) => text[start..end].to_owned(),
+            Cow::Owned(text) => {
+                let units: Vec<u16> = text[start..end].chars().map(translate::decoded).collect();
+                String::from_utf16_lossy(&units)
+            }
+        }
+    }
+}
+
+/// The matches of a pattern in a text.
+#[derive(Debug)]
+pub struct Matches<'p, 't> {
+    pattern: &'p EcmaPattern,
+    text: Encoded<'t>,
+    at: usize,
+    counted: usize,
+    line: usize,
+    steps: usize,
+    done: bool,
+}
+
+impl Iterator for Matches<'_, '_> {
+    type Item = Result<EcmaMatch, StepLimit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text: &str = &self.text.0;
+        if self.done || self.at > text.len() {
+            return None;
+        }
+        let mut steps = self.steps;
+        // Both engines build on one that is known to panic on rare patterns.
+        let found = catch_unwind(AssertUnwindSafe(|| match &self.pattern.engine {
+            Engine::Linear(engine) => Ok(engine.find_at(text, self.at).map(|it| (it.start(), it.end()))),
+            Engine::Backtracking(engine) => engine.find(text, self.at, &mut steps),
+        }));
+        self.steps = steps;
+        let (start, end) = match found {
+            Ok(Ok(Some(found))) => found,
+            Ok(Ok(None)) => {
+                self.done = true;
+                return None;
+            }
+            Ok(Err(StepLimit)) | Err(_) => {
+                self.done = true;
+                return Some(Err(StepLimit));
+            }
+        };
+        self.line += memchr::memchr_iter(b'\n', &text.as_bytes()[self.counted..start.max(self.counted)]).count();
+        self.counted = start.max(self.counted);
+        self.at = if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) };
+        Some(Ok(EcmaMatch { text: self.text.decode(start, end), line: self.line }))
+    }
+}
+
+/// Whether the original program refuses the pattern, because its text looks like nested quantifiers.
+/// The test is crude: it refuses `[+*]`, and lets `(a|a)*` through.
+pub fn refused_by_original(pattern: &str) -> bool {
+    static NESTED: OnceLock<regex::Regex> = OnceLock::new();
+    NESTED
+        .get_or_init(|| {
+            regex::Regex::new(r"(\+|\*|\{[^}]+\})\)?(\+|\*|\{[^}]+\})").expect("the pattern is fixed and tested")
+        })
+        .is_match(pattern)
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+#[cfg(test)]
+mod tests;
