@@ -18,6 +18,7 @@ pub mod files;
 pub mod json_schema;
 pub mod problem;
 pub mod settings;
+pub mod shape;
 pub mod suite;
 pub mod verdict;
 pub mod words;

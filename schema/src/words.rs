@@ -187,3 +187,85 @@ macro_rules! name_word {
 
 name_word!(Refers, "x-refers", 0);
 name_word!(Defines, "x-defines", 1);
+
+/// The candidate that an author who wrote `word` most likely means: the smallest number of changed letters,
+/// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
+/// for nothing.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let squash = |text: &str| -> String {
+        text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+    };
+    let squashed = squash(word);
+    let length = squashed.chars().count();
+    let limit = match length {
+        0 => return None,
+        1..=3 => 1,
+        _ => (length * 2 / 5).max(2),
+    };
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
+        let other = squash(candidate);
+        let distance = strsim::osa_distance(&squashed, &other);
+        if distance <= limit && distance < other.chars().count() && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Names in backticks, as part of a sentence: "`a`, `b` and 3 more".
+pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = names.into_iter().collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        return format!("{} and {} more", shown.join(", "), names.len() - SHOWN);
+    }
+    match shown.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => shown.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_forgives_case_and_separators() {
+        let keys = ["maxTokens", "temperature", "topP"];
+        assert_eq!(nearest("max_tokens", keys), Some("maxTokens"));
+        assert_eq!(nearest("temprature", keys), Some("temperature"));
+        assert_eq!(nearest("seed", keys), None);
+        assert_eq!(nearest("", keys), None);
+        assert_eq!(nearest("ab", ["cd"]), None);
+    }
+
+    #[test]
+    fn names_are_listed_as_in_a_sentence() {
+        assert_eq!(listed(["a"]), "`a`");
+        assert_eq!(listed(["a", "b", "c"]), "`a`, `b` or `c`");
+        assert_eq!(
+            listed(["1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+            "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` and 1 more"
+        );
+    }
+
+    #[test]
+    fn an_address_needs_a_scheme_and_web_addresses_a_host() {
+        let schema = serde_json::to_value(schemars::schema_for!(Url)).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        for (address, valid) in [
+            ("https://proxy.example/v1", true),
+            ("localhost:11434", true),
+            ("mailto:a@b", true),
+            ("not a url", false),
+            ("/x", false),
+            ("x", false),
+            ("http://", false),
+            ("", false),
+        ] {
+            assert_eq!(validator.is_valid(&address.into()), valid, "{address}");
+        }
+    }
+}
