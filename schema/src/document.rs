@@ -5,10 +5,14 @@
 //! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
 //! one block. [`view`] puts the pieces together again: consumers see one tree.
 
+mod block;
 mod blocks;
 mod events;
 mod lines;
 mod pointer;
+#[cfg(test)]
+#[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
+mod properties;
 mod recover;
 mod scalar;
 mod tree;
@@ -24,9 +28,11 @@ use crate::{
     problem::{Code, Problem},
 };
 
+use block::Name;
 use blocks::{Span, SpanKind};
 use recover::Fault;
 
+pub use block::{Block, BlockKind};
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;
 pub use scalar::{Scalar, is_ambiguous};
@@ -55,51 +61,22 @@ pub struct Document {
     whole_problem: Option<Fault>,
 }
 
-/// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
-/// first byte.
-#[derive(Debug)]
-pub struct Block {
-    length: usize,
-    kind: BlockKind,
-    /// The pieces that it was cut into before it turned out that they belong together.
-    pieces: usize,
-    root: Option<Node>,
-    faults: Vec<Fault>,
-    anchors: Vec<Anchor>,
-    aliases: bool,
-    /// Bytes edited since the block could last be read.
-    suspect: Option<Range<usize>>,
-    /// Whether the parser stopped only at the end: what is missing may stand in the next block.
-    open_ended: bool,
-}
-
-/// Where a block stands in the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockKind {
-    /// The text was not cut.
-    Whole,
-    /// Entries of the root mapping.
-    Entry,
-    /// The key of a list whose items are blocks.
-    Head,
-    /// Items of the list whose key came last.
-    Item,
-    /// A line that belongs to nothing.
-    Stray,
-}
-
-#[derive(Debug)]
-struct Anchor {
-    name: Box<str>,
-    at: usize,
-}
-
 /// Where the root's entries and the lists' items are found.
 #[derive(Debug, Default)]
 struct Index {
     entries: Vec<IndexEntry>,
+    /// The lists among them whose items are blocks.
+    lists: Vec<List>,
     /// Blocks that define a name, in order.
     anchors: HashMap<Box<str>, Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct List {
+    key: String,
+    /// Its place among the entries.
+    entry: usize,
+    first_block: usize,
 }
 
 #[derive(Debug)]
@@ -121,7 +98,14 @@ struct Pending {
 impl Document {
     /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
-        let mut document = Document {
+        let mut document = Document::unread(text, rules);
+        document.refresh();
+        document.consult_whole(text);
+        document
+    }
+
+    fn unread(text: &str, rules: ScalarRules) -> Document {
+        Document {
             text: Rope::from_str(text),
             rules,
             blocks: Arc::default(),
@@ -129,9 +113,20 @@ impl Document {
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..text.len() }),
             whole_problem: None,
-        };
+        }
+    }
+
+    #[cfg(test)]
+    fn read_cut(text: &str, rules: ScalarRules) -> Document {
+        let mut document = Document::unread(text, rules);
         document.refresh();
-        document.consult_whole(text);
+        document
+    }
+
+    #[cfg(test)]
+    fn read_uncut(text: &str, rules: ScalarRules) -> Document {
+        let mut document = Document::unread(text, rules);
+        document.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, 1, None))]);
         document
     }
 
@@ -309,7 +304,7 @@ impl Document {
                 BlockKind::Entry | BlockKind::Head => {
                     spans.get(index + pieces).is_none_or(|next| !matches!(next.kind, SpanKind::Item | SpanKind::Stray))
                 }
-                BlockKind::Whole | BlockKind::Stray => false,
+                BlockKind::Whole | BlockKind::Stray | BlockKind::MisplacedItem => false,
             };
             if joinable {
                 let joined_kind = if kind == BlockKind::Head { BlockKind::Entry } else { kind };
@@ -358,18 +353,69 @@ impl Document {
     /// What cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut aliases = false;
-        for (start, block) in self.blocks() {
+        for (number, (start, block)) in self.blocks().enumerate() {
             problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
-            aliases |= block.aliases;
+            for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
+                let message = format!("no `&{}` stands before this alias", name.name);
+                let range = start + name.at..start + name.end;
+                problems.push(Problem::new(Code::UnknownAlias, self.pointer_at(range.start), range, message));
+            }
+            for twice in &block.duplicates {
+                let at = self.base_of(number, &twice.mapping);
+                let range = twice.range.start + start..twice.range.end + start;
+                let first = twice.first.start + start..twice.first.end + start;
+                problems.push(duplicate_key(&at, &twice.key, range, first));
+            }
         }
         problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
-        view::duplicate_keys(self, &mut problems);
-        if aliases {
-            view::unknown_aliases(self, &mut problems);
-        }
+        self.duplicate_entries(&mut problems);
         problems.sort_by_key(|problem| problem.range.start);
         problems
+    }
+
+    /// Whether an anchor stands before an alias.
+    fn is_defined(&self, alias: &Name, block: usize) -> bool {
+        self.index.anchors.get(&alias.name).is_some_and(|places| {
+            places.iter().take_while(|&&place| place <= block).any(|&place| {
+                let defines = |anchor: &Name| {
+                    anchor.name == alias.name
+                        // A node that holds its own alias has no end.
+                        && (place < block || (anchor.at < alias.at && anchor.end <= alias.at))
+                };
+                self.blocks[place].anchors.iter().any(defines)
+            })
+        })
+    }
+
+    /// The root's entries that stand twice, in different blocks.
+    fn duplicate_entries(&self, problems: &mut Vec<Problem>) {
+        let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
+        let mut seen: Vec<(String, Range<usize>, usize)> = Vec::new();
+        for (entry, place) in root.entries().zip(&self.index.entries) {
+            let key = entry.key.key_text();
+            match seen.iter().find(|(name, ..)| *name == key) {
+                Some((_, first, block)) if *block != place.block => {
+                    problems.push(duplicate_key(&Pointer::root(), &key, entry.key.range(), first.clone()));
+                }
+                Some(_) => {}
+                None => seen.push((key, entry.key.range(), place.block)),
+            }
+        }
+    }
+
+    /// The pointer of a node of a block, of which the pointer in the block is known.
+    fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
+        let Some(list) = self.index.lists.iter().rev().find(|list| list.first_block <= block) else {
+            return relative.clone();
+        };
+        if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
+            return relative.clone();
+        }
+        let mut steps = relative.steps();
+        let item: usize = steps.next().and_then(|step| step.parse().ok()).unwrap_or(0);
+        let items = self.index.entries[list.entry].items.as_deref().unwrap_or_default();
+        let index = items.partition_point(|&(place, _)| place < block) + item;
+        steps.fold(Pointer::root().key(&list.key).index(index), |pointer, step| pointer.key(&step))
     }
 
     /// Whether every byte was understood.
@@ -378,122 +424,11 @@ impl Document {
     }
 }
 
-impl Block {
-    fn parse(text: &str, kind: BlockKind, pieces: usize, suspect: Option<Range<usize>>) -> Block {
-        let mut block = Block {
-            length: text.len(),
-            kind,
-            pieces,
-            root: None,
-            faults: Vec::new(),
-            anchors: Vec::new(),
-            aliases: false,
-            suspect: None,
-            open_ended: false,
-        };
-        match events::parse(text) {
-            Ok(parsed) => {
-                block.root = parsed.root;
-                if let Some(second) = parsed.second_document {
-                    let message = "a second document begins here: a suite is one document".to_owned();
-                    block.faults.push(Fault { range: second..(second + 3).min(text.len()), message, too_large: false });
-                }
-                block.expect_shape(text);
-            }
-            Err(error) => {
-                let recovered = recover::recover(text, &error, suspect.clone());
-                block.open_ended = text[error.offset..].trim().is_empty();
-                block.root = recovered.root;
-                block.faults = recovered.faults;
-                block.suspect = suspect;
-            }
-        }
-        block.drop_foreign_root();
-        if let Some(root) = &block.root {
-            collect_names(root, &mut block.anchors, &mut block.aliases);
-        }
-        block
-    }
-
-    /// A piece that is YAML may still not be what can stand at its place.
-    fn expect_shape(&mut self, text: &str) {
-        let Some(root) = &self.root else { return };
-        let (fits, message) = match self.kind {
-            BlockKind::Whole => (true, ""),
-            BlockKind::Entry | BlockKind::Head => {
-                (matches!(root.kind, NodeKind::Mapping(_)), "expected `key: value` here")
-            }
-            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item here"),
-            BlockKind::Stray => (false, "this line belongs to nothing: remove it, or indent it"),
-        };
-        if fits {
-            return;
-        }
-        let range = root.range.clone();
-        let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
-        let message = if self.kind != BlockKind::Stray
-            && words.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
-        {
-            format!("`{words}` has no colon: write `{words}:`")
-        } else {
-            message.to_owned()
-        };
-        self.faults.push(Fault { range: range.start..range.start + words.len(), message, too_large: false });
-        // A key whose colon is missing keeps the items below it reachable.
-        self.root = (self.kind == BlockKind::Head).then(|| {
-            let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
-            let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
-            let value = Node::empty(key.range.end);
-            Node {
-                range: key.range.clone(),
-                anchor: None,
-                tag: None,
-                kind: NodeKind::Mapping(vec![Entry { key, value }]),
-            }
-        });
-    }
-
-    fn drop_foreign_root(&mut self) {
-        let fits = match (&self.root, self.kind) {
-            (None, _) | (_, BlockKind::Whole) => true,
-            (Some(root), BlockKind::Entry | BlockKind::Head) => matches!(root.kind, NodeKind::Mapping(_)),
-            (Some(root), BlockKind::Item) => matches!(root.kind, NodeKind::Sequence(_)),
-            (Some(_), BlockKind::Stray) => false,
-        };
-        if !fits {
-            self.root = None;
-        }
-    }
-
-    /// Its extent in bytes.
-    pub fn length(&self) -> usize {
-        self.length
-    }
-
-    /// Where it stands in the document.
-    pub fn kind(&self) -> BlockKind {
-        self.kind
-    }
-
-    /// Whether all of it was understood.
-    pub fn is_intact(&self) -> bool {
-        self.faults.is_empty()
-    }
-
-    /// Whether it refers to names that may be defined elsewhere.
-    pub fn has_aliases(&self) -> bool {
-        self.aliases
-    }
-
-    /// Whether it defines names.
-    pub fn has_anchors(&self) -> bool {
-        !self.anchors.is_empty()
-    }
-}
-
 impl Index {
     fn of(blocks: &[Arc<Block>]) -> Index {
         let mut index = Index::default();
+        // The list that items belong to, also when something broken stands between them.
+        let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
             for anchor in &block.anchors {
                 let places = index.anchors.entry(anchor.name.clone()).or_default();
@@ -505,11 +440,19 @@ impl Index {
                 (BlockKind::Entry | BlockKind::Head, Some(NodeKind::Mapping(entries))) => {
                     for entry in 0..entries.len() {
                         let items = (block.kind == BlockKind::Head && entry + 1 == entries.len()).then(Vec::new);
+                        if items.is_some() {
+                            let key = match &entries[entry].key.kind {
+                                NodeKind::Scalar { value, .. } => value.to_string(),
+                                NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => String::new(),
+                            };
+                            list = Some(index.entries.len());
+                            index.lists.push(List { key, entry: index.entries.len(), first_block: number });
+                        }
                         index.entries.push(IndexEntry { block: number, entry, items });
                     }
                 }
-                (BlockKind::Item, Some(NodeKind::Sequence(found))) => {
-                    if let Some(items) = index.entries.last_mut().and_then(|entry| entry.items.as_mut()) {
+                (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(found))) => {
+                    if let Some(items) = list.and_then(|list: usize| index.entries[list].items.as_mut()) {
                         items.extend((0..found.len()).map(|item| (number, item)));
                     }
                 }
@@ -537,27 +480,19 @@ impl Pending {
     }
 }
 
+fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {
+    let message = format!("`{key}` stands twice in this mapping: only one can count, so remove one");
+    let at = mapping.key(key);
+    Problem::new(Code::DuplicateKey, at.clone(), range, message).with_related("first written here", at, first)
+}
+
 fn block_kind(kind: SpanKind) -> BlockKind {
     match kind {
         SpanKind::Preamble | SpanKind::Entry => BlockKind::Entry,
         SpanKind::Head => BlockKind::Head,
         SpanKind::Item => BlockKind::Item,
+        SpanKind::MisplacedItem => BlockKind::MisplacedItem,
         SpanKind::Stray => BlockKind::Stray,
-    }
-}
-
-fn collect_names(node: &Node, anchors: &mut Vec<Anchor>, aliases: &mut bool) {
-    if let Some(name) = &node.anchor {
-        anchors.push(Anchor { name: name.clone(), at: node.range.start });
-    }
-    match &node.kind {
-        NodeKind::Scalar { .. } => {}
-        NodeKind::Alias(_) => *aliases = true,
-        NodeKind::Sequence(items) => items.iter().for_each(|item| collect_names(item, anchors, aliases)),
-        NodeKind::Mapping(entries) => entries.iter().for_each(|entry| {
-            collect_names(&entry.key, anchors, aliases);
-            collect_names(&entry.value, anchors, aliases);
-        }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! YAML text → tree, strict: the first mistake ends the reading. The only place that knows the parser.
 
-use granit_parser::{Event, Parser, ScalarStyle, Span, options};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, options};
 
 use super::tree::{Entry, Node, NodeKind, Style};
 
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
                 let message = error.to_string();
                 return Err(SyntaxError {
                     offset: floor_boundary(text, offset),
-                    too_deep: message.contains("nesting") || message.contains("depth"),
+                    too_deep: matches!(error.kind(), ErrorKind::RecursionLimitExceeded),
                     message: plain_message(&message),
                     read_to: builder.read_to,
                 });
@@ -139,6 +139,14 @@ impl Builder<'_> {
     }
 
     fn open(&mut self, start: usize, tag: Option<Box<str>>, kind: NodeKind, flow: bool) {
+        // A list that is the root is reported behind its first dash.
+        let start = match (&kind, flow) {
+            (NodeKind::Sequence(_), false) if !self.text[start..].starts_with('-') => {
+                let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+                self.text[line..start].rfind('-').map_or(start, |dash| line + dash)
+            }
+            _ => start,
+        };
         let node = Node { range: start..start, anchor: None, tag, kind };
         self.stack.push(Open { node, key: None, flow });
         self.opened = true;
@@ -154,7 +162,10 @@ impl Builder<'_> {
             return;
         };
         match &mut open.node.kind {
-            NodeKind::Sequence(items) => items.push(node),
+            NodeKind::Sequence(items) => {
+                let from = items.last().map_or(open.node.range.start, |item| item.range.end);
+                items.push(behind_dash(self.text, from, node));
+            }
             NodeKind::Mapping(entries) => match open.key.take() {
                 None => open.key = Some(node),
                 Some(key) => entries.push(Entry { value: behind_colon(self.text, &key, node), key }),
@@ -166,7 +177,7 @@ impl Builder<'_> {
     /// Gives the node of the last event its name.
     fn name_last_node(&mut self, name: &str) {
         let node = match self.stack.last_mut() {
-            None => self.parsed.root.as_mut(),
+            None => self.parsed.root.as_mut().filter(|_| self.documents <= 1),
             Some(open) if self.opened => Some(&mut open.node),
             Some(open) => match &mut open.node.kind {
                 NodeKind::Sequence(items) => items.last_mut(),
@@ -225,18 +236,36 @@ pub(crate) fn last_end(node: &Node) -> usize {
     last.unwrap_or(node.range.start).max(node.range.start)
 }
 
+/// Whether a node was not written at all. Where the parser sees it depends on what comes next.
+fn is_absent(node: &Node) -> bool {
+    let empty = matches!(&node.kind, NodeKind::Scalar { value, .. } if value.is_empty());
+    empty && node.range.is_empty() && node.anchor.is_none() && node.tag.is_none()
+}
+
 /// Puts an absent value directly behind its key's colon, which is where the author will type it.
 fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
-    let absent = value.range.is_empty() && matches!(&value.kind, NodeKind::Scalar { value, .. } if value.is_empty());
-    if !absent || value.anchor.is_some() || value.tag.is_some() {
+    if !is_absent(&value) {
         return value;
     }
     let rest = &text[key.range.end.min(text.len())..];
     let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-    match rest[blank..].strip_prefix(':') {
-        Some(_) => Node::empty(key.range.end + blank + 1),
-        None => value,
+    let colon = rest[blank..].starts_with(':');
+    Node::empty(if colon { key.range.end + blank + 1 } else { key.range.end })
+}
+
+/// Puts an absent item directly behind its dash. `from`: where the list's last item ended.
+fn behind_dash(text: &str, from: usize, item: Node) -> Node {
+    if !is_absent(&item) {
+        return item;
     }
+    let mut at = from;
+    for line in text[from..item.range.start.max(from)].split_inclusive('\n') {
+        match line.find(['-', '#']) {
+            Some(found) if line[found..].starts_with('-') => return Node::empty(at + found + 1),
+            Some(_) | None => at += line.len(),
+        }
+    }
+    item
 }
 
 fn is_flow(style: granit_parser::StructureStyle) -> bool {

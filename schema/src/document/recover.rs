@@ -145,9 +145,7 @@ impl Reader {
             match node.map(|node| (node.range.clone(), node.kind)) {
                 Some((_, NodeKind::Sequence(found))) if is_list => items.extend(found),
                 Some((_, NodeKind::Mapping(found))) if !is_list => entries.extend(found),
-                Some((at, NodeKind::Scalar { value, style: Style::Plain })) if !is_list => {
-                    self.without_colon(at, &value);
-                }
+                Some((at, NodeKind::Scalar { style: Style::Plain, .. })) if !is_list => self.without_colon(at),
                 Some((at, _)) if is_list => {
                     self.blame(at, "this stands between the items of a list: begin it with `- `, or indent it")
                 }
@@ -162,13 +160,11 @@ impl Reader {
         Some(node)
     }
 
-    fn without_colon(&mut self, at: Range<usize>, value: &str) {
-        if value.is_empty() {
-            return;
+    fn without_colon(&mut self, at: Range<usize>) {
+        let word = self.work[at.clone()].lines().next().unwrap_or_default().trim_end().to_owned();
+        if !word.is_empty() {
+            self.blame(at.start..at.start + word.len(), format!("`{word}` is no entry: write `{word}: value`"));
         }
-        let word = value.lines().next().unwrap_or_default();
-        let end = at.start + word.len().min(at.len());
-        self.blame(at.start..end, format!("`{word}` is no entry: write `{word}: value`"));
     }
 
     /// Text in quotes or brackets may go on in the next pieces.

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::problem::{Code, Problem};
-
 use super::{
     Document, Pointer,
     scalar::{Scalar, resolve},
@@ -150,7 +148,10 @@ impl<'d> NodeRef<'d> {
             Place::List(entry) => {
                 let items = self.list_items(entry);
                 match (items.first(), items.last()) {
-                    (Some(&first), Some(&last)) => self.item(first).own_range().start..self.item(last).own_range().end,
+                    (Some(&(block, _)), Some(&last)) => {
+                        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
+                        self.document.starts[block] + dash..self.item(last).own_range().end
+                    }
                     _ => self.head_value(entry).own_range(),
                 }
             }
@@ -193,6 +194,14 @@ impl<'d> NodeRef<'d> {
     pub fn anchor(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.anchor.as_deref(),
+            Place::Root | Place::List(_) => None,
+        }
+    }
+
+    /// The resolved tag, when one is written: `tag:yaml.org,2002:str`, `!custom`.
+    pub fn tag(self) -> Option<&'d str> {
+        match self.place {
+            Place::Node { node, .. } => node.tag.as_deref(),
             Place::Root | Place::List(_) => None,
         }
     }
@@ -409,43 +418,8 @@ fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
     }
 }
 
-/// Reports keys that stand twice in one mapping.
-pub(super) fn duplicate_keys(document: &Document, problems: &mut Vec<Problem>) {
-    let Some(root) = document.root() else { return };
-    walk(root, &Pointer::root(), &mut |node, pointer| {
-        let mut seen: Vec<(String, Range<usize>)> = Vec::new();
-        for entry in node.entries() {
-            if entry.key.shape() != Shape::Scalar {
-                continue;
-            }
-            let key = entry.key.key_text();
-            match seen.iter().find(|(name, _)| *name == key) {
-                Some((_, first)) => problems.push(
-                    Problem::new(
-                        Code::DuplicateKey,
-                        pointer.key(&key),
-                        entry.key.range(),
-                        format!("`{key}` stands twice in this mapping: only one can count, so remove one"),
-                    )
-                    .with_related("first written here", pointer.key(&key), first.clone()),
-                ),
-                None => seen.push((key, entry.key.range())),
-            }
-        }
-    });
-}
-
-/// Reports aliases without an anchor before them.
-pub(super) fn unknown_aliases(document: &Document, problems: &mut Vec<Problem>) {
-    let Some(root) = document.root() else { return };
-    walk(root, &Pointer::root(), &mut |node, pointer| {
-        let Some(name) = node.alias().filter(|_| node.shape() == Shape::Dangling) else { return };
-        let message = format!("no `&{name}` stands before this alias");
-        problems.push(Problem::new(Code::UnknownAlias, pointer.clone(), node.range(), message));
-    });
-}
-
 /// Visits every node as written; aliases are not followed.
+#[cfg(test)]
 pub(super) fn walk<'d>(node: NodeRef<'d>, pointer: &Pointer, visit: &mut impl FnMut(NodeRef<'d>, &Pointer)) {
     visit(node, pointer);
     if node.alias().is_some() {

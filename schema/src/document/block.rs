@@ -1,0 +1,254 @@
+//! A piece of the text, parsed alone.
+
+use std::{
+    any::Any,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{
+    Pointer, events,
+    recover::{Fault, recover},
+    tree::{Entry, Node, NodeKind, Style},
+};
+
+/// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
+/// first byte.
+#[derive(Debug)]
+pub struct Block {
+    pub(super) length: usize,
+    pub(super) kind: BlockKind,
+    /// The pieces that it was cut into before it turned out that they belong together.
+    pub(super) pieces: usize,
+    pub(super) root: Option<Node>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) anchors: Vec<Name>,
+    pub(super) aliases: Vec<Name>,
+    pub(super) duplicates: Vec<Duplicate>,
+    /// Bytes edited since the block could last be read.
+    pub(super) suspect: Option<Range<usize>>,
+    /// Whether the parser stopped only at the end: what is missing may stand in the next block.
+    pub(super) open_ended: bool,
+    memo: Mutex<Option<(u64, Arc<dyn Any + Send + Sync>)>>,
+}
+
+/// Where a block stands in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// The text was not cut.
+    Whole,
+    /// Entries of the root mapping.
+    Entry,
+    /// The key of a list whose items are blocks.
+    Head,
+    /// Items of the list whose key came last.
+    Item,
+    /// An item whose dash is not in line with the list's other dashes.
+    MisplacedItem,
+    /// A line that belongs to nothing.
+    Stray,
+}
+
+/// The name of an anchor or an alias.
+#[derive(Debug)]
+pub(super) struct Name {
+    pub name: Box<str>,
+    /// Where the anchor's node, or the alias, begins.
+    pub at: usize,
+    /// Where the anchor's node, or the alias, ends.
+    pub end: usize,
+}
+
+/// A key that stands twice in one mapping.
+#[derive(Debug)]
+pub(super) struct Duplicate {
+    /// The mapping, relative to the block's root.
+    pub mapping: Pointer,
+    pub key: String,
+    pub range: Range<usize>,
+    pub first: Range<usize>,
+}
+
+impl Block {
+    /// Parses one piece. `suspect`: bytes edited since it could last be read.
+    pub(super) fn parse(text: &str, kind: BlockKind, pieces: usize, suspect: Option<Range<usize>>) -> Block {
+        let mut block = Block {
+            length: text.len(),
+            kind,
+            pieces,
+            root: None,
+            faults: Vec::new(),
+            anchors: Vec::new(),
+            aliases: Vec::new(),
+            duplicates: Vec::new(),
+            memo: Mutex::new(None),
+            suspect: None,
+            open_ended: false,
+        };
+        match events::parse(text) {
+            Ok(parsed) => {
+                block.root = parsed.root;
+                if let Some(second) = parsed.second_document {
+                    let message = "a second document begins here: a suite is one document".to_owned();
+                    block.faults.push(Fault { range: second..(second + 3).min(text.len()), message, too_large: false });
+                }
+                block.expect_shape(text);
+            }
+            Err(error) => {
+                let recovered = recover(text, &error, suspect.clone());
+                block.open_ended = text[error.offset..].trim().is_empty();
+                block.root = recovered.root;
+                block.faults = recovered.faults;
+                block.suspect = suspect;
+            }
+        }
+        block.drop_foreign_root();
+        if let Some(root) = &block.root {
+            let mut survey =
+                Survey { anchors: &mut block.anchors, aliases: &mut block.aliases, duplicates: &mut block.duplicates };
+            survey.node(root, &Pointer::root());
+        }
+        block
+    }
+
+    /// A piece that is YAML may still not be what can stand at its place.
+    fn expect_shape(&mut self, text: &str) {
+        let Some(root) = &self.root else { return };
+        let (fits, message) = match self.kind {
+            BlockKind::Whole => (true, ""),
+            BlockKind::Entry | BlockKind::Head => {
+                // A mapping in braces is a value, not an entry.
+                let braces = text[root.range.start..].starts_with('{');
+                (matches!(root.kind, NodeKind::Mapping(_)) && !braces, "expected `key: value` here")
+            }
+            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item here"),
+            BlockKind::MisplacedItem => (false, "this dash is not in line with those of the list's other items"),
+            BlockKind::Stray => (false, "this line belongs to nothing: remove it, or indent it"),
+        };
+        if fits {
+            return;
+        }
+        let range = root.range.clone();
+        let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
+        let message = if self.kind != BlockKind::Stray
+            && words.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
+        {
+            format!("`{words}` has no colon: write `{words}:`")
+        } else {
+            message.to_owned()
+        };
+        self.faults.push(Fault { range: range.start..range.start + words.len(), message, too_large: false });
+        // A key whose colon is missing keeps the items below it reachable.
+        self.root = (self.kind == BlockKind::Head).then(|| {
+            let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
+            let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
+            let value = Node::empty(key.range.end);
+            Node {
+                range: key.range.clone(),
+                anchor: None,
+                tag: None,
+                kind: NodeKind::Mapping(vec![Entry { key, value }]),
+            }
+        });
+    }
+
+    fn drop_foreign_root(&mut self) {
+        let fits = match (&self.root, self.kind) {
+            (None, _) | (_, BlockKind::Whole) => true,
+            (Some(root), BlockKind::Entry | BlockKind::Head) => matches!(root.kind, NodeKind::Mapping(_)),
+            (Some(root), BlockKind::Item | BlockKind::MisplacedItem) => matches!(root.kind, NodeKind::Sequence(_)),
+            (Some(_), BlockKind::Stray) => false,
+        };
+        if !fits {
+            self.root = None;
+        }
+    }
+
+    /// Its extent in bytes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Where it stands in the document.
+    pub fn kind(&self) -> BlockKind {
+        self.kind
+    }
+
+    /// Whether all of it was understood.
+    pub fn is_intact(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Whether it refers to names that may be defined elsewhere.
+    pub fn has_aliases(&self) -> bool {
+        !self.aliases.is_empty()
+    }
+
+    /// Whether it defines names.
+    pub fn has_anchors(&self) -> bool {
+        !self.anchors.is_empty()
+    }
+
+    /// What somebody found out about this block under the circumstances `key`, or finds out now. The
+    /// block itself never changes, so it is the place to keep it.
+    pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
+        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((found_key, found)) = memo.as_ref()
+            && *found_key == key
+            && let Ok(found) = Arc::clone(found).downcast::<T>()
+        {
+            return found;
+        }
+        let found = Arc::new(find_out());
+        *memo = Some((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
+        found
+    }
+}
+
+/// Collects what concerns more than one node.
+struct Survey<'b> {
+    anchors: &'b mut Vec<Name>,
+    aliases: &'b mut Vec<Name>,
+    duplicates: &'b mut Vec<Duplicate>,
+}
+
+impl Survey<'_> {
+    fn node(&mut self, node: &Node, pointer: &Pointer) {
+        if let Some(name) = &node.anchor {
+            self.anchors.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
+        }
+        match &node.kind {
+            NodeKind::Scalar { .. } => {}
+            NodeKind::Alias(name) => {
+                self.aliases.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
+            }
+            NodeKind::Sequence(items) => {
+                items.iter().enumerate().for_each(|(index, item)| self.node(item, &pointer.index(index)));
+            }
+            NodeKind::Mapping(entries) => {
+                for (index, Entry { key, value }) in entries.iter().enumerate() {
+                    let text = key_text(key);
+                    let first = entries[..index].iter().find(|entry| text.is_some() && key_text(&entry.key) == text);
+                    if let (Some(first), Some(text)) = (first, text) {
+                        self.duplicates.push(Duplicate {
+                            mapping: pointer.clone(),
+                            key: text.to_owned(),
+                            range: key.range.clone(),
+                            first: first.key.range.clone(),
+                        });
+                    }
+                    self.node(key, pointer);
+                    self.node(value, &pointer.key(text.unwrap_or_default()));
+                }
+            }
+        }
+    }
+}
+
+/// A key that is a scalar, as written.
+fn key_text(key: &Node) -> Option<&str> {
+    match &key.kind {
+        NodeKind::Scalar { value, .. } => Some(value),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => None,
+    }
+}

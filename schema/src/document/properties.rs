@@ -1,0 +1,340 @@
+//! Properties of the reader: reading by blocks says the same as reading the whole, an edited document is
+//! the document of the edited text, damage stays where it is, and no input makes it panic.
+//!
+//! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 without it).
+
+use std::{collections::HashSet, time::Instant};
+
+use proptest::prelude::*;
+
+use crate::dialect::ScalarRules;
+
+use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
+
+/// A suite with everything that authors write: block and flow style, quotes, block scalars, anchors,
+/// comments, text beyond ASCII.
+fn suite(tests: usize) -> String {
+    let mut text = String::from(
+        "# A suite\nkindlm: 1\nproject: demo\nsuite:\n  name: \"many\"\n  tags: [a, b]\nprompts:\n  ask:\n    user: >-\n      folded\n      text\n  other: {user: 'it''s'}\ntests:\n",
+    );
+    for test in 0..tests {
+        text.push_str(&match test % 5 {
+            0 => format!(
+                "  - name: test {test}\n    command: printf 'hello {test}'\n    expect:\n      output:\n        contains: [hello, \"{test}\"]\n        maxLength: 100\n"
+            ),
+            1 => format!(
+                "  # a comment\n  - name: 'täst {test} 😀'\n    command: |\n      printf 'a: b'\n      # not a comment\n      - no item\n    vars:\n      a: \"x: y\"\n    expect: &e{test}\n      toolCalls:\n        - tool: f\n          argsMatch: {{id: {test}, l: [1, 2]}}\n        - tool: g\n          shouldNotCall: true\n"
+            ),
+            2 => format!("  - {{name: flow {test}, command: \"true\", expect: {{output: {{contains: [a]}}}}}}\n"),
+            3 => format!("  - name: alias {test}\n    command: \"echo \\\"x\\\"\"\n    expect: *e{}\n\n", test - 2),
+            _ => format!(
+                "  - name: multi {test}\n    command: echo one\n      two three\n    tags:\n    - x\n    - y\n    expect:\n      guardrails:\n        pii: {{enabled: true}}\n        keywords:\n          deny:\n            - secret\n"
+            ),
+        });
+    }
+    text.push_str("gates:\n  passRateMin: 0.5\ndefaults: {timeoutMs: 1000}\n");
+    text
+}
+
+fn whole(text: &str) -> Option<Document> {
+    let parsed = events::parse(text).ok()?;
+    parsed.root.as_ref().filter(|root| matches!(root.kind, NodeKind::Mapping(_)))?;
+    parsed.second_document.is_none().then(|| Document::read_uncut(text, ScalarRules::Yaml12))
+}
+
+/// Every node with its place, as text that two documents can be compared by.
+fn outline(document: &Document) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(root) = document.root() else { return lines };
+    view::walk(root, &Pointer::root(), &mut |node, pointer| {
+        let range = if pointer.is_root() { 0..0 } else { node.own_range() };
+        let text = if node.alias().is_some() { node.alias() } else { node.text() };
+        let keys: Vec<_> =
+            if node.alias().is_some() { Vec::new() } else { node.entries().map(|entry| entry.key.range()).collect() };
+        lines.push(format!("{pointer} {range:?} {text:?} {:?} {:?} {keys:?}", node.anchor(), node.tag()));
+    });
+    lines
+}
+
+/// Compares two trees and shows the first difference.
+#[track_caller]
+fn assert_same(found: &Document, expected: &Document, text: &str) {
+    let (found, expected) = (outline(found), outline(expected));
+    let first = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    let at = first.unwrap_or(found.len().min(expected.len()));
+    assert!(found == expected, "found {:?}\nexpected {:?}\nin\n{text}", found.get(at), expected.get(at));
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
+
+const SNIPPETS: &[&str] = &[
+    " ",
+    "\n",
+    "\t",
+    ":",
+    ": ",
+    "-",
+    "- ",
+    "'",
+    "\"",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "#",
+    " #",
+    "&a ",
+    "*a",
+    "!",
+    "|",
+    ">",
+    "%",
+    "@",
+    "`",
+    "a",
+    "ä",
+    "😀",
+    "key",
+    "\r\n",
+    "\r",
+    "---\n",
+    "...\n",
+    "  ",
+    "    ",
+    "? ",
+    "<<: *e1",
+    "\u{feff}",
+    "\0",
+    "\\",
+    "0",
+    "<<<<<<< HEAD\n",
+    "\n- x",
+    "\n  - name: new\n",
+];
+
+/// A random edit of a text: a place, what goes, what comes.
+fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = boundary(random.below(text.len() + 1));
+    let length = if random.below(2) == 0 { 0 } else { random.below(12) };
+    let end = boundary((start + length).min(text.len())).max(start);
+    let count = random.below(3);
+    let new: String = (0..count).map(|_| SNIPPETS[random.below(SNIPPETS.len())]).collect();
+    (start..end, new)
+}
+
+#[test]
+fn reading_by_blocks_says_what_reading_the_whole_says() {
+    let base = suite(25);
+    let mut random = Random(0x5eed_0001);
+    let mut intact = 0;
+    for round in 0..4000 {
+        let mut text = base.clone();
+        for _ in 0..=random.below(3) {
+            let (range, new) = random_edit(&mut random, &text);
+            text.replace_range(range, &new);
+        }
+        if round % 3 == 0 {
+            text = text.replace('\n', "\r\n");
+        }
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        match whole(&text) {
+            Some(whole) => {
+                intact += 1;
+                assert_same(&document, &whole, &text);
+                assert!(document.is_intact(), "{:?}\n{text}", document.problems());
+            }
+            None => {
+                let root_is_mapping = document.root().is_some_and(|root| root.shape() == Shape::Mapping);
+                assert!(!document.is_intact() || !root_is_mapping, "accepted\n{text}");
+            }
+        }
+    }
+    assert!(intact > 500, "only {intact} of the mutated texts were YAML: the test shows little");
+}
+
+#[test]
+fn an_edited_document_is_the_document_of_the_edited_text() {
+    let mut random = Random(0x5eed_0002);
+    for _ in 0..60 {
+        let mut text = suite(12);
+        let mut document = Document::read(&text, ScalarRules::Yaml12);
+        for _ in 0..60 {
+            // Several edits may come before anybody asks for the tree.
+            for _ in 0..=random.below(3) {
+                let (range, new) = random_edit(&mut random, &text);
+                text.replace_range(range.clone(), &new);
+                document.edit(range, &new);
+            }
+            document.refresh();
+            assert_eq!(String::from(document.text()), text);
+            let lengths: usize = document.blocks().map(|(_, block)| block.length()).sum();
+            assert_eq!(lengths, text.len(), "blocks do not cover the text");
+            let fresh = Document::read_cut(&text, ScalarRules::Yaml12);
+            if fresh.is_intact() {
+                assert_same(&document, &fresh, &text);
+                assert!(document.is_intact());
+            } else {
+                assert!(!document.problems().is_empty());
+            }
+        }
+    }
+}
+
+/// Keys by the names above them and their place, as far as an edit left their line alone.
+fn keys(document: &Document, moved: impl Fn(usize) -> Option<usize>) -> HashSet<(String, usize)> {
+    fn visit(node: NodeRef<'_>, path: &str, found: &mut Vec<(String, usize)>) {
+        if node.alias().is_some() {
+            return;
+        }
+        for entry in node.entries() {
+            let path = format!("{path}/{}", entry.key.key_text());
+            found.push((path.clone(), entry.key.range().start));
+            visit(entry.value, &path, found);
+        }
+        node.items().for_each(|item| visit(item, path, found));
+    }
+    let mut found = Vec::new();
+    if let Some(root) = document.root() {
+        visit(root, "", &mut found);
+    }
+    found.into_iter().filter_map(|(path, at)| Some((path, moved(at)?))).collect()
+}
+
+#[test]
+fn damage_stays_where_it_is() {
+    let text = suite(100);
+    let original = Document::read(&text, ScalarRules::Yaml12);
+    assert!(original.is_intact());
+    let mut random = Random(0x5eed_0003);
+    let (mut breaking, mut expected_keys, mut kept_keys) = (0, 0, 0);
+    while breaking < 1000 {
+        let (range, new) = random_edit(&mut random, &text);
+        let mut edited = text.clone();
+        edited.replace_range(range.clone(), &new);
+        if events::parse(&edited).is_ok() {
+            continue;
+        }
+        breaking += 1;
+        let mut document = original.clone();
+        document.edit(range.clone(), &new);
+        document.refresh();
+        let first_line = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let last_line = text[range.end..].find('\n').map_or(text.len(), |end| range.end + end);
+        let expected = keys(&original, |at| {
+            if at < first_line {
+                Some(at)
+            } else if at > last_line {
+                Some(at - range.len() + new.len())
+            } else {
+                None
+            }
+        });
+        let kept = keys(&document, Some);
+        expected_keys += expected.len();
+        kept_keys += expected.intersection(&kept).count();
+        assert!(!document.problems().is_empty(), "a broken text without a problem: {range:?} {new:?}\n{edited}");
+    }
+    let share = kept_keys as f64 / expected_keys as f64;
+    assert!(share > 0.99, "{:.2} % of the undamaged keys were kept", share * 100.0);
+}
+
+#[test]
+fn no_mutation_makes_it_panic() {
+    let runs = std::env::var("SPECLENS_FUZZ_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(20_000);
+    let bases = [suite(3), suite(6), "a: &a [*a]\nb: {c: *a}\n<<: *a\n".to_owned(), "{a: [1, {b: 'x'}]}".to_owned()];
+    let mut random = Random(0x5eed_0004);
+    let mut slowest = std::time::Duration::ZERO;
+    for run in 0..runs {
+        let mut text = bases[run % bases.len()].clone();
+        let mut document = Document::read_cut(&text, ScalarRules::Yaml11);
+        for _ in 0..1 + random.below(6) {
+            let (range, new) = random_edit(&mut random, &text);
+            text.replace_range(range.clone(), &new);
+            document.edit(range, &new);
+        }
+        let start = Instant::now();
+        document.refresh();
+        slowest = slowest.max(start.elapsed());
+        for problem in document.problems() {
+            assert!(problem.range.end <= text.len());
+            assert!(text.is_char_boundary(problem.range.start) && text.is_char_boundary(problem.range.end), "{text}");
+        }
+        if let Some(root) = document.root() {
+            let _ = root.to_value();
+        }
+        document.pointer_at(random.below(text.len() + 1));
+    }
+    if runs > 20_000 {
+        eprintln!("{runs} mutations, the slowest reading took {slowest:?}");
+    }
+}
+
+#[test]
+fn hostile_texts_end_in_a_problem() {
+    let nested = "[".repeat(100_000);
+    let document = Document::read(&format!("a: {nested}"), ScalarRules::Yaml12);
+    assert!(document.problems()[0].message.contains("nested deeper"), "{:?}", document.problems());
+
+    let dashes = "- ".repeat(100_000);
+    assert!(!Document::read(&format!("a:\n  {dashes}"), ScalarRules::Yaml12).problems().is_empty());
+
+    let mut bomb = String::from("a0: &a0 [x, x]\n");
+    for level in 1..40 {
+        bomb.push_str(&format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1));
+    }
+    let document = Document::read(&bomb, ScalarRules::Yaml12);
+    assert!(document.root().unwrap().to_value().is_err());
+
+    let deep: String = (0..3000).map(|level| format!("{}k:\n", " ".repeat(level))).collect();
+    assert!(!Document::read(&deep, ScalarRules::Yaml12).problems().is_empty());
+    assert!(!Document::read(&deep.replace("k:", "k: ["), ScalarRules::Yaml12).problems().is_empty());
+}
+
+#[test]
+fn ten_megabytes_are_read() {
+    let mut text = suite(5);
+    let item =
+        "  - name: x\n    command: echo hello world, this is a test\n    expect: {output: {contains: [hello]}}\n";
+    let tests = text.find("gates:").unwrap();
+    text.insert_str(tests, &item.repeat(10 * 1024 * 1024 / item.len()));
+    let document = Document::read(&text, ScalarRules::Yaml12);
+    assert!(document.problems().is_empty());
+    assert!(document.root().unwrap().get("tests").unwrap().items().count() > 100_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_can_be_read(text in "[ \\n\\r\\t:\\-'\"\\[\\]{},#&*!|>%@`?a-c0ä😀.]{0,80}") {
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        for problem in document.problems() {
+            prop_assert!(problem.range.end <= text.len());
+        }
+        match whole(&text) {
+            Some(whole) => {
+                prop_assert_eq!(outline(&document), outline(&whole));
+                prop_assert!(document.is_intact(), "{:?}", document.problems());
+            }
+            None => prop_assert!(
+                !document.is_intact() || document.root().is_none_or(|root| root.shape() != Shape::Mapping)
+            ),
+        }
+    }
+}
