@@ -20,5 +20,6 @@ pub mod problem;
 pub mod settings;
 pub mod shape;
 pub mod suite;
+pub mod validate;
 pub mod verdict;
 pub mod words;

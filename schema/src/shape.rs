@@ -430,13 +430,25 @@ fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
 pub struct Place(pub Vec<&'static str>);
 
 impl Place {
-    /// The mapping in words: "`expect`", "an entry of `tests`", "the top level".
+    /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
+    /// item of `tests`", "at the top level".
+    pub fn words_from(&self, here: &Place) -> String {
+        if here.contains(self) {
+            let below = &self.0[here.0.len()..];
+            if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
+                return format!("under `{}`", below.join("."));
+            }
+        }
+        self.words()
+    }
+
+    /// Where a key belongs, in words.
     pub fn words(&self) -> String {
         match self.0.as_slice() {
-            [] => "the top level".to_owned(),
-            [.., list, "[]"] => format!("an item of `{list}`"),
-            [.., map, "*"] => format!("an entry of `{map}`"),
-            [.., key] => format!("`{key}`"),
+            [] => "at the top level".to_owned(),
+            [.., list, "[]"] => format!("in an item of `{list}`"),
+            [.., map, "*"] => format!("in an entry of `{map}`"),
+            [.., key] => format!("under `{key}`"),
         }
     }
 
@@ -583,9 +595,9 @@ mod tests {
     #[test]
     fn a_key_is_known_where_it_belongs() {
         let words = |key| places_of(SpecFile::KindLm, key).iter().map(Place::words).collect::<Vec<_>>();
-        assert_eq!(words("contains"), ["`output`", "`output`"]);
-        assert_eq!(words("timeoutMs"), ["`defaults`", "`trace`"]);
-        assert_eq!(words("concurrency"), ["`defaults`"]);
+        assert_eq!(words("contains"), ["under `output`", "under `output`"]);
+        assert_eq!(words("timeoutMs"), ["under `defaults`", "under `trace`"]);
+        assert_eq!(words("concurrency"), ["under `defaults`"]);
         assert_eq!(words("apiKeyEnv").len(), 7);
         assert!(words("assert").is_empty());
     }

@@ -1,0 +1,281 @@
+//! Does the document say what its format allows? The JSON Schema decides; every error becomes one
+//! [`Problem`] on the node that is wrong, with what to do about it.
+//!
+//! Validation follows the blocks of a document: [`validate_node`] checks one [`Definition`], so that a
+//! keystroke costs one test. The root is checked by a schema whose list items may be anything, each item
+//! by its own; what the whole schema says beyond that (`if` there are prompt tests, then models are
+//! needed) is a lint of the dialect. [`validate`] puts the parts together.
+
+mod fix;
+mod message;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::Range,
+    sync::LazyLock,
+};
+
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::{Map, Value};
+
+use crate::{
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
+    json_schema::SpecFile,
+    problem::{Code, Problem},
+    shape::{self, Shape},
+};
+
+use message::Finding;
+
+/// A part of a document that is checked on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// The whole, but for the items of the lists in [`Definition::lists`].
+    Root(SpecFile),
+    /// One item of the top-level list with this key.
+    Item(SpecFile, &'static str),
+}
+
+impl Definition {
+    /// The keys of the top-level lists whose items are checked on their own.
+    pub fn lists(file: SpecFile) -> Vec<&'static str> {
+        let fields = Shape::of(file).fields(None);
+        fields.into_iter().filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
+    }
+
+    /// An item of a top-level list, when the list is one whose items are checked on their own.
+    pub fn item(file: SpecFile, key: &str) -> Option<Definition> {
+        Definition::lists(file).into_iter().find(|list| *list == key).map(|list| Definition::Item(file, list))
+    }
+
+    /// The kind of file.
+    pub fn file(self) -> SpecFile {
+        match self {
+            Definition::Root(file) | Definition::Item(file, _) => file,
+        }
+    }
+
+    /// What the schema says here.
+    pub fn shape(self) -> Shape {
+        match self {
+            Definition::Root(file) => Shape::of(file),
+            Definition::Item(file, list) => {
+                let item = Pointer::root().key(list).index(0);
+                Shape::find(file, &item, None).expect("a list has items")
+            }
+        }
+    }
+
+    fn validator(self) -> &'static Validator {
+        static VALIDATORS: LazyLock<BTreeMap<(&'static str, &'static str), Validator>> = LazyLock::new(|| {
+            let mut validators = BTreeMap::new();
+            for file in SpecFile::ALL.iter().copied() {
+                validators.insert((file.as_str(), ""), compile(&skeleton(file)));
+                for list in Definition::lists(file) {
+                    validators.insert((file.as_str(), list), compile(&item_schema(file, list)));
+                }
+            }
+            validators
+        });
+        match self {
+            Definition::Root(file) => &VALIDATORS[&(file.as_str(), "")],
+            Definition::Item(file, list) => &VALIDATORS[&(file.as_str(), list)],
+        }
+    }
+
+    /// The value that is checked: lists whose items are checked on their own keep their length only.
+    fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
+        match self {
+            Definition::Item(..) => node.to_value(),
+            Definition::Root(_) if node.shape() != NodeShape::Mapping => {
+                Ok(if node.shape() == NodeShape::Sequence { Value::Array(Vec::new()) } else { node.to_value()? })
+            }
+            Definition::Root(file) => {
+                let lists = Definition::lists(file);
+                let mut map = Map::new();
+                for entry in node.entries() {
+                    let key = entry.key.key_text();
+                    let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
+                        Value::Array(entry.value.items().map(|_| Value::Null).collect())
+                    } else {
+                        entry.value.to_value()?
+                    };
+                    map.insert(key, value);
+                }
+                Ok(Value::Object(map))
+            }
+        }
+    }
+}
+
+fn compile(schema: &Value) -> Validator {
+    jsonschema::options().should_validate_formats(false).build(schema).expect("a generated schema compiles")
+}
+
+/// The schema of the whole, without what it says across blocks.
+fn skeleton(file: SpecFile) -> Value {
+    let mut schema = file.schema().clone();
+    let keywords = schema.as_object_mut().expect("a schema has keywords");
+    for keyword in ["$id", "if", "then"] {
+        keywords.remove(keyword);
+    }
+    for list in Definition::lists(file) {
+        schema["properties"][list]["items"] = Value::Bool(true);
+    }
+    schema
+}
+
+fn item_schema(file: SpecFile, list: &str) -> Value {
+    let whole = file.schema();
+    let mut schema = whole["properties"][list]["items"].clone();
+    schema["$schema"] = whole["$schema"].clone();
+    schema["$defs"] = whole["$defs"].clone();
+    schema
+}
+
+/// What is wrong in the whole document, in the order of the text. An empty document lacks its first key.
+pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
+    let Some(root) = document.root() else {
+        return if document.is_intact() { vec![empty(file)] } else { Vec::new() };
+    };
+    let mut problems = validate_node(root, Definition::Root(file));
+    for list in Definition::lists(file) {
+        let Some(node) = root.get(list) else { continue };
+        for (index, item) in node.items().enumerate() {
+            let base = Pointer::root().key(list).index(index);
+            let found = validate_node(item, Definition::Item(file, list));
+            problems.extend(found.into_iter().map(|problem| problem.moved(&base, 0)));
+        }
+    }
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+/// What is wrong with a document that has no content.
+pub fn empty(file: SpecFile) -> Problem {
+    let message = match file {
+        SpecFile::KindLm => "the file is empty: a suite begins with `kindlm: 1`",
+        SpecFile::Settings => {
+            return Problem::new(Code::InvalidSetting, Pointer::root(), 0..0, "no settings: the defaults apply")
+                .with_severity(crate::problem::Severity::Hint);
+        }
+    };
+    Problem::new(Code::MissingField, Pointer::root(), 0..0, message)
+}
+
+/// What is wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
+pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
+    let value = match definition.value(node) {
+        Ok(value) => value,
+        Err(crate::document::TooLarge) => {
+            let message = "the aliases in here multiply each other beyond what is read: write the values out";
+            return vec![Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message)];
+        }
+    };
+    let validator = definition.validator();
+    if validator.is_valid(&value) {
+        return Vec::new();
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    for error in validator.iter_errors(&value) {
+        collect(node, &error, &mut findings);
+    }
+    // Of several errors at one node, the first kind in the enum says most.
+    findings.sort_by_key(Finding::rank);
+    let mut seen = HashSet::new();
+    let context = message::Context { node, definition };
+    findings.retain(|finding| seen.insert(finding.at.clone()));
+    let misspelt = context.drop_what_is_only_misspelt(&mut findings);
+    let mut problems: Vec<Problem> = findings.into_iter().map(|finding| context.problem(finding)).collect();
+    for problem in problems.iter_mut().filter(|problem| misspelt.contains(&problem.at)) {
+        problem.severity = problem.severity.min(Code::MissingField.severity());
+    }
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+/// Turns an error of the validator into facts about nodes.
+fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
+    use message::Wrong;
+    let at = Pointer::parse(error.instance_path().as_str());
+    let Some(node) = root.find(&at) else { return };
+    if dangling(root, &at) {
+        return;
+    }
+    let mut push = |at: Pointer, wrong: Wrong| findings.push(Finding { at, wrong });
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            for key in unexpected {
+                push(at.key(key), Wrong::UnknownKey(key.clone()));
+            }
+        }
+        ValidationErrorKind::PropertyNames { error } => {
+            let key = error.instance().as_str().unwrap_or_default().to_owned();
+            push(at.key(&key), Wrong::UnknownKey(key));
+        }
+        ValidationErrorKind::Required { property } => {
+            let key = property.as_str().unwrap_or_default().to_owned();
+            push(at.key(&key), Wrong::Missing(key));
+        }
+        ValidationErrorKind::Type { .. } => push(at, Wrong::Type),
+        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => push(at, Wrong::Value),
+        ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::OneOfMultipleValid { context } => {
+            let required = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Required { .. });
+            let of_keys = context.iter().all(|branch| branch.iter().all(required));
+            match (of_keys, node.shape()) {
+                (true, NodeShape::Mapping) if matches!(error.kind(), ValidationErrorKind::OneOfNotValid { .. }) => {
+                    push(at, Wrong::NoneOf);
+                }
+                (true, NodeShape::Mapping) => push(at, Wrong::SeveralOf),
+                // That it should be a mapping is said by another error.
+                (true, _) => {}
+                (false, _) => push(at, Wrong::Value),
+            }
+        }
+        ValidationErrorKind::Minimum { .. }
+        | ValidationErrorKind::Maximum { .. }
+        | ValidationErrorKind::ExclusiveMinimum { .. }
+        | ValidationErrorKind::ExclusiveMaximum { .. } => push(at, Wrong::Number),
+        ValidationErrorKind::MinLength { .. } => push(at, Wrong::EmptyText),
+        ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MinProperties { .. } => push(at, Wrong::Empty),
+        ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
+        // No schema of ours has a keyword that leads here; it is still reported rather than lost.
+        other => push(at, Wrong::Other(format!("`{}` does not hold here", other.keyword()))),
+    }
+}
+
+/// Whether an alias without an anchor leads to the node: that is the mistake then.
+fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
+    root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
+}
+
+/// The bytes to underline for a node: itself when it stands on one line, else its head.
+pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
+    let range = root.find(at).map_or(0..0, NodeRef::range);
+    let text = root.document().text();
+    let one_line = range.end <= text.len_bytes() && text.byte_to_line(range.start) == text.byte_to_line(range.end);
+    if range.is_empty() || !one_line { head(root, at) } else { range }
+}
+
+/// The key that owns a node, or the first line of an item that has none.
+pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
+    let key = at.parent().zip(at.last()).and_then(|(parent, last)| root.find(&parent)?.entry(&last));
+    if let Some(entry) = key {
+        return entry.key.range();
+    }
+    let Some(node) = root.find(at) else { return root.range() };
+    let mut range = node.range();
+    if at.is_root()
+        && let Some(first) = node.entries().next()
+    {
+        range.start = first.key.range().start;
+    }
+    let text = root.document().text();
+    let start = range.start.min(text.len_bytes());
+    let line = text.byte_to_line(start);
+    let words = text.get_byte_slice(start..text.line_to_byte(line + 1)).map(String::from).unwrap_or_default();
+    start..range.end.min(start + words.trim_end().len()).max(start)
+}
+
+#[cfg(test)]
+mod tests;

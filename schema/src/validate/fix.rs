@@ -1,0 +1,174 @@
+//! Cures for what the schema finds wrong, where one can be written down without thinking.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::{
+    document::{NodeRef, Shape as NodeShape},
+    problem::{Edit, Fix},
+    shape::{self, Need, Shape, Type, scalar, show},
+};
+
+/// Another name for a key.
+pub(super) fn rename(key: Range<usize>, name: &str) -> Fix {
+    replace(key, scalar(name), format!("Rename to `{name}`"))
+}
+
+/// Another text in place of a node.
+pub(super) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
+    Fix { title, edits: vec![Edit { range, text }], preferred: true }
+}
+
+/// A key that is missing, with a value to begin with. Nothing where the mapping's layout is unusual.
+pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<Fix> {
+    let mapping = mapping.resolved();
+    if mapping.is_through_alias() || mapping.shape() != NodeShape::Mapping {
+        return None;
+    }
+    let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
+    let edit = at_front(mapping, &line)?;
+    Some(Fix { title: format!("Add `{key}`"), edits: vec![edit], preferred: false })
+}
+
+/// The edit that puts a line before the first entry of a mapping.
+fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
+    let text = mapping.document().text();
+    let range = mapping.own_range();
+    let Some(first) = mapping.entries().next() else {
+        return Some(Edit { range, text: format!("{{ {line} }}") });
+    };
+    if text.get_byte_slice(range.start..range.start + 1)?.chars().next()? == '{' {
+        let at = first.key.own_range().start;
+        return Some(Edit { range: at..at, text: format!("{line}, ") });
+    }
+    let at = first.key.own_range().start;
+    let indent = indent_of(mapping, at)?;
+    Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
+}
+
+/// The spaces that put a new line under the key at `at`; nothing when something else than dashes stands
+/// before it.
+fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
+    let text = node.document().text();
+    let start = text.line_to_byte(text.byte_to_line(at));
+    let before = String::from(text.get_byte_slice(start..at)?);
+    let before = before.strip_prefix('\u{feff}').unwrap_or(&before);
+    before.chars().all(|letter| letter == ' ' || letter == '-').then(|| " ".repeat(before.chars().count()))
+}
+
+/// Puts an entry that stands on one line into `child`, a key of the same mapping.
+pub(super) fn move_into(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
+    let mapping = mapping.resolved();
+    if mapping.is_through_alias() {
+        return None;
+    }
+    let text = mapping.document().text();
+    let entry = mapping.entry(key)?;
+    let range = entry.key.own_range().start..entry.value.own_range().end;
+    if entry.value.resolved().is_through_alias() || text.byte_to_line(range.start) != text.byte_to_line(range.end) {
+        return None;
+    }
+    let words = String::from(text.get_byte_slice(range.clone())?);
+    let title = format!("Move below `{child}`");
+    match mapping.get(child) {
+        None => {
+            let flow = text.get_byte_slice(mapping.own_range().start..mapping.own_range().start + 1)? == "{";
+            let text = if flow {
+                format!("{child}: {{ {words} }}")
+            } else {
+                format!("{child}:\n{}  {words}", indent_of(mapping, range.start)?)
+            };
+            Some(replace(range, text, title))
+        }
+        Some(node) if node.shape() == NodeShape::Mapping && !node.resolved().is_through_alias() => {
+            // Only an entry with a line of its own can be taken out.
+            let line = text.byte_to_line(range.start);
+            let whole = text.line_to_byte(line)..text.line_to_byte(line + 1);
+            if String::from(text.get_byte_slice(whole.clone())?).trim() != words {
+                return None;
+            }
+            let edits = vec![Edit { range: whole, text: String::new() }, at_front(node, &words)?];
+            Some(Fix { title, edits, preferred: true })
+        }
+        Some(_) => None,
+    }
+}
+
+/// The text in quotes, where a text is wanted and something else was written.
+pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
+    let text = node.text().filter(|text| !text.is_empty())?;
+    let quoted = Value::from(text).to_string();
+    (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), quoted.clone(), format!("Write {quoted}")))
+}
+
+/// The text without quotes, where a number or a boolean is wanted.
+pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+    let text = node.as_str()?.trim();
+    let fits = match kind {
+        Type::Integer => text.parse::<i64>().is_ok(),
+        Type::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
+        Type::Boolean => matches!(text, "true" | "false"),
+        Type::Text | Type::List | Type::Mapping | Type::Any => false,
+    };
+    (fits && !node.resolved().is_through_alias())
+        .then(|| replace(node.own_range(), text.to_owned(), format!("Write `{text}`")))
+}
+
+/// A single value as a list.
+pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
+    let range = node.own_range();
+    let text = node.document().text();
+    if node.resolved().is_through_alias()
+        || range.is_empty()
+        || text.byte_to_line(range.start) != text.byte_to_line(range.end)
+    {
+        return None;
+    }
+    let words = String::from(text.get_byte_slice(range.clone())?);
+    // A plain text may hold what a flow list gives another meaning.
+    let item = match node.text() {
+        Some(text) if words.contains([',', '[', ']', '{', '}', '#']) => Value::from(text).to_string(),
+        _ => words,
+    };
+    Some(replace(range, format!("[{item}]"), "Make it a list".to_owned()))
+}
+
+/// Something valid to begin with, in flow style.
+fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
+    if let Some(example) = shape.examples().first() {
+        return Some(show(example));
+    }
+    if let Some(default) = shape.default().filter(|default| !default.is_object()) {
+        return Some(show(default));
+    }
+    if shape.kind() != Type::Boolean
+        && let Some(choice) = shape.values().first()
+    {
+        return Some(show(choice.value));
+    }
+    Some(match shape.kind() {
+        Type::Text => "\"\"".to_owned(),
+        Type::Integer | Type::Number => "1".to_owned(),
+        Type::Boolean => "true".to_owned(),
+        Type::List => "[]".to_owned(),
+        Type::Any => "null".to_owned(),
+        Type::Mapping if depth < 2 => {
+            let required = shape.fields(None).into_iter().filter(|field| field.need == Need::Required);
+            let members: Option<Vec<String>> = required
+                .map(|field| Some(format!("{}: {}", scalar(field.name), placeholder(&field.shape, depth + 1)?)))
+                .collect();
+            match members?.as_slice() {
+                [] => "{}".to_owned(),
+                members => format!("{{ {} }}", members.join(", ")),
+            }
+        }
+        Type::Mapping => return None,
+    })
+}
+
+/// The choice that an author most likely means.
+pub(super) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
+    let names: Vec<&'static str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
+    crate::words::nearest(node.text()?, names)
+}

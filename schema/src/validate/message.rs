@@ -1,0 +1,454 @@
+//! What is wrong, and what to do, in words.
+
+use crate::{
+    dialect::ScalarRules,
+    document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
+    json_schema::SpecFile,
+    problem::{Code, Problem, Severity},
+    shape::{self, Place, Shape, Type, Word},
+    words::{listed, nearest},
+};
+
+use super::{Definition, fix, head, place};
+
+/// A mistake at a node, before it is put into words.
+pub(super) struct Finding {
+    /// The node; for a key that is missing, where it would stand.
+    pub(super) at: Pointer,
+    /// The mistake.
+    pub(super) wrong: Wrong,
+}
+
+/// The kinds of mistake that a schema finds. Of several at one node, the one that stands first here is told.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wrong {
+    /// A key that the mapping does not have.
+    UnknownKey(String),
+    /// A key that must be there.
+    Missing(String),
+    /// A value of another type.
+    Type,
+    /// A value that is not among those allowed.
+    Value,
+    /// None of several keys of which one must be there.
+    NoneOf,
+    /// More than one of them.
+    SeveralOf,
+    /// A number outside of its bounds.
+    Number,
+    /// An empty text.
+    EmptyText,
+    /// An empty list or mapping.
+    Empty,
+    /// A text that does not have the form that it must have.
+    Pattern,
+    /// Something else.
+    Other(String),
+}
+
+impl Finding {
+    pub(super) fn rank(&self) -> (Wrong, Pointer) {
+        (self.wrong.clone(), self.at.clone())
+    }
+}
+
+/// Where the findings were made.
+pub(super) struct Context<'d> {
+    pub(super) node: NodeRef<'d>,
+    pub(super) definition: Definition,
+}
+
+impl Context<'_> {
+    /// A finding in words.
+    pub(super) fn problem(&self, finding: Finding) -> Problem {
+        let Finding { at, wrong } = finding;
+        let mut problem = match wrong {
+            Wrong::UnknownKey(key) => self.unknown_key(at, &key),
+            Wrong::Missing(key) => self.missing(at, &key),
+            Wrong::Type => self.wrong_type(at),
+            Wrong::Value => self.wrong_value(at),
+            Wrong::NoneOf => self.none_of(at),
+            Wrong::SeveralOf => self.several_of(at),
+            Wrong::Number => self.out_of_bounds(at),
+            Wrong::EmptyText => self.empty_text(at),
+            Wrong::Empty => self.empty(at),
+            Wrong::Pattern => self.wrong_form(at),
+            Wrong::Other(message) => {
+                let range = place(self.node, &at);
+                Problem::new(Code::InvalidValue, at, range, message)
+            }
+        };
+        if self.definition.file() == SpecFile::Settings {
+            problem.code = Code::InvalidSetting;
+            problem.severity = Code::InvalidSetting.severity();
+        }
+        problem
+    }
+
+    /// A key that is missing and stands misspelt beside is one mistake, not two: it is told at the key that
+    /// is there, as an error. Returns those keys.
+    pub(super) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> Vec<Pointer> {
+        let mut misspelt = Vec::new();
+        let mut meant: Vec<(Pointer, &'static str)> = Vec::new();
+        for finding in findings.iter() {
+            let Wrong::UnknownKey(key) = &finding.wrong else { continue };
+            let parent = finding.at.parent().unwrap_or_default();
+            let Some(shape) = self.shape(&parent) else { continue };
+            let node = self.node.find(&parent);
+            let missing = shape.fields(node).into_iter().filter(|field| {
+                field.need != shape::Need::Optional && node.is_some_and(|node| node.entry(field.name).is_none())
+            });
+            if let Some(name) = nearest(key, missing.map(|field| field.name)) {
+                misspelt.push(finding.at.clone());
+                meant.push((parent, name));
+            }
+        }
+        findings.retain(|finding| {
+            let told = |(parent, name): &(Pointer, &'static str)| {
+                if let Wrong::Missing(key) = &finding.wrong {
+                    return name == key && finding.at.parent().as_ref() == Some(parent);
+                }
+                finding.wrong == Wrong::NoneOf
+                    && *parent == finding.at
+                    && self.shape(parent).is_some_and(|shape| shape.alternatives().contains(name))
+            };
+            !meant.iter().any(told)
+        });
+        misspelt
+    }
+
+    fn shape(&self, at: &Pointer) -> Option<Shape> {
+        self.definition.shape().below(at, Some(self.node))
+    }
+
+    /// The place of a mapping in the kind of file.
+    fn place_in_file(&self, at: &Pointer) -> Option<Place> {
+        let base = match self.definition {
+            Definition::Root(_) => Pointer::root(),
+            Definition::Item(_, list) => Pointer::root().key(list).index(0),
+        };
+        shape::place_of(self.definition.file(), &base.join(at))
+    }
+
+    fn unknown_key(&self, at: Pointer, key: &str) -> Problem {
+        let file = self.definition.file();
+        let parent = at.parent().unwrap_or_default();
+        let range = head(self.node, &at);
+        let mapping = self.node.find(&parent);
+        let shape = self.shape(&parent);
+        let here = self.place_in_file(&parent);
+        let claims = self.is_claim(&parent);
+        let mut problem = Problem::new(Code::UnknownKey, at.clone(), range.clone(), "");
+        if claims {
+            problem.severity = Severity::Error;
+        }
+        let what = format!("unknown key `{key}`");
+        if key == "<<" && self.node.document().rules() == ScalarRules::Yaml12 {
+            problem.severity = Severity::Error;
+            problem.message =
+                "merge keys are not applied in this format: `<<` is an unknown key, so write the fields out".to_owned();
+            return problem;
+        }
+        let fields: Vec<&'static str> =
+            shape.iter().flat_map(|shape| shape.fields(mapping)).map(|field| field.name).collect();
+        let free: Vec<&'static str> =
+            fields.iter().copied().filter(|name| mapping.is_none_or(|mapping| mapping.entry(name).is_none())).collect();
+        let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias());
+        let elsewhere = here.as_ref().and_then(|here| {
+            shape::places_of(file, key).iter().min_by_key(|place| (here.distance(place), place.0.len()))
+        });
+        let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
+        if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
+            problem.message = format!("{what}: did you mean `{name}`?");
+            if editable && free.contains(&name) {
+                problem = problem.with_fix(fix::rename(range, name));
+            }
+        } else if let (Some(place), Some(here)) = (elsewhere, &here) {
+            problem.message = format!("{what}: it belongs {}", place.words_from(here));
+            if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
+                && let Some(fix) = mapping.and_then(|mapping| fix::move_into(mapping, key, child))
+            {
+                problem = problem.with_fix(fix);
+            }
+        } else if let (Some(name), Some(here)) = (nearest(key, shape::all_keys(file)), &here) {
+            let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
+            let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
+            problem.message = format!("{what}: did you mean `{name}`{place}?");
+        } else if free.is_empty() {
+            problem.message = format!("{what}: nothing more can stand here");
+        } else {
+            problem.message = format!("{what}: expected {}", listed(free));
+        }
+        if claims {
+            problem.message.push_str(if problem.message.ends_with('?') {
+                " What it claims is"
+            } else {
+                "; what it claims is"
+            });
+            problem.message.push_str(" never checked");
+        }
+        problem
+    }
+
+    /// Whether an unknown key in a mapping would be a claim that vanishes.
+    fn is_claim(&self, parent: &Pointer) -> bool {
+        let mut shape = self.definition.shape();
+        let mut found = shape.holds_claims();
+        for step in parent.steps() {
+            let Some(member) = shape.step(&step, None) else { return found };
+            shape = member;
+            found |= shape.holds_claims();
+        }
+        found
+    }
+
+    fn missing(&self, at: Pointer, key: &str) -> Problem {
+        let parent = at.parent().unwrap_or_default();
+        let shape = self.shape(&parent);
+        let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
+        let owner = parent.last().filter(|name| name.parse::<usize>().is_err());
+        let mut message = match owner {
+            Some(owner) => format!("`{owner}` needs `{key}`"),
+            None => format!("`{key}` is missing"),
+        };
+        if let Some(summary) = member.as_ref().and_then(Shape::summary) {
+            message = format!("{message}: {}", as_fragment(summary));
+        }
+        let only_when = shape.is_some_and(|shape| {
+            !shape.fields(None).iter().any(|field| field.name == key && field.need == shape::Need::Required)
+        });
+        if only_when && key == "schemaFile" {
+            message = "`format: json` needs `schemaFile`, the JSON Schema that the output must match".to_owned();
+        }
+        let problem = Problem::new(Code::MissingField, at, head(self.node, &parent), message);
+        let fix = self.node.find(&parent).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
+        match fix {
+            Some(fix) => problem.with_fix(fix),
+            None => problem,
+        }
+    }
+
+    fn wrong_type(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let (Some(node), Some(shape)) = (self.node.find(&at), self.shape(&at)) else {
+            return Problem::new(Code::WrongType, at, range, "a value of another type is expected here");
+        };
+        let label = shape.type_label();
+        let found = describe(node);
+        let mut message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+            _ if at.is_root() && matches!(self.definition, Definition::Root(_)) => {
+                format!("expected a mapping, found {found}: a file begins with `{}: …`", first_field(&shape))
+            }
+            Some(key) if node.is_null() => format!("`{key}` has no value: expected {}", with_article(&label)),
+            Some(key) => format!("`{key}` must be {}, not {found}", with_article(&label)),
+            None => format!("expected {}, found {found}", with_article(&label)),
+        };
+        let kind = shape.kind();
+        let mut fix = None;
+        match (kind, node.shape()) {
+            (Type::Text, NodeShape::Scalar) if !node.is_null() => {
+                message.push_str(": put it in quotes");
+                fix = fix::quoted(node);
+            }
+            (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
+            (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {
+                fix = fix::unquoted(node, kind);
+                if fix.is_some() {
+                    message.push_str(": remove the quotes");
+                }
+            }
+            (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
+                if shape
+                    .item()
+                    .is_some_and(|item| (item.kind() == Type::Mapping) == (node.shape() == NodeShape::Mapping))
+                {
+                    fix = fix::listed(node);
+                }
+                message.push_str(if node.shape() == NodeShape::Mapping {
+                    ": begin each item with `- `"
+                } else {
+                    ": write `[…]`"
+                });
+            }
+            (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
+            (Type::Mapping | Type::List, NodeShape::Scalar) if node.is_null() => {
+                message.push_str(", or remove the key");
+            }
+            _ => {}
+        }
+        let problem = Problem::new(Code::WrongType, at, range, message);
+        match fix {
+            Some(fix) => problem.with_fix(fix),
+            None => problem,
+        }
+    }
+
+    fn wrong_value(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let (Some(node), Some(shape)) = (self.node.find(&at), self.shape(&at)) else {
+            return Problem::new(Code::InvalidValue, at, range, "this value cannot stand here");
+        };
+        let choices = shape.values();
+        let is_text = choices.iter().all(|choice| choice.value.is_string());
+        if node.as_str().is_none() && is_text || node.scalar().is_none() {
+            return self.wrong_type(at);
+        }
+        let name = at.last().unwrap_or_default();
+        let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
+        let names = listed(names.iter().map(String::as_str));
+        let code = if is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))) {
+            Code::InvalidValue
+        } else {
+            Code::WrongType
+        };
+        let near = fix::nearest_choice(node, &choices);
+        let message = match near {
+            Some(near) => format!("`{name}` cannot be {}: did you mean `{near}`?", describe(node)),
+            None => format!("`{name}` must be {names}, not {}", describe(node)),
+        };
+        let problem = Problem::new(code, at, range, message);
+        let only = choices.first().filter(|_| choices.len() == 1);
+        if node.resolved().is_through_alias() {
+            return problem;
+        }
+        match (near, only) {
+            (Some(near), _) => {
+                problem.with_fix(fix::replace(node.own_range(), shape::scalar(near), format!("Change to `{near}`")))
+            }
+            (None, Some(only)) => {
+                let text = shape::show(only.value);
+                problem.with_fix(fix::replace(node.own_range(), text.clone(), format!("Change to `{text}`")))
+            }
+            (None, None) => problem,
+        }
+    }
+
+    fn none_of(&self, at: Pointer) -> Problem {
+        let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
+        let names = listed(alternatives.iter().copied());
+        let message = format!("nothing says what to do: give {names}");
+        let mut problem = Problem::new(Code::MissingField, at.clone(), head(self.node, &at), message);
+        for key in alternatives {
+            let member = self.shape(&at.key(key));
+            let fix = self.node.find(&at).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
+            problem.fixes.extend(fix);
+        }
+        problem
+    }
+
+    fn several_of(&self, at: Pointer) -> Problem {
+        let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
+        let mut present: Vec<_> = self
+            .node
+            .find(&at)
+            .into_iter()
+            .flat_map(NodeRef::entries)
+            .map(|entry| (entry.key.key_text(), entry.key.range()))
+            .filter(|(key, _)| alternatives.contains(&key.as_str()))
+            .collect();
+        let message = format!("{} exclude each other: keep one", both(&alternatives));
+        let Some((key, range)) = present.pop() else {
+            let range = head(self.node, &at);
+            return Problem::new(Code::ConflictingFields, at, range, message);
+        };
+        let mut problem = Problem::new(Code::ConflictingFields, at.key(&key), range, message);
+        for (key, range) in present {
+            problem = problem.with_related(format!("`{key}` is given here"), at.key(&key), range);
+        }
+        problem
+    }
+
+    fn out_of_bounds(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let name = at.last().unwrap_or_default();
+        let bounds = self.shape(&at).and_then(|shape| shape.bounds());
+        let found = self.node.find(&at).map(describe).unwrap_or_default();
+        let bounds = bounds.unwrap_or_else(|| "a number that can be counted exactly".to_owned());
+        let from = if bounds.contains(" to ") { "from " } else { "" };
+        Problem::new(Code::OutOfRange, at, range, format!("`{name}` must be {from}{bounds}, not {found}"))
+    }
+
+    fn empty_text(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let name = at.last().unwrap_or_default();
+        let message = if name == "schemaFile" {
+            "`format: json` needs a JSON Schema file here".to_owned()
+        } else {
+            format!("`{name}` must not be empty")
+        };
+        Problem::new(Code::OutOfRange, at, range, message)
+    }
+
+    fn empty(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let name = at.last().unwrap_or_default();
+        Problem::new(Code::OutOfRange, at, range, format!("`{name}` is empty: it needs at least one entry"))
+    }
+
+    fn wrong_form(&self, at: Pointer) -> Problem {
+        let range = place(self.node, &at);
+        let name = at.last().unwrap_or_default();
+        let found = self.node.find(&at).map(describe).unwrap_or_default();
+        let message = match self.shape(&at).and_then(|shape| shape.word()) {
+            Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_)) => {
+                format!("`{name}` cannot be {found}")
+            }
+            None => format!("{found} is no URL: begin `{name}` with a scheme, such as `https://`"),
+        };
+        Problem::new(Code::InvalidValue, at, range, message)
+    }
+}
+
+/// A node in words: "the text `x`", "a list".
+pub(crate) fn describe(node: NodeRef<'_>) -> String {
+    const SHOWN: usize = 32;
+    let text = node.text().unwrap_or_default();
+    let mut shown: String =
+        text.chars().take(SHOWN).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    match (node.shape(), node.scalar()) {
+        (NodeShape::Sequence, _) => "a list".to_owned(),
+        (NodeShape::Mapping, _) => "a mapping".to_owned(),
+        (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
+        (NodeShape::Scalar, Some(Scalar::Null)) => "nothing".to_owned(),
+        (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
+            "an empty text".to_owned()
+        }
+        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) => format!("the text `{shown}`"),
+    }
+}
+
+fn with_article(label: &str) -> String {
+    match label.chars().next() {
+        Some('`') => label.to_owned(),
+        _ if label == "text" || label.starts_with("any ") || label.starts_with("text ") => label.to_owned(),
+        Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
+        _ => format!("a {label}"),
+    }
+}
+
+fn both(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and `{last}`", listed(first.iter().copied())),
+        _ => listed(names.iter().copied()),
+    }
+}
+
+fn first_field(shape: &Shape) -> &'static str {
+    shape.fields(None).first().map_or("", |field| field.name)
+}
+
+/// The first sentence of a doc comment as the end of another one.
+fn as_fragment(summary: &str) -> String {
+    let sentence = summary.split(". ").next().unwrap_or(summary);
+    let mut letters = sentence.trim_end_matches('.').chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,37 @@
+//! Shows problems as a person sees them: the line, carets under the mistake, what else belongs to it.
+
+use speclens_schema::problem::Problem;
+
+/// The problems as text, in the order given.
+pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
+    let mut out = String::new();
+    for problem in problems {
+        out.push_str(&format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code.as_str(), problem.message));
+        out.push_str(&snippet(text, &problem.range));
+        for related in &problem.related {
+            out.push_str(&format!("  also: {}\n", related.message));
+            out.push_str(&snippet(text, &related.range));
+        }
+        for fix in &problem.fixes {
+            out.push_str(&format!("  fix: {}\n", fix.title));
+            let mut edits = fix.edits.clone();
+            edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
+            for edit in edits {
+                out.push_str(&format!("    {:?} -> {:?}\n", &text[edit.range], edit.text));
+            }
+        }
+    }
+    out
+}
+
+/// The first line of a range, with carets under its part of it.
+fn snippet(text: &str, range: &std::ops::Range<usize>) -> String {
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[range.start..].find('\n').map_or(text.len(), |at| range.start + at);
+    let number = text[..start].matches('\n').count() + 1;
+    let line = text[start..end].trim_end_matches('\r');
+    let before = text[start..range.start].chars().count();
+    let under = text[range.start..range.end.min(end).max(range.start)].chars().count().max(1);
+    let more = if range.end > end { "…" } else { "" };
+    format!("  {number:>3} | {line}\n      | {}{}{more}\n", " ".repeat(before), "^".repeat(under))
+}
