@@ -108,6 +108,10 @@ fn the_parts_together_say_what_the_whole_says() {
             mutate(&mut value, &mut numbers);
         }
         let document = Document::read(&value.to_string(), ScalarRules::Yaml12);
+        // A text that is a single word is a problem of reading.
+        if document.root().is_none() {
+            continue;
+        }
         let whole = of_whole(&document);
         assert_eq!(whole, of_parts(&document), "{value}");
         wrong += usize::from(!whole.is_empty());
@@ -124,7 +128,11 @@ fn no_error_is_lost() {
         let mut value = suite();
         mutate(&mut value, &mut numbers);
         // What the whole schema says across blocks is a lint.
-        if value["models"] == json!([]) || value["prompts"] == json!({}) || value["providers"] == json!({}) {
+        if !value.is_object()
+            || value["models"] == json!([])
+            || value["prompts"] == json!({})
+            || value["providers"] == json!({})
+        {
             continue;
         }
         let document = Document::read(&value.to_string(), ScalarRules::Yaml12);
