@@ -1,3 +1,6 @@
 //! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
 
+pub mod json;
 pub mod pattern;
+pub mod schema_file;
+pub mod text;

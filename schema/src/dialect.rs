@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
+    evidence::Evidence,
     verdict::{Status, Verdict},
 };
 
@@ -37,6 +38,14 @@ impl Dialect {
     /// The format of a file with this name.
     pub fn of_file_name(name: &str) -> Option<Dialect> {
         matches!(name, "kindlm.yaml" | "kindlm.yml").then_some(Dialect::KindLm)
+    }
+
+    /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done
+    /// after a run, and again whenever a recording is read.
+    pub fn interpret(self, evidence: &mut Evidence) {
+        evidence.output = match self {
+            Dialect::KindLm => evidence.stdout.as_ref().map(kindlm::protocol::interpret),
+        };
     }
 
     /// How plain scalars are read.

@@ -5,6 +5,7 @@
 pub mod compliance;
 pub mod config;
 pub mod expect;
+pub mod protocol;
 pub mod providers;
 pub mod test;
 pub mod trace;

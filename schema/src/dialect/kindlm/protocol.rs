@@ -1,0 +1,174 @@
+//! The protocol in which a command reports tool calls and structured output: lines of its standard output that
+//! begin with `{"kindlm":`. Every other line is text.
+
+use serde_json::Value;
+
+use crate::{
+    check::{
+        json::{self, JsonErrorKind},
+        text::{trim, trim_start},
+    },
+    evidence::{Capture, Output, ToolCall},
+};
+
+const MARK: &str = r#"{"kindlm":"#;
+
+/// Reads what a command wrote.
+pub fn interpret(stdout: &Capture) -> Output {
+    let mut output = Output { cut: stdout.cut, ..Output::default() };
+    let mut text: Vec<&str> = Vec::new();
+    let mut generated = 0;
+    let mut lines = stdout.text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        let event = trim_start(line);
+        // Where the stream was cut, the last line may be the beginning of an event.
+        if stdout.cut && lines.peek().is_none() && (event.starts_with(MARK) || MARK.starts_with(event)) {
+            break;
+        }
+        match read(event) {
+            Line::Text => text.push(line),
+            Line::TooDeep => output.cut = true,
+            Line::ToolCall { id, name, arguments } => {
+                let id = id.unwrap_or_else(|| {
+                    generated += 1;
+                    format!("cmd_tc_{}", generated - 1)
+                });
+                output.tool_calls.push(ToolCall { id, name, arguments });
+            }
+            Line::OutputJson(data) => output.json = data,
+        }
+    }
+    output.text = trim(&text.join("\n")).to_owned();
+    output
+}
+
+enum Line {
+    Text,
+    /// An event, perhaps, that is nested too deeply to be read: what it says is missing.
+    TooDeep,
+    ToolCall {
+        id: Option<String>,
+        name: String,
+        arguments: Value,
+    },
+    OutputJson(Option<Value>),
+}
+
+fn read(line: &str) -> Line {
+    if !line.starts_with(MARK) {
+        return Line::Text;
+    }
+    let mut members = match json::parse(line) {
+        Ok(Value::Object(members)) => members,
+        Err(error) if error.kind == JsonErrorKind::TooDeep => return Line::TooDeep,
+        Ok(_) | Err(_) => return Line::Text,
+    };
+    match members.get("kindlm").and_then(Value::as_str) {
+        Some("tool_call") => {
+            let Some(Value::String(name)) = members.shift_remove("name") else { return Line::Text };
+            let id = match members.shift_remove("id") {
+                Some(Value::String(id)) => Some(id),
+                Some(_) | None => None,
+            };
+            let arguments = match members.shift_remove("arguments") {
+                Some(arguments @ (Value::Object(_) | Value::Array(_))) => arguments,
+                Some(_) | None => Value::Object(serde_json::Map::new()),
+            };
+            Line::ToolCall { id, name, arguments }
+        }
+        Some("output_json") => Line::OutputJson(members.shift_remove("data")),
+        Some(_) | None => Line::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::interpret;
+    use crate::evidence::{Capture, Output, ToolCall};
+
+    #[track_caller]
+    fn check(stdout: &str, text: &str, calls: &[(&str, &str, serde_json::Value)], json: Option<serde_json::Value>) {
+        let tool_calls = calls
+            .iter()
+            .map(|(id, name, arguments)| ToolCall {
+                id: (*id).to_owned(),
+                name: (*name).to_owned(),
+                arguments: arguments.clone(),
+            })
+            .collect();
+        let expected = Output { text: text.to_owned(), json, tool_calls, cut: false };
+        assert_eq!(interpret(&Capture { text: stdout.to_owned(), cut: false }), expected);
+    }
+
+    #[test]
+    fn events_vanish_from_the_text() {
+        check(
+            "Starting\n{\"kindlm\":\"tool_call\",\"name\":\"a\",\"arguments\":{\"x\":1}}\n  Found\r\n\n{\"kindlm\": \"output_json\",\"data\":[1]}\r\nDone\n",
+            "Starting\n  Found\r\n\nDone",
+            &[("cmd_tc_0", "a", json!({"x": 1}))],
+            Some(json!([1])),
+        );
+    }
+
+    #[test]
+    fn generated_ids_count_only_calls_without_one() {
+        check(
+            "{\"kindlm\":\"tool_call\",\"name\":\"a\",\"id\":\"\"}\n{\"kindlm\":\"tool_call\",\"name\":\"\",\"id\":7}\n{\"kindlm\":\"tool_call\",\"name\":\"b\",\"arguments\":\"x\"}\n{\"kindlm\":\"tool_call\",\"name\":\"c\",\"arguments\":[1]}",
+            "",
+            &[
+                ("", "a", json!({})),
+                ("cmd_tc_0", "", json!({})),
+                ("cmd_tc_1", "b", json!({})),
+                ("cmd_tc_2", "c", json!([1])),
+            ],
+            None,
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_an_event_is_text() {
+        for line in [
+            "{ \"kindlm\":\"tool_call\",\"name\":\"a\"}",
+            "{\"kindlm\" :\"tool_call\",\"name\":\"a\"}",
+            "{\"name\":\"a\",\"kindlm\":\"tool_call\"}",
+            "{\"kindlm\":\"tool_call\"}",
+            "{\"kindlm\":\"tool_call\",\"name\":1}",
+            "{\"kindlm\":\"other\",\"name\":\"a\"}",
+            "{\"kindlm\":1}",
+            "{\"kindlm\":\"tool_call\",\"name\":\"a\"} x",
+            "{\"kindlm\":\"tool_call\",\"name\":\"a\"",
+        ] {
+            check(line, line, &[], None);
+        }
+    }
+
+    #[test]
+    fn later_data_replaces_earlier_and_may_take_it_back() {
+        let event = |data: &str| format!("{{\"kindlm\":\"output_json\"{data}}}\n");
+        check(&(event(",\"data\":1") + &event(",\"data\":null")), "", &[], Some(json!(null)));
+        check(&(event(",\"data\":1") + &event("")), "", &[], None);
+    }
+
+    #[test]
+    fn marks_and_blanks_before_an_event_do_not_count() {
+        check("\u{feff}\u{a0}\t{\"kindlm\":\"tool_call\",\"name\":\"a\"}", "", &[("cmd_tc_0", "a", json!({}))], None);
+    }
+
+    #[test]
+    fn half_an_event_at_the_cut_is_no_text() {
+        for end in ["{", "{\"kindlm\":\"tool_call\",\"na", ""] {
+            let output = interpret(&Capture { text: format!("a\n{end}"), cut: true });
+            assert_eq!((output.text.as_str(), output.cut), ("a", true));
+        }
+        assert_eq!(interpret(&Capture { text: "a\nb".to_owned(), cut: true }).text, "a\nb");
+    }
+
+    #[test]
+    fn an_event_that_is_too_deep_makes_the_output_incomplete() {
+        let deep = format!("{{\"kindlm\":\"output_json\",\"data\":{}{}}}", "[".repeat(6000), "]".repeat(6000));
+        let output = interpret(&Capture { text: deep, cut: false });
+        assert!(output.cut && output.text.is_empty() && output.json.is_none());
+    }
+}
