@@ -19,7 +19,12 @@ mod tree;
 mod value;
 mod view;
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    ops::Range,
+    sync::Arc,
+};
 
 use ropey::Rope;
 
@@ -343,6 +348,32 @@ impl Document {
     /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
         self.starts.iter().copied().zip(self.blocks.iter())
+    }
+
+    /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
+    pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
+        node.block().map(|block| (self.starts[block], &self.blocks[block]))
+    }
+
+    /// A number that changes when a block changes, or a block that one of its aliases leads to.
+    pub fn fingerprint_of(&self, block: &Block) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        block.id().hash(&mut hasher);
+        let mut waiting: Vec<&Block> = vec![block];
+        let mut seen = vec![block.id()];
+        while let Some(block) = waiting.pop() {
+            for alias in &block.aliases {
+                for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
+                    let target = &self.blocks[place];
+                    if !seen.contains(&target.id()) {
+                        target.id().hash(&mut hasher);
+                        seen.push(target.id());
+                        waiting.push(target);
+                    }
+                }
+            }
+        }
+        hasher.finish()
     }
 
     /// Whether the text could not be cut, so that it is one block.

@@ -238,11 +238,14 @@ fn values_of_a_wrong_type_say_what_is_expected() {
                   | ^^^
         "#]],
     );
-    check("text\n", expect![[r#"
+    check(
+        "text\n",
+        expect![[r#"
         error[wrong-type]: expected a mapping, found the text `text`: a file begins with `kindlm: …`
             1 | text
               | ^^^^
-    "#]]);
+    "#]],
+    );
     check(
         "",
         expect![[r#"

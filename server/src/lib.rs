@@ -1,1 +1,15 @@
-//! x
+//! The `speclens` program: speaks LSP to editors and text to terminals.
+//!
+//! ```text
+//! main ──▶ cli/  one file per subcommand          lsp/  the language server
+//!              ╲                                  ╱
+//!               ╲── workspace, files, trust ─────╱──▶ ide/  pure: document → what an editor shows
+//! ```
+//!
+//! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
+//! wrong is decided in `speclens-schema`, what happens in `speclens-runner`: both fronts call the same
+//! functions, so the editor shows what the command line says.
+
+pub mod files;
+pub mod trust;
+pub mod workspace;

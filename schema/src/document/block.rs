@@ -3,7 +3,10 @@
 use std::{
     any::Any,
     ops::Range,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{
@@ -16,6 +19,7 @@ use super::{
 /// first byte.
 #[derive(Debug)]
 pub struct Block {
+    id: u64,
     pub(super) length: usize,
     pub(super) kind: BlockKind,
     /// The pieces that it was cut into before it turned out that they belong together.
@@ -29,7 +33,7 @@ pub struct Block {
     pub(super) suspect: Option<Range<usize>>,
     /// Whether the parser stopped only at the end: what is missing may stand in the next block.
     pub(super) open_ended: bool,
-    memo: Mutex<Option<(u64, Arc<dyn Any + Send + Sync>)>>,
+    memo: Mutex<Vec<Memo>>,
 }
 
 /// Where a block stands in the document.
@@ -73,6 +77,7 @@ impl Block {
     /// Parses one piece. `suspect`: bytes edited since it could last be read.
     pub(super) fn parse(text: &str, kind: BlockKind, pieces: usize, suspect: Option<Range<usize>>) -> Block {
         let mut block = Block {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
             kind,
             pieces,
@@ -81,7 +86,7 @@ impl Block {
             anchors: Vec::new(),
             aliases: Vec::new(),
             duplicates: Vec::new(),
-            memo: Mutex::new(None),
+            memo: Mutex::new(Vec::new()),
             suspect: None,
             open_ended: false,
         };
@@ -164,6 +169,19 @@ impl Block {
         }
     }
 
+    /// Its number, different for every block there ever is in this process.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How many items it holds, when it holds items.
+    pub fn item_count(&self) -> usize {
+        match (self.kind, self.root.as_ref().map(|root| &root.kind)) {
+            (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(items))) => items.len(),
+            _ => 0,
+        }
+    }
+
     /// Its extent in bytes.
     pub fn length(&self) -> usize {
         self.length
@@ -190,20 +208,29 @@ impl Block {
     }
 
     /// What somebody found out about this block under the circumstances `key`, or finds out now. The
-    /// block itself never changes, so it is the place to keep it.
+    /// block itself never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((found_key, found)) = memo.as_ref()
-            && *found_key == key
-            && let Ok(found) = Arc::clone(found).downcast::<T>()
-        {
-            return found;
+        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = memos.iter().position(|(_, found)| found.is::<T>());
+        if let Some(kept) = kept {
+            if memos[kept].0 == key
+                && let Ok(found) = Arc::clone(&memos[kept].1).downcast::<T>()
+            {
+                return found;
+            }
+            memos.swap_remove(kept);
         }
         let found = Arc::new(find_out());
-        *memo = Some((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
+        memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found
     }
 }
+
+/// Blocks are told apart by number: an address may be used again.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// The circumstances, and what was found out.
+type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
 /// Collects what concerns more than one node.
 struct Survey<'b> {

@@ -1,0 +1,164 @@
+//! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until
+//! something changes, and never outside of the directory.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::Read,
+    path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use speclens_schema::files::{FileKind, Files};
+
+/// A file that is read for a check may be as large.
+const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// A directory that is listed may have as many entries.
+const LIST_LIMIT: usize = 10_000;
+
+/// The real files below a directory.
+#[derive(Debug)]
+pub struct DiskFiles {
+    root: PathBuf,
+    cache: Mutex<Cache>,
+}
+
+#[derive(Debug, Default)]
+struct Cache {
+    kinds: HashMap<String, Option<FileKind>>,
+    contents: HashMap<String, Result<Arc<[u8]>, String>>,
+}
+
+impl DiskFiles {
+    /// The files below `root`.
+    pub fn new(root: &Path) -> DiskFiles {
+        DiskFiles { root: root.to_owned(), cache: Mutex::default() }
+    }
+
+    /// Forgets what was seen: files may have changed.
+    pub fn forget(&self) {
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+    }
+
+    /// The real path; nothing for one that leads out of the directory.
+    fn real(&self, path: &str) -> Option<PathBuf> {
+        let relative = Path::new(path);
+        let mut depth = 0_i32;
+        for component in relative.components() {
+            match component {
+                Component::Normal(_) => depth += 1,
+                Component::CurDir => {}
+                Component::ParentDir => depth -= 1,
+                Component::RootDir | Component::Prefix(_) => return None,
+            }
+            if depth < 0 {
+                return None;
+            }
+        }
+        Some(self.root.join(relative))
+    }
+}
+
+impl Files for DiskFiles {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn kind(&self, path: &str) -> Option<FileKind> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kind) = cache.kinds.get(path) {
+            return *kind;
+        }
+        let kind = self.real(path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
+        cache.kinds.insert(path.to_owned(), kind);
+        kind
+    }
+
+    fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(content) = cache.contents.get(path) {
+            return content.clone();
+        }
+        let content = match self.real(path) {
+            Some(real) => read_bounded(&real),
+            None => Err("it lies outside of the suite's directory".to_owned()),
+        };
+        cache.contents.insert(path.to_owned(), content.clone());
+        content
+    }
+
+    fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
+        let Some(real) = self.real(directory) else { return Vec::new() };
+        let mut entries: Vec<_> = fs::read_dir(real)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .take(LIST_LIMIT)
+            .filter_map(|entry| {
+                let metadata = fs::metadata(entry.path()).ok()?;
+                Some((entry.file_name().into_string().ok()?, kind_of(&metadata)))
+            })
+            .collect();
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        entries
+    }
+}
+
+fn kind_of(metadata: &fs::Metadata) -> FileKind {
+    if metadata.is_file() {
+        FileKind::File
+    } else if metadata.is_dir() {
+        FileKind::Directory
+    } else {
+        FileKind::Other
+    }
+}
+
+/// Reads a regular file that is not too large. A pipe is not read: nobody may ever write to it.
+fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
+    let reason = |error: std::io::Error| error.to_string();
+    let metadata = fs::metadata(path).map_err(reason)?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut content = Vec::new();
+    fs::File::open(path).map_err(reason)?.take(SIZE_LIMIT + 1).read_to_end(&mut content).map_err(reason)?;
+    if content.len() as u64 > SIZE_LIMIT {
+        return Err(format!("it is larger than {} MB", SIZE_LIMIT / 1024 / 1024));
+    }
+    Ok(content.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::files::{FileKind, Files};
+
+    use super::DiskFiles;
+
+    #[test]
+    fn only_what_lies_below_the_directory_is_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("suite")).unwrap();
+        std::fs::write(directory.path().join("secret"), "x").unwrap();
+        std::fs::write(directory.path().join("suite/a.json"), "{}").unwrap();
+        let files = DiskFiles::new(&directory.path().join("suite"));
+        assert_eq!(files.kind("a.json"), Some(FileKind::File));
+        assert_eq!(files.kind("./x/../a.json"), None, "x does not exist");
+        assert_eq!(files.kind("../secret"), None);
+        assert!(files.read("../secret").is_err());
+        assert!(files.read(directory.path().join("secret").to_str().unwrap()).is_err());
+        assert_eq!(files.list("."), [("a.json".to_owned(), FileKind::File)]);
+    }
+
+    #[test]
+    fn what_was_seen_is_forgotten_when_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = DiskFiles::new(directory.path());
+        assert!(files.read("a").is_err());
+        std::fs::write(directory.path().join("a"), "x").unwrap();
+        assert!(files.read("a").is_err(), "kept until told");
+        files.forget();
+        assert_eq!(&*files.read("a").unwrap(), b"x");
+    }
+}

@@ -1,0 +1,102 @@
+//! The settings in force for a suite: the nearest `speclens.yaml` from its directory upwards.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use speclens_schema::{
+    dialect::ScalarRules,
+    document::Document,
+    json_schema::SpecFile,
+    mask::Secrets,
+    problem::{Code, Problem},
+    settings::Settings,
+    validate,
+};
+
+/// The name of the file with a workspace's settings.
+pub const SETTINGS_FILE: &str = "speclens.yaml";
+
+/// The settings that hold in a directory.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// The settings; the defaults where there is no file, or where it is wrong.
+    pub settings: Arc<Settings>,
+    /// The file they come from.
+    pub file: Option<PathBuf>,
+    /// What is wrong with the file.
+    pub problems: Vec<Problem>,
+}
+
+/// Looks for the settings that hold in a directory.
+pub fn settings_for(directory: &Path) -> Workspace {
+    for ancestor in directory.ancestors() {
+        let file = ancestor.join(SETTINGS_FILE);
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                let message = format!("{} cannot be read, so the defaults apply: {error}", file.display());
+                let problem = Problem::new(Code::InvalidSetting, Default::default(), 0..0, message);
+                return Workspace { file: Some(file), problems: vec![problem], ..Workspace::default() };
+            }
+        };
+        let (settings, problems) = read(&text);
+        return Workspace { settings: Arc::new(settings), file: Some(file), problems };
+    }
+    Workspace::default()
+}
+
+/// Reads settings. A section that is wrong has its defaults; what is wrong is told.
+pub fn read(text: &str) -> (Settings, Vec<Problem>) {
+    let document = Document::read(text, ScalarRules::Yaml12);
+    let problems = problems(&document);
+    let Some(mut value) = document.root().and_then(|root| root.to_value().ok()) else {
+        return (Settings::default(), problems);
+    };
+    // Each section on its own: a mistake in one does not switch off the others.
+    let mut whole = serde_json::to_value(Settings::default()).unwrap_or_default();
+    if let (Some(found), Some(whole)) = (value.as_object_mut(), whole.as_object_mut()) {
+        for (section, value) in std::mem::take(found) {
+            let alone = serde_json::json!({ section.as_str(): value });
+            if serde_json::from_value::<Settings>(alone).is_ok() {
+                whole.insert(section, value);
+            }
+        }
+    }
+    (serde_json::from_value(whole).unwrap_or_default(), problems)
+}
+
+/// What is wrong with a file of settings.
+pub fn problems(document: &Document) -> Vec<Problem> {
+    let mut problems = document.problems();
+    problems.extend(validate::validate(document, SpecFile::Settings));
+    let codes = document.root().and_then(|root| root.get("severity"));
+    for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
+        let word = entry.key.key_text();
+        if Code::parse(&word).is_none() {
+            let near = speclens_schema::words::nearest(&word, Code::ALL.iter().map(|code| code.as_str()));
+            let cure = near
+                .map_or_else(|| "`speclens explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+            let at = speclens_schema::document::Pointer::root().key("severity").key(&word);
+            let message = format!("there is no code `{word}`: {cure}");
+            problems.push(Problem::new(Code::InvalidSetting, at, entry.key.range(), message));
+        }
+    }
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+impl Workspace {
+    /// What must be masked: variables whose names look secret, and what the settings name.
+    pub fn secrets(&self) -> Secrets {
+        let variables: Vec<(String, String)> = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let recordings = &self.settings.recordings;
+        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Secrets::new(variables, &recordings.redact_env, &recordings.redact_patterns).0
+    }
+}
