@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
-    evidence::Evidence,
+    evidence::{Evidence, Usage},
     verdict::{Status, Verdict},
 };
 
@@ -46,6 +46,18 @@ impl Dialect {
         evidence.output = match self {
             Dialect::KindLm => evidence.stdout.as_ref().map(kindlm::protocol::interpret),
         };
+        // A command has no price: the format counts it as nothing.
+        let ran = evidence.exit.is_some() && evidence.command.is_some();
+        if ran && evidence.usage.is_none() {
+            evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
+        }
+    }
+
+    /// The names of the values that a template takes.
+    pub fn placeholders(self, template: &str) -> Vec<&str> {
+        match self {
+            Dialect::KindLm => kindlm::lower::placeholders(template).collect(),
+        }
     }
 
     /// How plain scalars are read.

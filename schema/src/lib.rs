@@ -16,6 +16,7 @@ pub mod document;
 pub mod evidence;
 pub mod files;
 pub mod json_schema;
+pub mod judge;
 pub mod mask;
 pub mod problem;
 pub mod settings;

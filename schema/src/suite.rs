@@ -1,7 +1,13 @@
 //! What every dialect lowers to: cases that act, and claims about what the act left behind. The runner
 //! and the editor see only this.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    sync::Arc,
+};
+
+use sha2::{Digest, Sha256};
 
 use crate::{
     dialect::{Dialect, Gates},
@@ -96,6 +102,36 @@ pub struct PromptAction {
     pub prompt: String,
     /// The ids of the models that are asked.
     pub models: Vec<String>,
+}
+
+impl CommandAction {
+    /// What a recording of this action is found by: what is done, with which values and which files. The same text for
+    /// the same act, wherever it stands and whatever is claimed about it.
+    pub fn key(&self, dialect: Dialect) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |text: &str| {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        };
+        add(dialect.as_str());
+        add("command");
+        add(&self.template);
+        let used: BTreeSet<&str> = dialect.placeholders(&self.template).into_iter().collect();
+        for (name, value) in self.variables.iter().filter(|(name, _)| used.contains(name.as_str())) {
+            add("variable");
+            add(name);
+            add(value);
+        }
+        for (path, digest) in &self.inputs {
+            add("input");
+            add(path);
+            add(digest);
+        }
+        hash.finalize().iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
 }
 
 impl Action {

@@ -1,0 +1,152 @@
+//! The claims of `expect`, judged. Each file holds one family; the rows that a claim gives, their labels, codes and order are
+//! the original program's.
+
+mod bounds;
+mod guardrails;
+mod output;
+mod tool_calls;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use bounds::{CostClaim, DriftClaim, JudgeClaim, LatencyClaim};
+pub use guardrails::{KeywordsClaim, PiiClaim};
+pub use output::OutputClaim;
+pub use tool_calls::ToolCallClaim;
+
+use crate::{
+    check::{schema_file::UserSchema, text::shortened},
+    document::Pointer,
+    evidence::{Evidence, Output},
+    verdict::{Mismatch, Outcome, Related, Verdict},
+};
+
+/// A schema file that a claim names, read when the claim was lowered.
+#[derive(Clone, Debug)]
+pub struct SchemaFile {
+    /// The path as written.
+    pub path: String,
+    /// The content, as far as it is text.
+    pub content: String,
+    /// The compiled schema, or why there is none.
+    pub schema: Result<Arc<UserSchema>, String>,
+}
+
+const NOT_RECORDED: &str = "the output was not recorded";
+const CUT: &str = "the output was cut off, and the missing part could decide";
+
+/// The observed output is kept in a mismatch up to this many characters.
+const ACTUAL_LENGTH: usize = 200_000;
+
+/// What of the output can be relied on.
+enum Seen<'e> {
+    /// All of it.
+    Whole(&'e Output),
+    /// The beginning.
+    Part(&'e Output),
+    /// Nothing.
+    Nothing,
+}
+
+impl Seen<'_> {
+    fn of(evidence: &Evidence) -> Seen<'_> {
+        match &evidence.output {
+            None => Seen::Nothing,
+            Some(output) if output.cut => Seen::Part(output),
+            Some(output) => Seen::Whole(output),
+        }
+    }
+
+    fn output(&self) -> Option<&Output> {
+        match self {
+            Seen::Whole(output) | Seen::Part(output) => Some(output),
+            Seen::Nothing => None,
+        }
+    }
+
+    /// Why something that was not found may be there all the same.
+    fn doubt(&self) -> Option<&'static str> {
+        match self {
+            Seen::Whole(_) => None,
+            Seen::Part(_) => Some(CUT),
+            Seen::Nothing => Some(NOT_RECORDED),
+        }
+    }
+}
+
+/// A verdict that lacks its answer.
+struct Row {
+    at: Pointer,
+    kind: &'static str,
+    label: String,
+}
+
+impl Row {
+    fn new(at: Pointer, kind: &'static str, label: impl Into<String>) -> Row {
+        Row { at, kind, label: label.into() }
+    }
+
+    fn answer(self, code: Option<&'static str>, score: Option<f64>, outcome: Outcome) -> Verdict {
+        Verdict { at: self.at, kind: self.kind, label: self.label, code, score, outcome, related: Vec::new() }
+    }
+
+    fn pass(self) -> Verdict {
+        self.answer(None, Some(1.0), Outcome::Pass)
+    }
+
+    fn fail(self, code: &'static str, mismatch: Mismatch) -> Verdict {
+        self.answer(Some(code), Some(0.0), Outcome::Fail(mismatch))
+    }
+
+    /// A failure that a missing part of the output could turn.
+    fn fail_unless(self, doubt: Option<&'static str>, code: &'static str, mismatch: Mismatch) -> Verdict {
+        match doubt {
+            None => self.fail(code, mismatch),
+            Some(reason) => self.unknown(reason),
+        }
+    }
+
+    /// A pass that a missing part of the output could turn.
+    fn pass_unless(self, doubt: Option<&'static str>) -> Verdict {
+        match doubt {
+            None => self.pass(),
+            Some(reason) => self.unknown(reason),
+        }
+    }
+
+    fn unknown(self, reason: impl Into<String>) -> Verdict {
+        self.answer(None, None, Outcome::Unknown(reason.into()))
+    }
+
+    fn broken(self, code: &'static str, reason: impl Into<String>) -> Verdict {
+        self.answer(Some(code), Some(0.0), Outcome::Error(reason.into()))
+    }
+}
+
+fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = (String, Pointer)>) -> Verdict {
+    verdict.related.extend(related.into_iter().take(20).map(|(message, at)| Related { message, at }));
+    verdict
+}
+
+/// The output as a mismatch shows it.
+fn actual(text: &str) -> String {
+    shortened(text, ACTUAL_LENGTH)
+}
+
+/// Every text in a value, keys included.
+fn texts_of(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            texts.push(key.clone());
+            texts_of(value, texts);
+        }),
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

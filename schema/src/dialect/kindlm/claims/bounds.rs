@@ -1,0 +1,104 @@
+//! `latency` and `cost`, and the claims that a model or a stored answer would decide.
+
+use super::Row;
+use crate::{
+    check::json::number_text,
+    dialect::kindlm::expect::{CostExpect, JudgeExpect, LatencyExpect},
+    document::Pointer,
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// `latency`.
+#[derive(Clone, Debug)]
+pub struct LatencyClaim {
+    /// What is written.
+    pub expect: LatencyExpect,
+}
+
+impl Check for LatencyClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let most = number_text(self.expect.max_ms);
+        let row = Row::new(Pointer::root().key("maxMs"), "latency", format!("Latency <= {most}ms"));
+        let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
+        if took <= self.expect.max_ms {
+            return vec![row.pass()];
+        }
+        let shown = number_text((took * 1000.0).round() / 1000.0);
+        let mismatch = Mismatch {
+            message: format!("Latency {shown}ms exceeds max {most}ms"),
+            expected: format!("at most {most} ms"),
+            actual: format!("{shown} ms"),
+            help: Vec::new(),
+        };
+        vec![row.fail("PROVIDER_TIMEOUT", mismatch)]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// `cost`.
+#[derive(Clone, Debug)]
+pub struct CostClaim {
+    /// What is written.
+    pub expect: CostExpect,
+}
+
+impl Check for CostClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let most = number_text(self.expect.max_usd);
+        let row = Row::new(Pointer::root().key("maxUsd"), "cost", format!("Cost <= ${most}"));
+        let Some(cost) = evidence.usage.and_then(|usage| usage.cost_usd) else {
+            return vec![row.unknown("the cost is not known")];
+        };
+        if cost <= self.expect.max_usd {
+            return vec![row.pass()];
+        }
+        let mismatch = Mismatch {
+            message: format!("Cost ${cost:.4} exceeds max ${most}"),
+            expected: format!("at most ${most}"),
+            actual: format!("${}", number_text(cost)),
+            help: Vec::new(),
+        };
+        vec![row.fail("BUDGET_EXCEEDED", mismatch)]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// One entry of `judge`. Not supported yet: never a pass.
+#[derive(Clone, Debug)]
+pub struct JudgeClaim {
+    /// What is written.
+    pub expect: JudgeExpect,
+}
+
+impl Check for JudgeClaim {
+    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
+        let label = format!("Judge: {}", self.expect.criteria);
+        vec![Row::new(Pointer::root(), "judge", label).unknown("claims that a model judges are not supported yet")]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// `baseline.drift`. Not supported yet: never a pass.
+#[derive(Clone, Debug)]
+pub struct DriftClaim;
+
+impl Check for DriftClaim {
+    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new(Pointer::root(), "drift", "Drift check");
+        vec![row.unknown("claims about a stored answer are not supported yet")]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

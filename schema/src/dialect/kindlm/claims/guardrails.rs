@@ -1,0 +1,229 @@
+//! `guardrails`: personal data and keywords in the text of the output.
+
+use super::{Row, Seen, actual, relate};
+use crate::{
+    check::{
+        pattern::{EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
+        text::{Folded, shortened},
+    },
+    dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
+    document::Pointer,
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// `guardrails.pii`.
+#[derive(Clone, Debug)]
+pub struct PiiClaim {
+    enabled: bool,
+    patterns: Vec<PiiPattern>,
+}
+
+#[derive(Clone, Debug)]
+struct PiiPattern {
+    name: String,
+    at: Pointer,
+    source: String,
+    custom: bool,
+    compiled: Result<EcmaPattern, PatternError>,
+}
+
+/// What is looked for unless `denyPatterns` is written: social security numbers, payment cards, e-mail addresses.
+const DEFAULT_PATTERNS: [&str; 3] = [
+    r"\b\d{3}-\d{2}-\d{4}\b",
+    r"\b\d{4}[\s-]?\d{4}[\s-]?\d{4}[\s-]?\d{4}\b",
+    r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Z|a-z]{2,}\b",
+];
+
+/// As many matches are counted in all.
+const MOST_MATCHES: usize = 1_000;
+
+const LABEL: &str = "No PII detected";
+
+impl PiiClaim {
+    /// Compiles the patterns.
+    pub fn new(expect: &PiiGuardrail) -> PiiClaim {
+        let mut patterns = Vec::new();
+        let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
+            let compiled = EcmaPattern::compile(source, true);
+            patterns.push(PiiPattern { name, at, source: source.to_owned(), custom, compiled });
+        };
+        match &expect.deny_patterns {
+            None => DEFAULT_PATTERNS.iter().enumerate().for_each(|(index, source)| {
+                add(format!("pii-pattern-{}", index + 1), Pointer::root(), source, false);
+            }),
+            Some(written) => written.iter().enumerate().for_each(|(index, source)| {
+                let at = Pointer::root().key("denyPatterns").index(index);
+                add(format!("pii-pattern-{}", index + 1), at, source, false);
+            }),
+        }
+        for (index, pattern) in expect.custom_patterns.iter().flatten().enumerate() {
+            let at = Pointer::root().key("customPatterns").index(index).key("pattern");
+            add(pattern.name.0.clone(), at, &pattern.pattern, true);
+        }
+        PiiClaim { enabled: expect.enabled, patterns }
+    }
+
+    /// The answer when a pattern cannot be used; those of the author's own names come first, as in the original.
+    fn unusable(&self) -> Option<Verdict> {
+        let ordered =
+            || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
+        let row = |pattern: &PiiPattern| Row::new(pattern.at.clone(), "pii", LABEL);
+        if let Some(refused) = ordered().find(|it| refused_by_original(&it.source)) {
+            let kind = if refused.custom { "Custom" } else { "Deny" };
+            let message = format!(
+                "{kind} pattern \"{}\" contains nested quantifiers and may cause catastrophic backtracking",
+                refused.name
+            );
+            let mismatch = Mismatch {
+                message,
+                expected: "a pattern without nested quantifiers".to_owned(),
+                actual: refused.source.clone(),
+                help: Vec::new(),
+            };
+            return Some(row(refused).fail("INVALID_PATTERN", mismatch));
+        }
+        let invalid = |pattern: &&PiiPattern| {
+            pattern.compiled.as_ref().is_err_and(|error| error.kind == PatternErrorKind::Invalid)
+        };
+        let pattern = ordered().find(invalid)?;
+        let reason = pattern.compiled.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        Some(row(pattern).broken("INVALID_PATTERN", format!("pattern \"{}\": {reason}", pattern.name)))
+    }
+}
+
+impl Check for PiiClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        if let Some(verdict) = self.unusable() {
+            return vec![verdict];
+        }
+        let seen = Seen::of(evidence);
+        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
+        let mut found = Vec::new();
+        let mut places: Vec<(Pointer, usize)> = Vec::new();
+        let mut doubt: Option<(Pointer, String)> = None;
+        for pattern in &self.patterns {
+            let compiled = match &pattern.compiled {
+                Ok(compiled) => compiled,
+                Err(error) => {
+                    doubt.get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));
+                    continue;
+                }
+            };
+            let before = found.len();
+            // A match of nothing is no finding; the original reports it a thousand times.
+            for result in
+                compiled.find_iter(text).filter(|it| it.as_ref().is_ok_and(|it| !it.text.is_empty()) || it.is_err())
+            {
+                match result {
+                    Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
+                    Err(_) => {
+                        let reason = format!("pattern \"{}\" took too many steps", pattern.name);
+                        doubt.get_or_insert((pattern.at.clone(), reason));
+                    }
+                }
+                if found.len() >= MOST_MATCHES {
+                    break;
+                }
+            }
+            if found.len() > before {
+                places.push((pattern.at.clone(), found.len() - before));
+            }
+        }
+        let Some((first, _)) = places.first().cloned() else {
+            let row = |at: Pointer| Row::new(at, "pii", LABEL);
+            return vec![match doubt {
+                Some((at, reason)) => row(at).unknown(reason),
+                None => row(Pointer::root()).pass_unless(seen.doubt()),
+            }];
+        };
+        let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
+        let lines: Vec<String> =
+            found.iter().take(20).map(|(name, redacted, line)| format!("line {line}: {name}={redacted}")).collect();
+        let mismatch = Mismatch {
+            message: format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
+            expected: "no match".to_owned(),
+            actual: listed.join("\n"),
+            help: lines,
+        };
+        let related = places[1..].iter().map(|(at, count)| (format!("{count} more found by this pattern"), at.clone()));
+        vec![relate(Row::new(first, "pii", LABEL).fail("PII_DETECTED", mismatch), related)]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.patterns.iter().filter(|it| !it.at.is_root()).map(|it| it.source.clone()).collect()
+    }
+}
+
+/// The ends of a finding, the rest as stars, counted in UTF-16 units.
+fn redacted(text: &str) -> String {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    if units.len() <= 4 {
+        return "*".repeat(units.len());
+    }
+    let ends = |units: &[u16]| String::from_utf16_lossy(units);
+    format!("{}{}{}", ends(&units[..2]), "*".repeat(units.len() - 4), ends(&units[units.len() - 2..]))
+}
+
+/// `guardrails.keywords`.
+#[derive(Clone, Debug)]
+pub struct KeywordsClaim {
+    /// What is written.
+    pub expect: KeywordsGuardrail,
+}
+
+impl Check for KeywordsClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let seen = Seen::of(evidence);
+        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
+        let folded = Folded::new(text);
+        let found = |phrase: &str| seen.output().is_some() && folded.contains(phrase);
+        let mut verdicts = Vec::new();
+        let allowed = self.expect.allow.as_deref().unwrap_or_default();
+        if !allowed.is_empty() {
+            let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
+            verdicts.push(if allowed.iter().any(|phrase| found(phrase)) {
+                row.pass()
+            } else {
+                let list = allowed.join(", ");
+                let mismatch = Mismatch {
+                    message: format!("Expected at least one of [{list}] in output"),
+                    expected: format!("at least one of [{list}]"),
+                    actual: actual(text),
+                    help: Vec::new(),
+                };
+                row.fail_unless(seen.doubt(), "KEYWORD_MISSING", mismatch)
+            });
+        }
+        for (index, phrase) in self.expect.deny.iter().enumerate() {
+            let at = Pointer::root().key("deny").index(index);
+            let row = Row::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
+            verdicts.push(if found(phrase) {
+                let mismatch = Mismatch {
+                    message: format!("Denied keyword \"{phrase}\" found in output"),
+                    expected: format!("no \"{phrase}\""),
+                    actual: actual(text),
+                    help: line_with(text, phrase).into_iter().collect(),
+                };
+                row.fail("KEYWORD_DENIED", mismatch)
+            } else {
+                row.pass_unless(seen.doubt())
+            });
+        }
+        verdicts
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.expect.allow.iter().flatten().chain(&self.expect.deny).cloned().collect()
+    }
+}
+
+/// Where a text occurs, whatever its case. A text of several lines has no single line.
+pub(super) fn line_with(text: &str, wanted: &str) -> Option<String> {
+    let wanted = wanted.to_lowercase();
+    let (index, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&wanted))?;
+    Some(format!("line {}: {}", index + 1, shortened(line, 400)))
+}

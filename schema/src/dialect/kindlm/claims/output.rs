@@ -1,0 +1,183 @@
+//! `output`: what the text, or the JSON, must look like.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{Row, SchemaFile, Seen, actual};
+use crate::{
+    check::{
+        json::{self, JsonErrorKind},
+        schema_file::SchemaAnswer,
+        text::{Folded, closest_line, length, shortened},
+    },
+    dialect::kindlm::expect::{OutputExpect, OutputFormat},
+    document::Pointer,
+    evidence::{Evidence, Output},
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// The whole of `output`: when the JSON cannot be read, nothing else of it is judged.
+#[derive(Clone, Debug)]
+pub struct OutputClaim {
+    /// What is written.
+    pub expect: OutputExpect,
+    /// The file named by `schemaFile`.
+    pub schema_file: Option<SchemaFile>,
+}
+
+/// Every result about the output has this type in the original.
+const KIND: &str = "schema";
+
+impl Check for OutputClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let seen = Seen::of(evidence);
+        let mut verdicts = Vec::new();
+        let mut instance: Option<Cow<'_, Value>> = None;
+        match self.expect.format {
+            OutputFormat::Text => {
+                instance = seen.output().map(|output| Cow::Owned(Value::from(output.text.as_str())));
+            }
+            OutputFormat::Json => {
+                let (verdict, value) = self.parsed(&seen);
+                let failed = verdict.outcome.mismatch().is_some();
+                verdicts.push(verdict);
+                if failed {
+                    return verdicts;
+                }
+                instance = value.or(instance);
+            }
+        }
+        if let Some(file) = &self.schema_file {
+            verdicts.push(schema(file, instance.as_deref(), &seen));
+        }
+        self.substrings(&seen, &mut verdicts);
+        if let Some(most) = self.expect.max_length {
+            verdicts.push(max_length(most, &seen));
+        }
+        verdicts
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let lists = self.expect.contains.iter().chain(&self.expect.not_contains);
+        lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.content.clone())).collect()
+    }
+}
+
+impl OutputClaim {
+    /// The structured output, or else the text read as JSON.
+    fn parsed<'e>(&self, seen: &Seen<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
+        let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
+        let output: &'e Output = match seen {
+            Seen::Whole(output) => output,
+            Seen::Part(_) | Seen::Nothing => return (row.pass_unless(seen.doubt()), None),
+        };
+        if let Some(value) = &output.json {
+            return (row.pass(), Some(Cow::Borrowed(value)));
+        }
+        match json::parse(&output.text) {
+            Ok(value) => (row.pass(), Some(Cow::Owned(value))),
+            Err(error) if error.kind == JsonErrorKind::TooDeep => (row.unknown(error.to_string()), None),
+            Err(error) => {
+                let line = output.text.lines().nth(error.line - 1).unwrap_or_default();
+                let mut help = Vec::new();
+                if !line.is_empty() {
+                    help.push(format!("line {}: {}", error.line, shortened(line, 200)));
+                }
+                if output.text.starts_with("```") {
+                    help.push("the text is fenced as Markdown; it must be bare JSON".to_owned());
+                }
+                help.push("a command may print other text as well, when it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
+                let mismatch = Mismatch {
+                    message: format!("Failed to parse output as JSON: {error}"),
+                    expected: "one JSON value".to_owned(),
+                    actual: actual(&output.text),
+                    help,
+                };
+                (row.fail("SCHEMA_PARSE_ERROR", mismatch), None)
+            }
+        }
+    }
+
+    fn substrings(&self, seen: &Seen<'_>, verdicts: &mut Vec<Verdict>) {
+        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
+        let folded = Folded::new(text);
+        let found = |wanted: &str| seen.output().is_some() && folded.contains(wanted);
+        for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
+            let at = Pointer::root().key("contains").index(index);
+            let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
+            if found(wanted) {
+                verdicts.push(row.pass());
+                continue;
+            }
+            let close = closest_line(text, wanted);
+            let mismatch = Mismatch {
+                message: format!("Expected output to contain \"{wanted}\""),
+                expected: wanted.clone(),
+                actual: actual(text),
+                help: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
+            };
+            verdicts.push(row.fail_unless(seen.doubt(), "CONTAINS_FAILED", mismatch));
+        }
+        for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
+            let at = Pointer::root().key("notContains").index(index);
+            let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
+            if !found(unwanted) {
+                verdicts.push(row.pass_unless(seen.doubt()));
+                continue;
+            }
+            let mismatch = Mismatch {
+                message: format!("Expected output to NOT contain \"{unwanted}\""),
+                expected: format!("no \"{unwanted}\""),
+                actual: actual(text),
+                help: super::guardrails::line_with(text, unwanted).into_iter().collect(),
+            };
+            verdicts.push(row.fail("NOT_CONTAINS_FAILED", mismatch));
+        }
+    }
+}
+
+fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
+    let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
+    let schema = match &file.schema {
+        Ok(schema) => schema,
+        Err(reason) => {
+            return row.broken("SCHEMA_INVALID", format!("Schema compilation failed: {}: {reason}", file.path));
+        }
+    };
+    let (None, Some(instance)) = (seen.doubt(), instance) else {
+        return row.unknown(seen.doubt().unwrap_or("the output could not be read as JSON"));
+    };
+    match schema.validate(instance) {
+        SchemaAnswer::Valid => row.pass(),
+        SchemaAnswer::GaveUp(reason) => row.unknown(reason),
+        SchemaAnswer::Invalid(found) => {
+            let lines: Vec<String> = found.iter().map(|it| it.line()).collect();
+            let mismatch = Mismatch {
+                message: format!("Schema validation failed: {}", lines.join(", ")),
+                expected: format!("a value that matches {}", file.path),
+                actual: actual(&json::text(instance)),
+                help: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
+            };
+            row.fail("SCHEMA_INVALID", mismatch)
+        }
+    }
+}
+
+fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
+    let row = Row::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
+    let Some(output) = seen.output() else { return row.unknown(super::NOT_RECORDED) };
+    let length = length(&output.text);
+    if u64::try_from(length).is_ok_and(|length| length <= most) {
+        return row.pass_unless(seen.doubt());
+    }
+    row.fail(
+        "MAX_LENGTH_EXCEEDED",
+        Mismatch {
+            message: format!("Output length {length} exceeds max {most}"),
+            expected: format!("at most {most}"),
+            actual: length.to_string(),
+            help: Vec::new(),
+        },
+    )
+}

@@ -1,0 +1,502 @@
+//! Rows, places and help of every kind of claim; and that nothing passes without evidence.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use expect_test::{Expect, expect};
+
+use crate::{
+    dialect::{Dialect, kindlm::lower::lower_suite},
+    document::Document,
+    evidence::{Capture, Evidence, Exit},
+    files::MemoryFiles,
+    judge::judge,
+    mask::Secrets,
+    suite::Case,
+    verdict::{Outcome, Status},
+};
+
+const FILES: [(&str, &str); 4] = [
+    ("n.json", r#"{"type": "object", "required": ["n"], "properties": {"n": {"minimum": 1}}}"#),
+    ("text.json", r#"{"type": "string", "pattern": "^ID-\\d+$"}"#),
+    ("slow.json", r#"{"pattern": "^(?:(a+)\\1?)+b$"}"#),
+    ("broken.json", r#"{"type": "strng"}"#),
+];
+
+fn case(expect: &str) -> (Document, Case) {
+    let mut text = String::from("tests:\n  - name: t\n    command: run\n    expect:\n");
+    for line in expect.lines() {
+        text.push_str(&format!("      {line}\n"));
+    }
+    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    let suite = lower_suite(&document, &MemoryFiles::new("/suite", FILES), None);
+    let case = suite.cases[0].as_ref().clone();
+    (document, case)
+}
+
+fn evidence(stdout: &str) -> Evidence {
+    let mut evidence = Evidence {
+        command: Some("run".to_owned()),
+        exit: Some(Exit { code: Some(0), signal: None }),
+        stdout: Some(Capture { text: stdout.to_owned(), cut: false }),
+        duration_ms: Some(12.5),
+        ..Evidence::default()
+    };
+    Dialect::KindLm.interpret(&mut evidence);
+    evidence
+}
+
+fn cut(mut evidence: Evidence) -> Evidence {
+    evidence.stdout.as_mut().unwrap().cut = true;
+    Dialect::KindLm.interpret(&mut evidence);
+    evidence
+}
+
+/// Every row on a line, failures with all that is said about them. Every place must exist in the document.
+fn rows(expect: &str, evidence: &Evidence) -> String {
+    let (document, case) = case(expect);
+    let mut out = String::new();
+    for judged in judge(&case, evidence, &Secrets::none()) {
+        let verdict = &judged.verdict;
+        let at = case.claims[judged.claim].at.join(&verdict.at);
+        assert!(document.find(&at).is_some(), "{at} is not in the document");
+        let place = at.as_str().strip_prefix("/tests/0/expect").unwrap();
+        let status = verdict.outcome.status();
+        out.push_str(&format!("{} {place} {} {}", status.as_str(), verdict.kind, verdict.label));
+        match &verdict.outcome {
+            Outcome::Pass => assert_eq!((verdict.code, verdict.score), (None, Some(1.0))),
+            Outcome::Fail(mismatch) => {
+                assert_eq!(verdict.score, Some(0.0));
+                let code = verdict.code.unwrap();
+                out.push_str(&format!(
+                    "\n  {code}: {}\n  - {}\n  + {}",
+                    mismatch.message, mismatch.expected, mismatch.actual
+                ));
+                mismatch.help.iter().for_each(|help| out.push_str(&format!("\n  = {help}")));
+                for related in &verdict.related {
+                    let at = case.claims[judged.claim].at.join(&related.at);
+                    assert!(document.find(&at).is_some(), "{at} is not in the document");
+                    out.push_str(&format!("\n  @ {} {}", related.at, related.message));
+                }
+            }
+            Outcome::Unknown(reason) | Outcome::Error(reason) | Outcome::Skip(reason) => {
+                out.push_str(&format!("\n  {reason}"))
+            }
+            Outcome::Warn(mismatch) => out.push_str(&mismatch.message),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[track_caller]
+fn check(expect: &str, stdout: &str, expected: Expect) {
+    expected.assert_eq(&rows(expect, &evidence(stdout)));
+}
+
+const CALLS: &str = r#"{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"1234","express":true}}
+{"kindlm":"tool_call","name":"refund","arguments":{"n":0}}
+{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345","express":false}}
+Done
+"#;
+
+#[test]
+fn tool_calls() {
+    check(
+        "toolCalls:\n  - {tool: refund, argsMatch: {n: 0}}\n  - {tool: delete, shouldNotCall: true}\n  - {tool: refund, shouldNotCall: true}",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_called Tool "refund" called
+            pass /toolCalls/0/argsMatch tool_called Tool "refund" args match
+            pass /toolCalls/1/shouldNotCall tool_not_called Tool "delete" not called
+            fail /toolCalls/2/shouldNotCall tool_not_called Tool "refund" not called
+              TOOL_CALL_UNEXPECTED: Expected tool "refund" to NOT be called, but it was
+              - no call of refund
+              + refund {"n":0}
+        "#]],
+    );
+}
+
+#[test]
+fn the_place_is_the_argument_that_differs() {
+    check(
+        "toolCalls:\n  - tool: lookup_order\n    argsMatch: {order_id: \"12345\", express: true, note: x}",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_called Tool "lookup_order" called
+            fail /toolCalls/0/argsMatch/order_id tool_called Tool "lookup_order" args match
+              TOOL_CALL_ARGS_MISMATCH: Expected args {"order_id":"12345","express":true,"note":"x"}, got {"order_id":"1234","express":true}
+              - 12345
+              + 1234
+              = of 2 calls, the closest is call 1: lookup_order {"order_id":"1234","express":true}
+              = order_id: expected "12345", received "1234"
+              = note: expected "x", it is missing
+              @ /argsMatch/note note: expected "x", it is missing
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_call_names_the_nearest_one() {
+    check(
+        "toolCalls:\n  - {tool: lookup_ordr, argsMatch: {order_id: 1234}}\n  - {tool: zebra}",
+        CALLS,
+        expect![[r#"
+            fail /toolCalls/0/tool tool_called Tool "lookup_ordr" called
+              TOOL_CALL_MISSING: Expected tool "lookup_ordr" to be called, but got: [lookup_order, refund, lookup_order]
+              - a call of lookup_ordr
+              + lookup_order {"order_id":"1234","express":true}
+            refund {"n":0}
+            lookup_order {"order_id":"12345","express":false}
+              = the nearest call is lookup_order {"order_id":"12345","express":false}
+              = order_id: expected 1234, received "12345" (a text instead of a number)
+            fail /toolCalls/1/tool tool_called Tool "zebra" called
+              TOOL_CALL_MISSING: Expected tool "zebra" to be called, but got: [lookup_order, refund, lookup_order]
+              - a call of zebra
+              + lookup_order {"order_id":"1234","express":true}
+            refund {"n":0}
+            lookup_order {"order_id":"12345","express":false}
+        "#]],
+    );
+}
+
+#[test]
+fn order_makes_all_entries_claims_about_positions() {
+    check(
+        "toolCalls:\n  - {tool: lookup_order, order: 2}\n  - {tool: refund, order: 0}\n  - {tool: refund, order: 9}\n  - {tool: zebra}",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_order Tool "lookup_order" called
+            pass /toolCalls/0/order tool_order Tool "lookup_order" at position 2
+            pass /toolCalls/1/tool tool_order Tool "refund" called
+            fail /toolCalls/1/order tool_order Tool "refund" at position 0
+              TOOL_CALL_ORDER_WRONG: Expected "refund" at position 0, but found at position 1
+              - refund at position 0
+              + lookup_order at position 0
+              = refund was called at position 1
+            pass /toolCalls/2/tool tool_order Tool "refund" called
+            fail /toolCalls/2/order tool_order Tool "refund" at position 9
+              TOOL_CALL_ORDER_WRONG: Expected "refund" at position 9, but found at position 1
+              - refund at position 9
+              + 3 calls in all
+              = refund was called at position 1
+            fail /toolCalls/3/tool tool_order Tool "zebra" called
+              TOOL_CALL_MISSING: Expected tool "zebra" to be called, but it was not
+              - a call of zebra
+              + lookup_order {"order_id":"1234","express":true}
+            refund {"n":0}
+            lookup_order {"order_id":"12345","express":false}
+        "#]],
+    );
+}
+
+#[test]
+fn schemas_of_arguments_work() {
+    check(
+        "toolCalls:\n  - {tool: refund, argsSchema: n.json}\n  - {tool: refund, argsSchema: broken.json}",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_called Tool "refund" called
+            fail /toolCalls/0/argsSchema tool_called Tool "refund" args schema valid
+              TOOL_CALL_ARGS_SCHEMA_INVALID: Tool "refund" arguments did not match argsSchema
+              - arguments that match n.json
+              + {"n":0}
+              = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+            pass /toolCalls/1/tool tool_called Tool "refund" called
+            error /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
+              broken.json: /type: "strng" is not valid under any of the schemas listed in the 'anyOf' keyword
+        "#]],
+    );
+}
+
+#[test]
+fn lists_of_arguments_have_positions() {
+    let stdout = "{\"kindlm\":\"tool_call\",\"name\":\"t\",\"arguments\":[\"a\",2]}";
+    check(
+        "toolCalls: [{tool: t, argsMatch: {\"0\": a, \"1\": 2}}]",
+        stdout,
+        expect![[r#"
+        pass /toolCalls/0/tool tool_called Tool "t" called
+        pass /toolCalls/0/argsMatch tool_called Tool "t" args match
+    "#]],
+    );
+}
+
+#[test]
+fn output_text() {
+    check(
+        "output:\n  contains: [HELLO, \"status: delivered\"]\n  notContains: [world, mars]\n  maxLength: 10",
+        "Hello World\nstatus: delivred\n",
+        expect![[r#"
+            pass /output/contains/0 schema Output contains "HELLO"
+            fail /output/contains/1 schema Output contains "status: delivered"
+              CONTAINS_FAILED: Expected output to contain "status: delivered"
+              - status: delivered
+              + Hello World
+            status: delivred
+              = line 2 is closest: status: delivred
+            fail /output/notContains/0 schema Output does not contain "world"
+              NOT_CONTAINS_FAILED: Expected output to NOT contain "world"
+              - no "world"
+              + Hello World
+            status: delivred
+              = line 1: Hello World
+            pass /output/notContains/1 schema Output does not contain "mars"
+            fail /output/maxLength schema Output length <= 10
+              MAX_LENGTH_EXCEEDED: Output length 28 exceeds max 10
+              - at most 10
+              + 28
+        "#]],
+    );
+}
+
+#[test]
+fn output_json() {
+    let expect = "output: {format: json, schemaFile: n.json, contains: [n]}";
+    check(
+        expect,
+        "{\"n\": 0}",
+        expect![[r#"
+            pass /output/format schema Output is valid JSON
+            fail /output/schemaFile schema Output matches JSON Schema
+              SCHEMA_INVALID: Schema validation failed: data/n: 0 is less than the minimum of 1
+              - a value that matches n.json
+              + {"n":0}
+              = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+            pass /output/contains/0 schema Output contains "n"
+        "#]],
+    );
+    check(
+        expect,
+        "```json\n{\"n\": 1}\n```",
+        expect![[r#"
+            fail /output/format schema Output is valid JSON
+              SCHEMA_PARSE_ERROR: Failed to parse output as JSON: expected a value, found ``` at line 1, column 1
+              - one JSON value
+              + ```json
+            {"n": 1}
+            ```
+              = line 1: ```json
+              = the text is fenced as Markdown; it must be bare JSON
+              = a command may print other text as well, when it reports its JSON as {"kindlm":"output_json","data":…}
+        "#]],
+    );
+    check(
+        expect,
+        "text\n{\"kindlm\":\"output_json\",\"data\":{\"n\":3}}\nmore text with n",
+        expect![[r#"
+            pass /output/format schema Output is valid JSON
+            pass /output/schemaFile schema Output matches JSON Schema
+            pass /output/contains/0 schema Output contains "n"
+        "#]],
+    );
+    check(
+        expect,
+        "null",
+        expect![[r#"
+            pass /output/format schema Output is valid JSON
+            fail /output/schemaFile schema Output matches JSON Schema
+              SCHEMA_INVALID: Schema validation failed: data: null is not of type "object"
+              - a value that matches n.json
+              + null
+              = data: null is not of type "object" (rule /type of n.json)
+            pass /output/contains/0 schema Output contains "n"
+        "#]],
+    );
+}
+
+#[test]
+fn a_schema_sees_text_as_one_string() {
+    check(
+        "output: {schemaFile: text.json}",
+        "ID-42\n",
+        expect![[r#"
+        pass /output/schemaFile schema Output matches JSON Schema
+    "#]],
+    );
+    check(
+        "output: {schemaFile: slow.json}",
+        &format!("{}!", "a".repeat(60)),
+        expect![[r#"
+        unknown /output/schemaFile schema Output matches JSON Schema
+          the pattern at /pattern of the schema took too many steps
+    "#]],
+    );
+}
+
+#[test]
+fn personal_data() {
+    check(
+        "guardrails:\n  pii: {denyPatterns: [\"x\\\\d\", a@b], customPatterns: [{name: order, pattern: \"ord-\\\\d{6}\"}]}",
+        "none\na@b and ORD-123456",
+        expect![[r#"
+            fail /guardrails/pii/denyPatterns/1 pii No PII detected
+              PII_DETECTED: Found 2 PII match(es): pii-pattern-2=***, order=OR******56
+              - no match
+              + pii-pattern-2=***
+            order=OR******56
+              = line 2: pii-pattern-2=***
+              = line 2: order=OR******56
+              @ /customPatterns/0/pattern 1 more found by this pattern
+        "#]],
+    );
+    check(
+        "guardrails: {pii: {}}",
+        "a@b.co 4111 1111 1111 1111",
+        expect![[r#"
+        fail /guardrails/pii pii No PII detected
+          PII_DETECTED: Found 2 PII match(es): pii-pattern-2=41***************11, pii-pattern-3=a@**co
+          - no match
+          + pii-pattern-2=41***************11
+        pii-pattern-3=a@**co
+          = line 1: pii-pattern-2=41***************11
+          = line 1: pii-pattern-3=a@**co
+          @  1 more found by this pattern
+    "#]],
+    );
+    check("guardrails: {pii: {enabled: false}}", "a@b.co", expect![""]);
+}
+
+#[test]
+fn patterns_that_cannot_be_used_never_pass() {
+    check(
+        "guardrails: {pii: {denyPatterns: [\"(a+)+\"], customPatterns: [{name: c, pattern: \"(b*)*\"}]}}",
+        "x",
+        expect![[r#"
+        fail /guardrails/pii/customPatterns/0/pattern pii No PII detected
+          INVALID_PATTERN: Custom pattern "c" contains nested quantifiers and may cause catastrophic backtracking
+          - a pattern without nested quantifiers
+          + (b*)*
+    "#]],
+    );
+    check(
+        "guardrails: {pii: {denyPatterns: [\"(\"]}}",
+        "x",
+        expect![[r#"
+        error /guardrails/pii/denyPatterns/0 pii No PII detected
+          pattern "pii-pattern-1": `(` without `)`
+    "#]],
+    );
+    check(
+        "guardrails: {pii: {denyPatterns: [\"(?i:x)\"]}}",
+        "y",
+        expect![[r#"
+        unknown /guardrails/pii/denyPatterns/0 pii No PII detected
+          pattern "pii-pattern-1": flags inside a pattern are not supported
+    "#]],
+    );
+    check(
+        "guardrails: {pii: {denyPatterns: [\"^(?:(a+)\\\\1?)+b$\"]}}",
+        &"a".repeat(60),
+        expect![[r#"
+        unknown /guardrails/pii/denyPatterns/0 pii No PII detected
+          pattern "pii-pattern-1" took too many steps
+    "#]],
+    );
+}
+
+#[test]
+fn keywords() {
+    check(
+        "guardrails: {keywords: {deny: [password, Internal], allow: [refund, exchange]}}",
+        "This is internal only.",
+        expect![[r#"
+            fail /guardrails/keywords/allow keywords_present Required keyword present
+              KEYWORD_MISSING: Expected at least one of [refund, exchange] in output
+              - at least one of [refund, exchange]
+              + This is internal only.
+            pass /guardrails/keywords/deny/0 keywords_absent Keyword "password" absent
+            fail /guardrails/keywords/deny/1 keywords_absent Keyword "Internal" absent
+              KEYWORD_DENIED: Denied keyword "Internal" found in output
+              - no "Internal"
+              + This is internal only.
+              = line 1: This is internal only.
+        "#]],
+    );
+}
+
+#[test]
+fn bounds_and_what_is_not_supported() {
+    check(
+        "judge: [{criteria: polite}]\nbaseline: {drift: {}}\nlatency: {maxMs: 12}\ncost: {maxUsd: 0.000001}",
+        "x",
+        expect![[r#"
+            unknown /judge/0 judge Judge: polite
+              claims that a model judges are not supported yet
+            unknown /baseline/drift drift Drift check
+              claims about a stored answer are not supported yet
+            fail /latency/maxMs latency Latency <= 12ms
+              PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
+              - at most 12 ms
+              + 12.5 ms
+            pass /cost/maxUsd cost Cost <= $0.000001
+        "#]],
+    );
+    check("baseline: {}", "x", expect![""]);
+}
+
+/// One claim of every kind, each of which passes on [`PASSING`].
+const EVERY_KIND: [&str; 13] = [
+    "toolCalls: [{tool: refund}]",
+    "toolCalls: [{tool: zebra, shouldNotCall: true}]",
+    "toolCalls: [{tool: refund, argsMatch: {n: 1}}]",
+    "toolCalls: [{tool: refund, argsSchema: n.json}]",
+    "toolCalls: [{tool: refund, order: 0}]",
+    "output: {format: json, schemaFile: n.json}",
+    "output: {contains: [done]}",
+    "output: {notContains: [mars]}",
+    "output: {maxLength: 1000}",
+    "guardrails: {pii: {}}",
+    "guardrails: {keywords: {deny: [mars], allow: [done]}}",
+    "latency: {maxMs: 1000}",
+    "cost: {maxUsd: 1}",
+];
+
+const PASSING: &str = "{\"kindlm\":\"tool_call\",\"name\":\"refund\",\"arguments\":{\"n\":1}}\n{\"kindlm\":\"output_json\",\"data\":{\"n\":1}}\nDone\n";
+
+fn worst(expect: &str, evidence: &Evidence) -> Status {
+    let (_, case) = case(expect);
+    crate::judge::status(evidence, &judge(&case, evidence, &Secrets::none()))
+}
+
+#[test]
+fn without_evidence_nothing_passes() {
+    for expect in EVERY_KIND {
+        assert_eq!(worst(expect, &evidence(PASSING)), Status::Pass, "{expect}");
+        assert_eq!(worst(expect, &Evidence::default()), Status::Unknown, "{expect}");
+        let (_, case) = case(expect);
+        let rows = judge(&case, &Evidence::default(), &Secrets::none());
+        assert!(rows.iter().all(|row| row.verdict.outcome != Outcome::Pass), "{expect}: {rows:?}");
+    }
+    for expect in ["judge: [{criteria: c}]", "baseline: {drift: {method: field-diff, fields: [a]}}"] {
+        assert_eq!(worst(expect, &evidence(PASSING)), Status::Unknown, "{expect}");
+    }
+}
+
+#[test]
+fn what_the_missing_part_could_decide_is_unknown() {
+    let decided =
+        ["toolCalls: [{tool: refund}]", "output: {contains: [done]}", "latency: {maxMs: 1000}", "cost: {maxUsd: 1}"];
+    for expect in EVERY_KIND {
+        let part = cut(evidence(PASSING));
+        let status = worst(expect, &part);
+        let certain = decided.contains(&expect)
+            || expect.contains("argsMatch")
+            || expect.contains("argsSchema")
+            || expect.contains("order");
+        assert_eq!(status, if certain { Status::Pass } else { Status::Unknown }, "{expect}");
+    }
+    for (expect, status) in [
+        ("toolCalls: [{tool: zebra}]", Status::Unknown),
+        ("toolCalls: [{tool: refund, shouldNotCall: true}]", Status::Fail),
+        ("toolCalls: [{tool: refund, argsMatch: {n: 2}}]", Status::Unknown),
+        ("toolCalls: [{tool: refund, order: 1}]", Status::Unknown),
+        ("output: {contains: [mars]}", Status::Unknown),
+        ("output: {notContains: [done]}", Status::Fail),
+        ("output: {maxLength: 2}", Status::Fail),
+        ("output: {format: json, schemaFile: n.json}", Status::Unknown),
+        ("guardrails: {keywords: {deny: [done]}}", Status::Fail),
+        ("guardrails: {keywords: {allow: [mars]}}", Status::Unknown),
+    ] {
+        assert_eq!(worst(expect, &cut(evidence(PASSING))), status, "{expect}");
+    }
+}

@@ -1,0 +1,273 @@
+//! `toolCalls`: which tools were called, with which arguments, in which place.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{Row, SchemaFile, Seen, relate, texts_of};
+use crate::{
+    check::{
+        json::{self, Difference, differences},
+        schema_file::{SchemaAnswer, SchemaMismatch},
+        text::shortened,
+    },
+    dialect::kindlm::expect::ToolCallExpect,
+    document::Pointer,
+    evidence::{Evidence, Output, ToolCall},
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// One entry of `toolCalls`.
+#[derive(Clone, Debug)]
+pub struct ToolCallClaim {
+    /// The entry.
+    pub expect: ToolCallExpect,
+    /// The file named by `argsSchema`.
+    pub args_schema: Option<SchemaFile>,
+    /// Whether an entry of the list has `order`: then the original judges all of them as one claim about order.
+    pub ordered: bool,
+}
+
+/// As many calls are listed.
+const LISTED: usize = 20;
+
+impl Check for ToolCallClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let seen = Seen::of(evidence);
+        let tool = &self.expect.tool.0;
+        let calls: Vec<&ToolCall> = seen
+            .output()
+            .map(|output| &output.tool_calls[..])
+            .unwrap_or_default()
+            .iter()
+            .filter(|call| call.name == *tool)
+            .collect();
+        if self.expect.should_not_call {
+            return vec![self.not_called(&seen, &calls)];
+        }
+        let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
+        if calls.is_empty() {
+            let mismatch = self.missing(seen.output());
+            return vec![row.fail_unless(seen.doubt(), "TOOL_CALL_MISSING", mismatch)];
+        }
+        let mut verdicts = vec![row.pass()];
+        if let Some(expected) = &self.expect.args_match {
+            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, &seen));
+        }
+        if let Some(file) = &self.args_schema {
+            verdicts.push(self.schema(file, &calls, &seen));
+        }
+        if let Some(position) = self.expect.order {
+            verdicts.push(self.position(position, &seen));
+        }
+        verdicts
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let mut texts = vec![self.expect.tool.0.clone()];
+        if let Some(expected) = &self.expect.args_match {
+            texts_of(&Value::Object(expected.clone()), &mut texts);
+        }
+        texts.extend(self.args_schema.iter().map(|file| file.content.clone()));
+        texts
+    }
+}
+
+impl ToolCallClaim {
+    fn kind(&self) -> &'static str {
+        match (self.ordered, self.expect.should_not_call) {
+            (true, _) => "tool_order",
+            (false, true) => "tool_not_called",
+            (false, false) => "tool_called",
+        }
+    }
+
+    fn place(&self, key: &str) -> Pointer {
+        Pointer::root().key(key)
+    }
+
+    fn not_called(&self, seen: &Seen<'_>, calls: &[&ToolCall]) -> Verdict {
+        let tool = &self.expect.tool.0;
+        let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
+        let Some(call) = calls.first() else { return row.pass_unless(seen.doubt()) };
+        let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more times)", calls.len() - 1) };
+        row.fail(
+            "TOOL_CALL_UNEXPECTED",
+            Mismatch {
+                message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
+                expected: format!("no call of {tool}"),
+                actual: format!("{}{times}", describe(call)),
+                help: Vec::new(),
+            },
+        )
+    }
+
+    fn missing(&self, output: Option<&Output>) -> Mismatch {
+        let tool = &self.expect.tool.0;
+        let calls = output.map(|output| &output.tool_calls[..]).unwrap_or_default();
+        let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+        let message = if self.ordered {
+            format!("Expected tool \"{tool}\" to be called, but it was not")
+        } else {
+            format!("Expected tool \"{tool}\" to be called, but got: [{}]", names.join(", "))
+        };
+        let mut help = Vec::new();
+        if let Some(near) = nearest(tool, calls) {
+            help.push(format!("the nearest call is {}", describe(near)));
+            if let Some(expected) = &self.expect.args_match {
+                let expected = Value::Object(expected.clone());
+                help.extend(differences(&expected, &arguments_of(near)).iter().map(Difference::line));
+            }
+        } else if calls.is_empty() {
+            help.push("no tool was called at all; a command reports a call by printing a line such as {\"kindlm\":\"tool_call\",\"name\":\"…\",\"arguments\":{}}".to_owned());
+        }
+        let listed: Vec<String> = calls.iter().take(LISTED).map(describe).collect();
+        let more = if calls.len() > LISTED { format!("\nand {} more", calls.len() - LISTED) } else { String::new() };
+        Mismatch { message, expected: format!("a call of {tool}"), actual: listed.join("\n") + &more, help }
+    }
+
+    fn arguments(&self, expected: &Value, calls: &[&ToolCall], seen: &Seen<'_>) -> Verdict {
+        let tool = &self.expect.tool.0;
+        let at = self.place("argsMatch");
+        let label = format!("Tool \"{tool}\" args match");
+        let mut closest: Option<(usize, Vec<Difference>)> = None;
+        for (index, call) in calls.iter().enumerate() {
+            let found = differences(expected, &arguments_of(call));
+            if found.is_empty() {
+                return Row::new(at, self.kind(), label).pass();
+            }
+            if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
+                closest = Some((index, found));
+            }
+        }
+        let (index, found) = closest.unwrap_or_default();
+        let Some(first) = found.first() else { return Row::new(at, self.kind(), label).unknown(super::NOT_RECORDED) };
+        let mut help = Vec::new();
+        if calls.len() > 1 {
+            help.push(format!(
+                "of {} calls, the closest is call {}: {}",
+                calls.len(),
+                index + 1,
+                describe(calls[index])
+            ));
+        }
+        help.extend(found.iter().take(LISTED).map(Difference::line));
+        let (wanted, got) = sides(first);
+        let mismatch = Mismatch {
+            message: format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
+            expected: wanted,
+            actual: got,
+            help,
+        };
+        let related = found[1..].iter().map(|it| (it.line(), at.join(&it.at)));
+        let row = Row::new(at.join(&first.at), self.kind(), label);
+        relate(row.fail_unless(seen.doubt(), "TOOL_CALL_ARGS_MISMATCH", mismatch), related)
+    }
+
+    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], seen: &Seen<'_>) -> Verdict {
+        let tool = &self.expect.tool.0;
+        let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
+        let schema = match &file.schema {
+            Ok(schema) => schema,
+            Err(reason) => return row.broken("TOOL_CALL_ARGS_SCHEMA_INVALID", format!("{}: {reason}", file.path)),
+        };
+        let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
+        let mut gave_up = None;
+        for call in calls {
+            match schema.validate(&call.arguments) {
+                SchemaAnswer::Valid => return row.pass(),
+                SchemaAnswer::GaveUp(reason) => gave_up = Some(reason),
+                SchemaAnswer::Invalid(found) => {
+                    if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
+                        closest = Some((call, found));
+                    }
+                }
+            }
+        }
+        if let Some(reason) = gave_up {
+            return row.unknown(reason);
+        }
+        let Some((call, found)) = closest else { return row.unknown(super::NOT_RECORDED) };
+        let mismatch = Mismatch {
+            message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
+            expected: format!("arguments that match {}", file.path),
+            actual: json::text(&call.arguments),
+            help: found
+                .iter()
+                .take(LISTED)
+                .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
+                .collect(),
+        };
+        row.fail_unless(seen.doubt(), "TOOL_CALL_ARGS_SCHEMA_INVALID", mismatch)
+    }
+
+    fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
+        let tool = &self.expect.tool.0;
+        let row = Row::new(self.place("order"), self.kind(), format!("Tool \"{tool}\" at position {position}"));
+        let calls = seen.output().map(|output| &output.tool_calls[..]).unwrap_or_default();
+        let there = usize::try_from(position).ok().and_then(|position| calls.get(position));
+        if there.is_some_and(|call| call.name == *tool) {
+            return row.pass();
+        }
+        let first = calls.iter().position(|call| call.name == *tool).unwrap_or_default();
+        let places: Vec<String> = calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| call.name == *tool)
+            .map(|(index, _)| index.to_string())
+            .take(LISTED)
+            .collect();
+        let mismatch = Mismatch {
+            message: format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
+            expected: format!("{tool} at position {position}"),
+            actual: match there {
+                Some(other) => format!("{} at position {position}", other.name),
+                None => format!("{} calls in all", calls.len()),
+            },
+            help: vec![format!("{tool} was called at position {}", places.join(", "))],
+        };
+        // A call that was seen at the place decides, whatever comes later.
+        let doubt = if there.is_some() { None } else { seen.doubt() };
+        row.fail_unless(doubt, "TOOL_CALL_ORDER_WRONG", mismatch)
+    }
+}
+
+/// The arguments as members: in a list, positions and the length are keys.
+fn arguments_of(call: &ToolCall) -> Cow<'_, Value> {
+    match &call.arguments {
+        Value::Array(items) => {
+            let mut members: Map<String, Value> =
+                items.iter().enumerate().map(|(index, item)| (index.to_string(), item.clone())).collect();
+            members.insert("length".to_owned(), Value::from(items.len()));
+            Cow::Owned(Value::Object(members))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            Cow::Borrowed(&call.arguments)
+        }
+    }
+}
+
+fn describe(call: &ToolCall) -> String {
+    format!("{} {}", call.name, shortened(&json::text(&call.arguments), 2_000))
+}
+
+/// The call whose name is most like the one that is missing.
+fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
+    let tool = tool.to_lowercase();
+    calls
+        .iter()
+        .take(1_000)
+        .map(|call| (strsim::normalized_damerau_levenshtein(&tool, &shortened(&call.name.to_lowercase(), 200)), call))
+        .filter(|(likeness, _)| *likeness >= 0.6)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, call)| call)
+}
+
+/// Both sides of a difference. Texts stand without quotes, unless the other side is no text.
+fn sides(difference: &Difference) -> (String, String) {
+    match (&difference.expected, &difference.received) {
+        (Value::String(expected), Some(Value::String(received))) => (expected.clone(), received.clone()),
+        (expected, Some(received)) => (json::text(expected), json::text(received)),
+        (expected, None) => (json::text(expected), "nothing".to_owned()),
+    }
+}

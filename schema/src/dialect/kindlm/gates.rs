@@ -1,0 +1,349 @@
+//! `gates`: conditions on the whole run.
+//!
+//! Names, order, values and messages are the original program's. Two things are decided otherwise: gates that are written
+//! in the file may allow failed tests, as they were meant to; and a gate that runs without an answer could turn is unknown.
+
+use serde_json::Value;
+
+use crate::{
+    dialect::{CaseOutcome, GateOutcome, GateReport, RunOutcome},
+    document::{NodeRef, Pointer},
+    verdict::{Status, Verdict},
+};
+
+/// The limits of one suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gates {
+    pass_rate_min: Limit,
+    schema_failures_max: Limit,
+    judge_avg_min: Option<Limit>,
+    drift_score_max: Option<Limit>,
+    pii_failures_max: Limit,
+    keyword_failures_max: Limit,
+    cost_max_usd: Option<Limit>,
+    latency_max_ms: Option<Limit>,
+    deterministic_pass_rate: Option<Limit>,
+    probabilistic_pass_rate: Option<Limit>,
+}
+
+/// A limit, and where it is written.
+#[derive(Clone, Debug, PartialEq)]
+struct Limit {
+    value: f64,
+    at: Option<Pointer>,
+}
+
+const PASS_RATE: f64 = 0.95;
+const SCHEMA_CODES: [&str; 2] = ["SCHEMA_INVALID", "SCHEMA_PARSE_ERROR"];
+const PII_CODES: [&str; 1] = ["PII_DETECTED"];
+const KEYWORD_CODES: [&str; 2] = ["KEYWORD_DENIED", "KEYWORD_MISSING"];
+const PROBABILISTIC: [&str; 2] = ["judge", "drift"];
+
+impl Default for Gates {
+    fn default() -> Gates {
+        Gates::lower(None, None)
+    }
+}
+
+impl Gates {
+    /// Takes every limit that can be read. `pass_rate` takes the place of the default of `passRateMin`.
+    pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
+        let written = |name: &str| {
+            let value = gates?.get(name)?.to_value().ok().as_ref().and_then(Value::as_f64)?;
+            Some(Limit { value, at: Some(Pointer::root().key("gates").key(name)) })
+        };
+        let or = |name: &str, value: f64| written(name).unwrap_or(Limit { value, at: None });
+        Gates {
+            pass_rate_min: or("passRateMin", pass_rate.unwrap_or(PASS_RATE)),
+            schema_failures_max: or("schemaFailuresMax", 0.0),
+            judge_avg_min: written("judgeAvgMin"),
+            drift_score_max: written("driftScoreMax"),
+            pii_failures_max: or("piiFailuresMax", 0.0),
+            keyword_failures_max: or("keywordFailuresMax", 0.0),
+            cost_max_usd: written("costMaxUsd"),
+            latency_max_ms: written("latencyMaxMs"),
+            deterministic_pass_rate: written("deterministicPassRate"),
+            probabilistic_pass_rate: written("probabilisticPassRate"),
+        }
+    }
+
+    /// Judges a finished run.
+    pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
+        let facts = Facts { cases };
+        let mut gates = vec![
+            facts.pass_rate(&self.pass_rate_min),
+            facts.failures("schemaFailuresMax", "Schema failures", &SCHEMA_CODES, &self.schema_failures_max),
+        ];
+        gates.extend(self.judge_avg_min.as_ref().map(|limit| facts.judge_average(limit)));
+        gates.extend(self.drift_score_max.as_ref().map(|limit| facts.drift(limit)));
+        gates.push(facts.failures("piiFailuresMax", "PII failures", &PII_CODES, &self.pii_failures_max));
+        gates.push(facts.failures(
+            "keywordFailuresMax",
+            "Keyword failures",
+            &KEYWORD_CODES,
+            &self.keyword_failures_max,
+        ));
+        gates.extend(self.cost_max_usd.as_ref().map(|limit| facts.cost(limit)));
+        gates.extend(self.latency_max_ms.as_ref().map(|limit| facts.latency(limit)));
+        gates.extend(self.deterministic_pass_rate.as_ref().map(|limit| {
+            facts.category("deterministicPassRate", "Deterministic pass rate", "deterministic", false, limit)
+        }));
+        gates.extend(self.probabilistic_pass_rate.as_ref().map(|limit| {
+            facts.category("probabilisticPassRate", "Probabilistic pass rate", "probabilistic", true, limit)
+        }));
+        let rescued = cases.iter().any(|case| case.status == Status::Fail)
+            && gates.iter().all(|gate| gate.status == Status::Pass)
+            && facts.verdicts().filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));
+        GateReport { gates, rescued }
+    }
+
+    /// Whether a gate that the author wrote looks at this failure.
+    fn measures(&self, failure: &Verdict) -> bool {
+        let covers = |limit: &Limit, codes: &[&str]| {
+            limit.at.is_some() && failure.code.is_some_and(|code| codes.contains(&code))
+        };
+        let category =
+            if is_probabilistic(failure) { &self.probabilistic_pass_rate } else { &self.deterministic_pass_rate };
+        self.pass_rate_min.at.is_some()
+            || category.is_some()
+            || covers(&self.schema_failures_max, &SCHEMA_CODES)
+            || covers(&self.pii_failures_max, &PII_CODES)
+            || covers(&self.keyword_failures_max, &KEYWORD_CODES)
+    }
+}
+
+fn is_probabilistic(verdict: &Verdict) -> bool {
+    PROBABILISTIC.contains(&verdict.kind)
+}
+
+/// How many of a kind passed, and how many have no answer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    passed: usize,
+    open: usize,
+    all: usize,
+}
+
+impl Count {
+    fn add(&mut self, status: Status) {
+        self.all += 1;
+        match status {
+            Status::Pass | Status::Warn | Status::Skip => self.passed += 1,
+            Status::Unknown | Status::Error => self.open += 1,
+            Status::Fail => {}
+        }
+    }
+
+    /// Whether the share that passed reaches a limit, whatever the open ones turn out to be.
+    fn reaches(self, limit: f64) -> Status {
+        let share = |count: usize| if self.all == 0 { 0.0 } else { count as f64 / self.all as f64 };
+        if share(self.passed) >= limit {
+            Status::Pass
+        } else if share(self.passed + self.open) >= limit {
+            Status::Unknown
+        } else {
+            Status::Fail
+        }
+    }
+
+    fn share(self) -> f64 {
+        if self.all == 0 { 0.0 } else { self.passed as f64 / self.all as f64 }
+    }
+}
+
+struct Facts<'c> {
+    cases: &'c [CaseOutcome<'c>],
+}
+
+impl<'c> Facts<'c> {
+    fn runs(&self) -> impl Iterator<Item = &'c RunOutcome<'c>> {
+        self.cases.iter().flat_map(|case| &case.runs)
+    }
+
+    fn verdicts(&self) -> impl Iterator<Item = &'c Verdict> {
+        self.runs().flat_map(|run| run.verdicts.iter().copied())
+    }
+
+    /// The runs of one case and one subject, for every such pair.
+    fn pairs(&self) -> Vec<Vec<&'c RunOutcome<'c>>> {
+        let mut pairs: Vec<Vec<&RunOutcome<'_>>> = Vec::new();
+        for case in self.cases {
+            let start = pairs.len();
+            for run in &case.runs {
+                match pairs[start..].iter_mut().find(|pair| pair[0].subject == run.subject) {
+                    Some(pair) => pair.push(run),
+                    None => pairs.push(vec![run]),
+                }
+            }
+        }
+        pairs
+    }
+
+    fn pass_rate(&self, limit: &Limit) -> GateOutcome {
+        let mut count = Count::default();
+        self.runs().for_each(|run| count.add(run.status));
+        rate("passRateMin", "Pass rate", count, limit)
+    }
+
+    fn failures(&self, name: &'static str, title: &str, codes: &[&str], limit: &Limit) -> GateOutcome {
+        let failed = self.verdicts().filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
+        let status = if failed as f64 <= limit.value { Status::Pass } else { Status::Fail };
+        let word = if status == Status::Pass { "within" } else { "exceed" };
+        let shown = crate::check::json::number_text(limit.value);
+        outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
+    }
+
+    /// The scores of one kind, a mean for each label of each pair; and whether a row has no score.
+    fn scores(&self, kind: &str) -> (Vec<f64>, bool) {
+        let mut means = Vec::new();
+        let mut open = false;
+        for pair in self.pairs() {
+            let mut by_label: Vec<(&str, f64, usize)> = Vec::new();
+            for verdict in pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == kind) {
+                let Some(score) = verdict.score else {
+                    open = true;
+                    continue;
+                };
+                match by_label.iter_mut().find(|(label, ..)| *label == verdict.label) {
+                    Some((_, sum, count)) => {
+                        *sum += score;
+                        *count += 1;
+                    }
+                    None => by_label.push((&verdict.label, score, 1)),
+                }
+            }
+            means.extend(by_label.into_iter().map(|(_, sum, count)| sum / count as f64));
+        }
+        (means, open)
+    }
+
+    fn judge_average(&self, limit: &Limit) -> GateOutcome {
+        let (means, open) = self.scores("judge");
+        if open {
+            return unknown("judgeAvgMin", "Judge average", limit, 0.0);
+        }
+        if means.is_empty() {
+            let message = format!("Judge average N/A meets minimum {} {}", percent(limit.value), trivial("judge"));
+            return outcome("judgeAvgMin", limit, Status::Pass, 1.0, message);
+        }
+        let average = means.iter().sum::<f64>() / means.len() as f64;
+        at_least("judgeAvgMin", "Judge average", average, limit)
+    }
+
+    fn drift(&self, limit: &Limit) -> GateOutcome {
+        let (means, open) = self.scores("drift");
+        if open {
+            return unknown("driftScoreMax", "Drift score", limit, 0.0);
+        }
+        if means.is_empty() {
+            let message = format!("Drift score N/A within limit {} {}", percent(limit.value), trivial("drift"));
+            return outcome("driftScoreMax", limit, Status::Pass, 0.0, message);
+        }
+        let worst = means.iter().map(|mean| 1.0 - mean).fold(f64::MIN, f64::max);
+        at_most("driftScoreMax", "Drift score", worst, limit, percent)
+    }
+
+    fn cost(&self, limit: &Limit) -> GateOutcome {
+        let total: f64 = self.runs().filter_map(|run| run.cost_usd).sum();
+        if total <= limit.value && self.runs().any(|run| run.cost_usd.is_none()) {
+            return unknown("costMaxUsd", "Total cost", limit, total);
+        }
+        at_most("costMaxUsd", "Total cost", total, limit, |value| format!("${}", fixed(value, 4)))
+    }
+
+    fn latency(&self, limit: &Limit) -> GateOutcome {
+        let means: Vec<Option<f64>> = self
+            .pairs()
+            .iter()
+            .map(|runs| {
+                let known: Vec<f64> = runs.iter().filter_map(|run| run.duration_ms).collect();
+                (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+            })
+            .collect();
+        let known: Vec<f64> = means.iter().flatten().copied().collect();
+        let average = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
+        if known.len() < means.len() {
+            return unknown("latencyMaxMs", "Average latency", limit, average);
+        }
+        let status = if average <= limit.value { Status::Pass } else { Status::Fail };
+        let word = if status == Status::Pass { "within" } else { "exceeds" };
+        let shown = crate::check::json::number_text(limit.value);
+        let message = format!("Average latency {}ms {word} limit {shown}ms", average.round());
+        outcome("latencyMaxMs", limit, status, average, message)
+    }
+
+    /// The share of single results of one category. A run that broke counts as one result without an answer.
+    fn category(&self, name: &'static str, title: &str, word: &str, probabilistic: bool, limit: &Limit) -> GateOutcome {
+        let mut count = Count::default();
+        for run in self.runs() {
+            let rows = run.verdicts.iter().filter(|verdict| is_probabilistic(verdict) == probabilistic);
+            rows.for_each(|verdict| count.add(verdict.outcome.status()));
+            if run.status == Status::Error && run.verdicts.is_empty() && !probabilistic {
+                count.add(Status::Error);
+            }
+        }
+        if count.all == 0 {
+            let message = format!("{title} N/A meets minimum {} {}", percent(limit.value), trivial(word));
+            return outcome(name, limit, Status::Pass, 1.0, message);
+        }
+        rate(name, title, count, limit)
+    }
+}
+
+fn outcome(name: &'static str, limit: &Limit, status: Status, actual: f64, message: String) -> GateOutcome {
+    GateOutcome { name, at: limit.at.clone(), status, expected: limit.value, actual, message }
+}
+
+fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOutcome {
+    let status = count.reaches(limit.value);
+    if status == Status::Unknown {
+        let message = format!(
+            "{title} {} below minimum {}, but {} without an answer could turn it",
+            percent(count.share()),
+            percent(limit.value),
+            count.open
+        );
+        return outcome(name, limit, status, count.share(), message);
+    }
+    at_least(name, title, count.share(), limit)
+}
+
+fn at_least(name: &'static str, title: &str, actual: f64, limit: &Limit) -> GateOutcome {
+    let passes = actual >= limit.value;
+    let (status, word) = if passes { (Status::Pass, "meets") } else { (Status::Fail, "below") };
+    let message = format!("{title} {} {word} minimum {}", percent(actual), percent(limit.value));
+    outcome(name, limit, status, actual, message)
+}
+
+fn at_most(name: &'static str, title: &str, actual: f64, limit: &Limit, show: impl Fn(f64) -> String) -> GateOutcome {
+    let passes = actual <= limit.value;
+    let (status, word) = if passes { (Status::Pass, "within") } else { (Status::Fail, "exceeds") };
+    let message = format!("{title} {} {word} limit {}", show(actual), show(limit.value));
+    outcome(name, limit, status, actual, message)
+}
+
+fn unknown(name: &'static str, title: &str, limit: &Limit, actual: f64) -> GateOutcome {
+    let message = format!("{title} is not known: not every run has an answer");
+    outcome(name, limit, Status::Unknown, actual, message)
+}
+
+fn trivial(word: &str) -> String {
+    format!("(no {word} assertions found — gate trivially passed)")
+}
+
+fn percent(value: f64) -> String {
+    format!("{}%", fixed(value * 100.0, 1))
+}
+
+/// A fixed number of decimals as JavaScript rounds them: a tie goes up.
+fn fixed(value: f64, decimals: usize) -> String {
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let scaled = value * scale;
+    if scaled.fract() == 0.5 && scaled / scale == value {
+        return format!("{:.decimals$}", scaled.ceil() / scale);
+    }
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,292 @@
+//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
+//! the others; [`Case::intact`] says whether that was the whole of it.
+
+mod inputs;
+
+use std::{collections::BTreeMap, sync::Arc, sync::OnceLock};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{
+    Gates,
+    claims::{
+        CostClaim, DriftClaim, JudgeClaim, KeywordsClaim, LatencyClaim, OutputClaim, PiiClaim, SchemaFile,
+        ToolCallClaim,
+    },
+    config::Defaults,
+    expect::{BaselineExpect, ToolCallExpect},
+    test::Test,
+};
+use crate::{
+    check::schema_file::UserSchema,
+    dialect::{Dialect, Gates as AnyGates},
+    document::{Document, NodeRef, Pointer, Shape},
+    files::{FileKind, Files},
+    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
+    verdict::Check,
+};
+
+pub use inputs::inputs_of;
+
+/// What a test needs to know of the rest of the file. When it changes, every test is lowered again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RootContext {
+    /// The `defaults` section.
+    pub defaults: Defaults,
+    /// The ids of all models, in the order of the file.
+    pub models: Vec<String>,
+}
+
+impl RootContext {
+    /// Collects it from the root of a document.
+    pub fn of(document: &Document) -> RootContext {
+        let Some(root) = document.root() else { return RootContext::default() };
+        let defaults = root.get("defaults").and_then(value_of).and_then(|value| lenient(&value)).unwrap_or_default();
+        let models = root.get("models").into_iter().flat_map(NodeRef::items);
+        let models = models.filter_map(|model| Some(model.get("id")?.as_str()?.to_owned())).collect();
+        RootContext { defaults, models }
+    }
+}
+
+/// Lowers a whole document. `pass_rate` takes the place of the default of `gates.passRateMin`.
+pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64>) -> Suite {
+    let context = RootContext::of(document);
+    let tests = document.root().and_then(|root| root.get("tests"));
+    let cases =
+        tests.into_iter().flat_map(NodeRef::items).enumerate().map(|(index, test)| {
+            Arc::new(lower_test(test, Pointer::root().key("tests").index(index), &context, files))
+        });
+    Suite { cases: cases.collect(), ..lower_root(document, &context, pass_rate) }
+}
+
+/// Everything of a suite but its cases.
+pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
+    let root = document.root();
+    let name = root.and_then(|root| root.get("suite")?.get("name")?.as_str()).map(str::to_owned);
+    let gates = Gates::lower(root.and_then(|root| root.get("gates")), pass_rate);
+    let concurrency = context.defaults.concurrency.unwrap_or(Defaults::CONCURRENCY).clamp(1, 32);
+    Suite {
+        dialect: Dialect::KindLm,
+        name,
+        cases: Vec::new(),
+        gates: AnyGates::KindLm(gates),
+        concurrency: usize::try_from(concurrency).unwrap_or(1),
+    }
+}
+
+/// Lowers one test. `at` is the place that it has in the document.
+pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
+    let value = value_of(test);
+    let mut intact = value.as_ref().is_some_and(|value| serde_json::from_value::<Test>(value.clone()).is_ok());
+    let text = |key: &str| test.get(key).and_then(NodeRef::as_str);
+    let name = text("name").unwrap_or_default().to_owned();
+    let (action, action_is_intact) = action(test, &at, root, files);
+    let mut lowering = Lowering { files, claims: Vec::new(), intact: true };
+    if let Some(expect) = test.get("expect") {
+        lowering.expect(expect, &at.key("expect"));
+    }
+    intact &= action_is_intact && lowering.intact && !name.is_empty();
+    let repeat =
+        test.get("repeat").and_then(value_of).and_then(|value| lenient::<u32>(&value)).or(root.defaults.repeat);
+    Case {
+        name,
+        tags: test
+            .get("tags")
+            .into_iter()
+            .flat_map(NodeRef::items)
+            .filter_map(NodeRef::as_str)
+            .map(str::to_owned)
+            .collect(),
+        skip: test.get("skip").and_then(value_of) == Some(Value::Bool(true)),
+        repeat: repeat.unwrap_or(Defaults::REPEAT).clamp(1, 100),
+        action,
+        claims: lowering.claims,
+        intact,
+        at,
+    }
+}
+
+fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files) -> (Action, bool) {
+    let (command, prompt) = (test.get("command"), test.get("prompt"));
+    let text =
+        |node: Option<NodeRef<'_>>| node.and_then(NodeRef::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
+    let one = command.is_some() != prompt.is_some();
+    if let Some(template) = text(command) {
+        let variables = variables(test);
+        let expanded = expand(&template, &variables);
+        let inputs = expanded.as_ref().map(|command| inputs_of(command, files)).unwrap_or_default();
+        let intact = one && expanded.is_ok();
+        let timeout_ms = root.defaults.timeout_ms.unwrap_or(Defaults::TIMEOUT_MS);
+        let at = at.key("command");
+        return (Action::Command(CommandAction { at, template, variables, expanded, inputs, timeout_ms }), intact);
+    }
+    if let Some(prompt) = text(prompt) {
+        let models = match test.get("models") {
+            Some(models) => models.items().filter_map(NodeRef::as_str).map(str::to_owned).collect(),
+            None => root.models.clone(),
+        };
+        return (Action::Prompt(PromptAction { at: at.key("prompt"), prompt, models }), one);
+    }
+    (Action::None, false)
+}
+
+fn variables(test: NodeRef<'_>) -> BTreeMap<String, String> {
+    let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);
+    entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned()))).collect()
+}
+
+/// The names in `{{name}}`, in order of appearance, repeated ones included. Names of the environment (`{{env.X}}`) stay as
+/// they are, so they do not count.
+pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
+    captures(template).map(|(_, name)| name).filter(|name| !name.starts_with("env."))
+}
+
+/// Each placeholder: its extent and its name.
+fn captures(template: &str) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
+    static PLACEHOLDER: OnceLock<regex::Regex> = OnceLock::new();
+    let pattern = PLACEHOLDER
+        .get_or_init(|| regex::Regex::new(r"\{\{([0-9A-Za-z_.]+)\}\}").expect("the pattern is fixed and tested"));
+    pattern.find_iter(template).map(|found| (found.range(), &template[found.start() + 2..found.end() - 2]))
+}
+
+/// Fills the placeholders in one pass, without quoting. The error holds the names without a value, once each.
+pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
+    let mut expanded = String::with_capacity(template.len());
+    let mut missing: Vec<String> = Vec::new();
+    let mut from = 0;
+    for (range, name) in captures(template) {
+        expanded.push_str(&template[from..range.start]);
+        from = range.end;
+        if name.starts_with("env.") {
+            expanded.push_str(&template[range]);
+        } else if let Some(value) = variables.get(name) {
+            expanded.push_str(value);
+        } else if !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
+        }
+    }
+    expanded.push_str(&template[from..]);
+    if missing.is_empty() { Ok(expanded) } else { Err(missing) }
+}
+
+/// The claims of one `expect`, in the order in which the original reports them.
+struct Lowering<'f> {
+    files: &'f dyn Files,
+    claims: Vec<Claim>,
+    intact: bool,
+}
+
+impl Lowering<'_> {
+    fn expect(&mut self, expect: NodeRef<'_>, at: &Pointer) {
+        self.tool_calls(expect, at);
+        self.output(expect, at);
+        if let Some(guardrails) = expect.get("guardrails") {
+            let at = at.key("guardrails");
+            if let Some(pii) = self.part(guardrails, "pii") {
+                self.claim(at.key("pii"), PiiClaim::new(&pii));
+            }
+            if let Some(expect) = self.part(guardrails, "keywords") {
+                self.claim(at.key("keywords"), KeywordsClaim { expect });
+            }
+        }
+        for (index, judge) in expect.get("judge").into_iter().flat_map(NodeRef::items).enumerate() {
+            if let Some(expect) = self.read(judge) {
+                self.claim(at.key("judge").index(index), JudgeClaim { expect });
+            }
+        }
+        if let Some(BaselineExpect { drift: Some(_) }) = self.part(expect, "baseline") {
+            self.claim(at.key("baseline").key("drift"), DriftClaim);
+        }
+        if let Some(expect) = self.part(expect, "latency") {
+            self.claim(at.key("latency"), LatencyClaim { expect });
+        }
+        if let Some(expect) = self.part(expect, "cost") {
+            self.claim(at.key("cost"), CostClaim { expect });
+        }
+    }
+
+    fn tool_calls(&mut self, expect: NodeRef<'_>, at: &Pointer) {
+        let entries: Vec<_> = expect.get("toolCalls").into_iter().flat_map(NodeRef::items).collect();
+        let entries: Vec<Option<ToolCallExpect>> = entries.into_iter().map(|entry| self.read(entry)).collect();
+        let ordered = entries.iter().flatten().any(|entry| entry.order.is_some());
+        for (index, entry) in entries.into_iter().enumerate() {
+            let Some(expect) = entry else { continue };
+            let args_schema = match &expect.args_schema {
+                Some(path) if !expect.should_not_call => Some(self.schema_file(path)),
+                Some(_) | None => None,
+            };
+            self.claim(at.key("toolCalls").index(index), ToolCallClaim { expect, args_schema, ordered });
+        }
+    }
+
+    fn output(&mut self, expect: NodeRef<'_>, at: &Pointer) {
+        let Some(expect) = self.part::<super::expect::OutputExpect>(expect, "output") else { return };
+        let schema_file = match &expect.schema_file {
+            Some(path) if !path.is_empty() => Some(self.schema_file(path)),
+            Some(_) | None => None,
+        };
+        self.claim(at.key("output"), OutputClaim { expect, schema_file });
+    }
+
+    fn claim(&mut self, at: Pointer, check: impl Check + 'static) {
+        self.claims.push(Claim { at, phase: None, check: Arc::new(check) });
+    }
+
+    fn part<T: DeserializeOwned>(&mut self, node: NodeRef<'_>, key: &str) -> Option<T> {
+        node.get(key).and_then(|part| self.read(part))
+    }
+
+    /// Reads a part as far as it can be read.
+    fn read<T: DeserializeOwned>(&mut self, node: NodeRef<'_>) -> Option<T> {
+        let value = value_of(node)?;
+        if let Ok(read) = T::deserialize(&value) {
+            return Some(read);
+        }
+        self.intact = false;
+        lenient(&value)
+    }
+
+    fn schema_file(&mut self, path: &str) -> SchemaFile {
+        let (content, schema) = match inputs::inside(path) {
+            None => (String::new(), Err("the path leaves the suite's directory".to_owned())),
+            Some(inside) if self.files.kind(&inside) != Some(FileKind::File) => {
+                (String::new(), Err("there is no such file".to_owned()))
+            }
+            Some(inside) => match self.files.read(&inside) {
+                Ok(bytes) => {
+                    let schema = UserSchema::read(&bytes).map(Arc::new).map_err(|error| error.message);
+                    (String::from_utf8_lossy(&bytes).into_owned(), schema)
+                }
+                Err(reason) => (String::new(), Err(reason)),
+            },
+        };
+        self.intact &= schema.is_ok();
+        SchemaFile { path: path.to_owned(), content, schema }
+    }
+}
+
+fn value_of(node: NodeRef<'_>) -> Option<Value> {
+    if node.shape() == Shape::Dangling {
+        return None;
+    }
+    node.to_value().ok()
+}
+
+/// Reads a value; of an object that cannot be read as a whole, the members that can.
+fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    if let Ok(read) = T::deserialize(value) {
+        return Some(read);
+    }
+    let Value::Object(members) = value else { return None };
+    let readable = |(key, value): &(&String, &Value)| {
+        let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
+        // A member is readable when nothing is wrong but that others are missing.
+        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
+    };
+    let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
+    T::deserialize(Value::Object(kept)).ok()
+}
+
+#[cfg(test)]
+mod tests;
