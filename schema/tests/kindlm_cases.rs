@@ -1,0 +1,336 @@
+//! The recorded cases of the original KindLM: what it reported for each run must be what is judged here from the same
+//! output, row by row and gate by gate. Where the answer is different on purpose, [`DIFFERENCES`] names it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+use speclens_schema::{
+    check::json::text,
+    dialect::{CaseOutcome, Dialect, GateReport, RunOutcome, kindlm::lower::lower_suite},
+    document::Document,
+    evidence::{Capture, Evidence, Exit, RunError, RunErrorKind},
+    files::MemoryFiles,
+    judge::{Judged, judge, status},
+    mask::Secrets,
+    suite::{Action, Suite},
+    verdict::{Outcome, Status},
+};
+
+/// What of a case is answered differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// The rows of its tests.
+    Rows,
+    /// The gates.
+    Gates,
+    /// Whether the whole run counts as passed.
+    Exit,
+}
+
+use Part::{Exit as ExitCode, Gates, Rows};
+
+/// Everything that is answered differently from the original, and why. A line that is no longer true fails the test.
+const DIFFERENCES: &[(&str, &[Part], &str)] = &[
+    (
+        "drift-empty-baseline-text",
+        &[Rows, Gates],
+        "claims about a stored answer are not supported yet: unknown instead of failed",
+    ),
+    (
+        "drift-no-baseline",
+        &[Rows, Gates],
+        "claims about a stored answer are not supported yet: unknown instead of failed",
+    ),
+    (
+        "exec-timeout",
+        &[Rows, Gates],
+        "a broken run has no verdicts, so there is no row `Execution error`; the pass rate stays open instead of failing",
+    ),
+    (
+        "exec-timeout-term-ignored",
+        &[Rows, Gates, ExitCode],
+        "the deadline holds: whoever ignores TERM is killed, and the run counts as broken",
+    ),
+    ("judge-median-of-three", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
+    ("judge-provider-error", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
+    ("judge-several-criteria-and-prompt", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
+    ("pii-enabled-false", &[Rows, Gates, ExitCode], "`enabled: false` switches the claim off"),
+    ("prompt-conversation-turns", &[Rows, Gates], "prompt tests are not supported yet"),
+    ("prompt-provider-error", &[Rows, Gates], "prompt tests are not supported yet"),
+    ("prompt-tool-simulation", &[Rows, Gates, ExitCode], "prompt tests are not supported yet"),
+    (
+        "repeat-gate-cannot-rescue",
+        &[ExitCode],
+        "a gate that is written in the file may allow the failures that it measures",
+    ),
+];
+
+fn cases() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/specs/kindlm-cases");
+    let mut cases: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|path| path.is_dir());
+    cases.sort();
+    cases
+}
+
+fn name(case: &Path) -> String {
+    case.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+fn lower(case: &Path) -> Suite {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    collect(case, "", &mut files);
+    let text = files["kindlm.yaml"].clone();
+    let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    lower_suite(&document, &MemoryFiles::new(case, files), None)
+}
+
+fn collect(directory: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_dir() {
+            collect(&path, &format!("{name}/"), files);
+        } else {
+            files.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+        }
+    }
+}
+
+/// What the command of a unit wrote. Files that it prints and bytes that it decodes are taken as they are, other
+/// output is put together from what the original made of it.
+fn stdout(case: &Path, unit: &Value) -> String {
+    let command = unit["command"].as_str().unwrap();
+    if command == "cat out.txt" {
+        return String::from_utf8_lossy(&fs::read(case.join("out.txt")).unwrap()).into_owned();
+    }
+    if let Some((_, digits)) = command.split_once("bytes.fromhex(sys.argv[1]))' ") {
+        let digits: Vec<u8> = digits.bytes().map(|digit| char::from(digit).to_digit(16).unwrap() as u8).collect();
+        let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect();
+        return String::from_utf8_lossy(&bytes).into_owned();
+    }
+    if command == "python3 -c \"print('x' * 3000000)\"" {
+        return format!("{}\n", "x".repeat(3_000_000));
+    }
+    let mut out = String::new();
+    for call in unit["toolCalls"].as_array().unwrap() {
+        let event =
+            json!({"kindlm": "tool_call", "name": call["name"], "id": call["id"], "arguments": call["arguments"]});
+        out.push_str(&format!("{event}\n"));
+    }
+    if unit["outputJsonSet"] == true {
+        out.push_str(&format!("{}\n", json!({"kindlm": "output_json", "data": unit["outputJson"]})));
+    }
+    out + unit["outputText"].as_str().unwrap()
+}
+
+fn evidence(case: &Path, unit: &Value) -> Evidence {
+    let mut evidence = Evidence { command: unit["command"].as_str().map(str::to_owned), ..Evidence::default() };
+    if !unit["error"].is_null() || name(case) == "exec-timeout-term-ignored" {
+        evidence.error = Some(RunError { kind: RunErrorKind::TimedOut, message: "too slow".to_owned() });
+        return evidence;
+    }
+    evidence.exit = Some(Exit { code: unit["exitCode"].as_i64().map(|code| code as i32), signal: None });
+    evidence.stdout = Some(Capture { text: stdout(case, unit), cut: false });
+    evidence.duration_ms = Some(3.0);
+    Dialect::KindLm.interpret(&mut evidence);
+    evidence
+}
+
+/// The protocol must give what the original took from the same output.
+fn check_output(case: &Path, unit: &Value, evidence: &Evidence) {
+    let place = format!("{}: {}", name(case), unit["test"]);
+    let Some(output) = &evidence.output else { return };
+    match unit["outputTextLength"].as_u64() {
+        Some(length) => assert_eq!(output.text.encode_utf16().count() as u64, length, "{place}"),
+        None => assert_eq!(output.text, unit["outputText"].as_str().unwrap(), "{place}"),
+    }
+    let hidden = |value: &Value| *value == json!("<hidden>");
+    let expected = unit["toolCalls"].as_array().unwrap();
+    assert_eq!(output.tool_calls.len(), expected.len(), "{place}");
+    for (call, expected) in output.tool_calls.iter().zip(expected) {
+        assert_eq!((json!(call.id), json!(call.name)), (expected["id"].clone(), expected["name"].clone()), "{place}");
+        if !hidden(&expected["arguments"]) {
+            assert_eq!(plain(&call.arguments), text(&expected["arguments"]), "{place}");
+        }
+    }
+    let data = unit.get("outputJson").filter(|_| unit["outputJsonSet"] == true);
+    assert_eq!(output.json.as_ref().map(plain), data.map(text), "{place}");
+}
+
+/// As the original's records show it: infinity, here the largest number, is null.
+fn plain(value: &Value) -> String {
+    text(value).replace("1.7976931348623157e+308", "null")
+}
+
+/// A row as both report it. An answer that is neither yes nor no is nothing.
+#[derive(Debug, PartialEq)]
+struct Row {
+    kind: String,
+    label: String,
+    passed: Option<bool>,
+    score: Option<f64>,
+    code: Option<String>,
+}
+
+fn expected_rows(run: &Value, unit: &Value) -> Vec<Row> {
+    let same = |row: &&Value| ["test", "model", "repeat"].iter().all(|key| row[*key] == unit[*key]);
+    let rows = run["assertions"].as_array().unwrap().iter().filter(same);
+    rows.map(|row| Row {
+        kind: row["assertionType"].as_str().unwrap().to_owned(),
+        label: row["label"].as_str().unwrap().to_owned(),
+        passed: row["passed"].as_bool(),
+        score: row["score"].as_f64(),
+        code: row["failureCode"].as_str().map(str::to_owned),
+    })
+    .collect()
+}
+
+fn actual_rows(judged: &[Judged]) -> Vec<Row> {
+    judged
+        .iter()
+        .map(|it| Row {
+            kind: it.verdict.kind.to_owned(),
+            label: it.verdict.label.clone(),
+            passed: match it.verdict.outcome {
+                Outcome::Pass | Outcome::Warn(_) | Outcome::Skip(_) => Some(true),
+                Outcome::Fail(_) | Outcome::Error(_) => Some(false),
+                Outcome::Unknown(_) => None,
+            },
+            score: it.verdict.score,
+            code: it.verdict.code.map(str::to_owned),
+        })
+        .collect()
+}
+
+/// A gate as both report it: name, answer, value, limit, message.
+type Gate = (String, Option<bool>, f64, f64, String);
+
+fn expected_gates(run: &Value) -> Vec<Gate> {
+    let gates = run["gates"]["results"].as_array().unwrap().iter();
+    gates
+        .map(|gate| {
+            (
+                gate["gateName"].as_str().unwrap().to_owned(),
+                gate["passed"].as_bool(),
+                gate["actual"].as_f64().unwrap(),
+                gate["threshold"].as_f64().unwrap(),
+                gate["message"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
+}
+
+fn actual_gates(report: &GateReport) -> Vec<Gate> {
+    let gates = report.gates.iter();
+    gates
+        .map(|gate| {
+            let passed = match gate.status {
+                Status::Pass | Status::Warn | Status::Skip => Some(true),
+                Status::Fail | Status::Error => Some(false),
+                Status::Unknown => None,
+            };
+            (gate.name.to_owned(), passed, gate.actual, gate.expected, gate.message.clone())
+        })
+        .collect()
+}
+
+/// The parts of a case that are answered differently, with both answers.
+fn compare(case: &Path) -> Vec<(Part, String)> {
+    let expected: Value = serde_json::from_str(&fs::read_to_string(case.join("expected.json")).unwrap()).unwrap();
+    let run = &expected["run"];
+    let suite = lower(case);
+    let mut different = Vec::new();
+    let mut runs: Vec<(usize, Status, Vec<Judged>, Evidence)> = Vec::new();
+    for unit in run["units"].as_array().into_iter().flatten() {
+        let index = suite.cases.iter().position(|it| unit["test"] == it.name).unwrap();
+        let test = &suite.cases[index];
+        let (evidence, judged) = match &test.action {
+            Action::Command(command) => {
+                assert_eq!(command.expanded.as_deref().ok(), unit["command"].as_str(), "{}", test.name);
+                let evidence = evidence(case, unit);
+                check_output(case, unit, &evidence);
+                let judged = judge(test, &evidence, &Secrets::none());
+                (evidence, judged)
+            }
+            Action::Prompt(_) | Action::None => {
+                let error = RunError { kind: RunErrorKind::Unsupported, message: "not supported".to_owned() };
+                (Evidence { error: Some(error), ..Evidence::default() }, Vec::new())
+            }
+        };
+        let (wanted, found) = (expected_rows(run, unit), actual_rows(&judged));
+        if wanted != found {
+            different.push((Rows, format!("{}:\n  original {wanted:?}\n  here     {found:?}", test.name)));
+        }
+        runs.push((index, status(&evidence, &judged), judged, evidence));
+    }
+    if run["units"].is_null() {
+        return different;
+    }
+    let outcomes: Vec<CaseOutcome<'_>> = (0..suite.cases.len())
+        .map(|index| {
+            let runs: Vec<RunOutcome<'_>> = runs
+                .iter()
+                .filter(|run| run.0 == index)
+                .map(|(_, status, judged, evidence)| RunOutcome {
+                    subject: "command",
+                    status: *status,
+                    verdicts: judged.iter().map(|it| &it.verdict).collect(),
+                    duration_ms: evidence.duration_ms,
+                    cost_usd: evidence.usage.and_then(|usage| usage.cost_usd),
+                })
+                .collect();
+            CaseOutcome { status: runs.iter().map(|run| run.status).max().unwrap_or(Status::Skip), runs }
+        })
+        .collect();
+    let report = suite.gates.evaluate(&outcomes);
+    let (wanted, found) = (expected_gates(run), actual_gates(&report));
+    if wanted != found {
+        different.push((Gates, format!("original {wanted:?}\n  here     {found:?}")));
+    }
+    let worst = outcomes.iter().map(|it| it.status).max().unwrap_or(Status::Skip);
+    let gates_pass = report.gates.iter().all(|gate| gate.status == Status::Pass);
+    let passed = gates_pass && (worst <= Status::Warn || worst == Status::Fail && report.rescued);
+    if passed != (run["exitCode"] == 0) {
+        different.push((ExitCode, format!("original {}, here passed: {passed}", run["exitCode"])));
+    }
+    different
+}
+
+#[test]
+fn every_recorded_row_is_judged_the_same_or_the_difference_is_named() {
+    let mut seen = 0;
+    for case in cases() {
+        let name = name(&case);
+        let found = compare(&case);
+        let named = DIFFERENCES.iter().find(|(case, ..)| *case == name).map_or(&[][..], |(_, parts, _)| parts);
+        for (part, what) in &found {
+            assert!(named.contains(part), "{name}: {part:?} differ, and nobody said so\n{what}");
+        }
+        for part in named {
+            assert!(found.iter().any(|(other, _)| other == part), "{name}: {part:?} no longer differ");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 44, "only {seen} cases were found");
+    for (case, _, reason) in DIFFERENCES {
+        assert!(!reason.is_empty() && cases().iter().any(|path| name(path) == *case), "{case} is no case");
+    }
+}
+
+/// The original reads every schema file first, also those of skipped tests, and gives up the run when one is no JSON. Here the
+/// suite is refused before it runs, for the same reason; what is lowered says so at the claim.
+#[test]
+fn a_schema_file_that_is_no_json_makes_its_test_unfit_to_run() {
+    let case = cases().into_iter().find(|case| name(case) == "output-schema-file-not-json").unwrap();
+    let suite = lower(&case);
+    let intact: Vec<_> = suite.cases.iter().map(|test| (test.name.as_str(), test.intact)).collect();
+    assert_eq!(intact, [("fine", true), ("broken", false)]);
+}
