@@ -83,13 +83,19 @@ impl Definition {
         }
     }
 
+    /// As many nodes may stand behind the aliases of one part, beside those that are written out.
+    const EXPANSION: usize = 20_000;
+
     /// The value that is checked: lists whose items are checked on their own keep their length only.
     fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
+        let limit = Definition::EXPANSION + node.own_range().len();
         match self {
-            Definition::Item(..) => node.to_value(),
-            Definition::Root(_) if node.shape() != NodeShape::Mapping => {
-                Ok(if node.shape() == NodeShape::Sequence { Value::Array(Vec::new()) } else { node.to_value()? })
-            }
+            Definition::Item(..) => node.to_value_within(limit),
+            Definition::Root(_) if node.shape() != NodeShape::Mapping => Ok(if node.shape() == NodeShape::Sequence {
+                Value::Array(Vec::new())
+            } else {
+                node.to_value_within(limit)?
+            }),
             Definition::Root(file) => {
                 let lists = Definition::lists(file);
                 let mut map = Map::new();
@@ -98,7 +104,7 @@ impl Definition {
                     let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
                         Value::Array(entry.value.items().map(|_| Value::Null).collect())
                     } else {
-                        entry.value.to_value()?
+                        entry.value.to_value_within(limit)?
                     };
                     map.insert(key, value);
                 }
@@ -213,16 +219,19 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
             let key = error.instance().as_str().unwrap_or_default().to_owned();
             push(at.key(&key), Wrong::UnknownKey(key));
         }
+        ValidationErrorKind::Required { .. } if is_damaged(node) => {}
         ValidationErrorKind::Required { property } => {
             let key = property.as_str().unwrap_or_default().to_owned();
             push(at.key(&key), Wrong::Missing(key));
         }
+        ValidationErrorKind::Type { .. } if node.is_null() && is_damaged(node) => {}
         ValidationErrorKind::Type { .. } => push(at, Wrong::Type),
         ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => push(at, Wrong::Value),
         ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::OneOfMultipleValid { context } => {
             let required = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Required { .. });
             let of_keys = context.iter().all(|branch| branch.iter().all(required));
             match (of_keys, node.shape()) {
+                (true, NodeShape::Mapping) if is_damaged(node) => {}
                 (true, NodeShape::Mapping) if matches!(error.kind(), ValidationErrorKind::OneOfNotValid { .. }) => {
                     push(at, Wrong::NoneOf);
                 }
@@ -244,9 +253,29 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
     }
 }
 
+/// Whether a part around the node cannot be read: what seems to be absent may stand there.
+pub(crate) fn is_damaged(node: NodeRef<'_>) -> bool {
+    let document = node.document();
+    match node.block() {
+        Some(block) => document.blocks().nth(block).is_some_and(|(_, block)| !block.is_intact()),
+        None => !document.is_intact(),
+    }
+}
+
 /// Whether an alias without an anchor leads to the node: that is the mistake then.
 fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
     root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
+}
+
+/// The edit that puts a line of text before the first entry of a mapping, in its own layout. Nothing where
+/// the layout is unusual.
+pub(crate) fn line_at_front(mapping: NodeRef<'_>, line: &str) -> Option<crate::problem::Edit> {
+    fix::at_front(mapping.resolved(), line)
+}
+
+/// The edit that puts a line of text before a key, in the layout of its mapping.
+pub(crate) fn line_before(key: NodeRef<'_>, line: &str) -> Option<crate::problem::Edit> {
+    fix::before(key, line)
 }
 
 /// The bytes to underline for a node: itself when it stands on one line, else its head.

@@ -7,6 +7,7 @@ pub mod compliance;
 pub mod config;
 pub mod expect;
 mod gates;
+pub mod lint;
 pub mod lower;
 pub mod protocol;
 pub mod providers;

@@ -24,7 +24,12 @@ impl NodeRef<'_> {
     /// for the tools that read these files; `.inf` is the largest number, `.nan` the text `.nan`, which
     /// no number field accepts. Of a repeated key the last one counts.
     pub fn to_value(self) -> Result<Value, TooLarge> {
-        let mut left = NODE_LIMIT;
+        self.to_value_within(NODE_LIMIT)
+    }
+
+    /// The same with another limit on the number of nodes.
+    pub fn to_value_within(self, nodes: usize) -> Result<Value, TooLarge> {
+        let mut left = nodes;
         convert(self, &mut left, 0)
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<
 }
 
 /// The edit that puts a line before the first entry of a mapping.
-fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
+pub(super) fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
     let text = mapping.document().text();
     let range = mapping.own_range();
     let Some(first) = mapping.entries().next() else {
@@ -44,6 +44,13 @@ fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
     }
     let at = first.key.own_range().start;
     let indent = indent_of(mapping, at)?;
+    Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
+}
+
+/// The edit that puts a line before a key of a block mapping.
+pub(super) fn before(key: NodeRef<'_>, line: &str) -> Option<Edit> {
+    let at = key.own_range().start;
+    let indent = indent_of(key, at)?;
     Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
 }
 

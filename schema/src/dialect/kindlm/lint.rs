@@ -1,0 +1,101 @@
+//! What a schema cannot say: relations between nodes, files, patterns, claims that cannot fail.
+//!
+//! Lints follow the blocks of a document, so that a keystroke costs one test:
+//!
+//! ```text
+//! root  ── root_facts ──▶ RootFacts ─┐
+//!       └─ lint_root ───▶ problems   ├─ lint_relations ──▶ problems (absolute)
+//! test  ── test_facts ──▶ TestFacts ─┘
+//!       └─ lint_test ───▶ problems (pointers relative to the test, ranges as the nodes give them)
+//! ```
+//!
+//! What [`lint_test`] and [`test_facts`] answer depends on the test's own node and on the files that it
+//! names, and on nothing else: as long as both stay the same the answers can be kept. [`lint_relations`] is
+//! cheap and is asked anew after every edit. [`lint`] asks all of them, as the command line does.
+//!
+//! A lint says nothing about a node whose type is wrong: validation does.
+
+mod claims;
+mod effect;
+mod facts;
+mod files;
+mod patterns;
+mod references;
+mod scalars;
+mod sections;
+mod shell;
+mod spot;
+mod variables;
+
+use crate::{
+    document::{Document, NodeRef, Pointer},
+    files::Files,
+    problem::{Code, Problem},
+    validate::is_damaged,
+};
+
+use spot::Spot;
+
+pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
+
+/// Everything that lints find in a document, in the order of the text.
+pub fn lint(document: &Document, files: &dyn Files) -> Vec<Problem> {
+    let Some(root) = document.root() else { return Vec::new() };
+    let mut problems = lint_root(root);
+    let mut tests = Vec::new();
+    for (index, test) in root.get("tests").into_iter().flat_map(NodeRef::items).enumerate() {
+        let base = Pointer::root().key("tests").index(index);
+        problems.extend(lint_test(test, files).into_iter().map(|problem| problem.moved(&base, 0)));
+        tests.push((test.range().start, test_facts(test)));
+    }
+    let facts: Vec<(usize, &TestFacts)> = tests.iter().map(|(start, facts)| (*start, facts)).collect();
+    problems.extend(lint_relations(&root_facts(root), &facts));
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+/// What is wrong in the sections other than `tests`, each looked at alone. Pointers and ranges are absolute.
+pub fn lint_root(root: NodeRef<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let root = Spot::root(root);
+    sections::lint(&root, &mut problems);
+    scalars::lint_root(&root, &mut problems);
+    problems
+}
+
+/// What is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
+pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let test = Spot::root(test);
+    effect::lint(&test, &mut problems);
+    variables::lint_command(&test, &mut problems);
+    references::lint_turns(&test, &mut problems);
+    for expect in expects(&test) {
+        claims::lint(&test, &expect, &mut problems);
+        patterns::lint(&expect, &mut problems);
+    }
+    claims::lint_presence(&test, &mut problems);
+    files::lint(&test, files, &mut problems);
+    scalars::lint(&test, &mut problems);
+    if is_damaged(test.node) {
+        // What seems to be absent may stand in the part that cannot be read.
+        problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::Unused));
+    }
+    problems
+}
+
+/// What is wrong between the sections, and between them and the tests. Each test comes with the byte where
+/// its node begins; all problems are absolute.
+pub fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    references::lint(root, tests, &mut problems);
+    variables::lint_prompts(root, tests, &mut problems);
+    sections::lint_presence(root, tests, &mut problems);
+    problems
+}
+
+/// The `expect` of a test, and those of its turns.
+fn expects<'d>(test: &Spot<'d>) -> Vec<Spot<'d>> {
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect"))).collect()
+}

@@ -1,0 +1,252 @@
+//! Claims: there is one, it can fail, it can hold, and it does not contradict another.
+
+use std::collections::HashMap;
+
+use crate::problem::{Code, Problem, Severity};
+
+use super::spot::Spot;
+
+/// A test claims something.
+pub(super) fn lint_presence(test: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(expect) = test.get("expect").filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    if turns.iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
+        return;
+    }
+    let message = "this test claims nothing, so that it passes whatever happens: say what must hold, such as `output: { contains: [...] }`";
+    problems.push(expect.head_problem(Code::NoClaims, message));
+}
+
+/// The claims of one `expect`.
+pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if let Some(output) = expect.get("output") {
+        lint_output(&output, problems);
+    }
+    if let Some(calls) = expect.get("toolCalls") {
+        lint_tool_calls(&calls, problems);
+    }
+    if let Some(guardrails) = expect.get("guardrails") {
+        lint_guardrails(&guardrails, expect, problems);
+    }
+    if let Some(judge) = expect.get("judge") {
+        empty_list(&judge, problems);
+        for criterion in judge.items() {
+            if let Some(least) = criterion.get("minScore").filter(|least| least.number() == Some(0.0)) {
+                problems.push(least.problem(Code::VacuousClaim, "`minScore: 0` cannot fail: every score reaches it"));
+            }
+        }
+    }
+    if let Some(baseline) = expect.get("baseline") {
+        lint_baseline(&baseline, problems);
+    }
+    if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
+        let message = "a command has no cost that could be known: the original program counts it as 0, and the claim always holds";
+        problems.push(cost.head_problem(Code::VacuousClaim, message));
+    }
+}
+
+fn empty_list(list: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
+    let empty = list.is_list() && list.is_empty();
+    if empty {
+        problems.push(list.problem(Code::VacuousClaim, "an empty list claims nothing: fill it, or remove it"));
+    }
+    empty
+}
+
+fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let is_json = output.get("format").and_then(|format| format.text()) == Some("json");
+    if output.is_mapping() && !is_json && output.node.entries().all(|entry| entry.key.text() == Some("format")) {
+        let message = "`output` claims nothing: add `contains`, `notContains`, `maxLength` or `schemaFile`";
+        problems.push(output.head_problem(Code::VacuousClaim, message));
+    }
+    let list = |key: &str| output.get(key).map(|list| list.texts()).unwrap_or_default();
+    let (contains, forbidden) = (list("contains"), list("notContains"));
+    for key in ["contains", "notContains"] {
+        if let Some(spot) = output.get(key) {
+            empty_list(&spot, problems);
+            repeated(&spot, problems);
+        }
+    }
+    for (_, spot) in contains.iter().filter(|(text, _)| text.is_empty()) {
+        problems.push(spot.problem(Code::VacuousClaim, "every output contains the empty text: remove it"));
+    }
+    for (text, spot) in &forbidden {
+        if text.is_empty() {
+            let message = "every output contains the empty text, so that this never holds: remove it";
+            problems.push(spot.problem(Code::Contradiction, message));
+            continue;
+        }
+        if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
+            let message = format!("`{text}` must not occur, and `{wanted}` must: no output does both");
+            let problem = spot.problem(Code::Contradiction, message);
+            problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
+        }
+    }
+    if let Some((most, limit)) = output.get("maxLength").and_then(|spot| Some((spot.number()?, spot)))
+        && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
+    {
+        let message = format!("`{wanted}` is longer than the {most} characters allowed here: no output does both");
+        let problem = limit.problem(Code::Contradiction, message);
+        problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
+    }
+}
+
+/// Whether every text that holds `text` holds `part`, too.
+fn holds(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// A text that stands twice in a list.
+fn repeated(list: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let mut seen: HashMap<String, Spot<'_>> = HashMap::new();
+    for (text, spot) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
+        let lower = text.to_lowercase();
+        if let Some(first) = seen.get(&lower) {
+            let problem = spot.problem(Code::Collision, format!("`{text}` stands twice in this list: remove one"));
+            problems.push(problem.with_related("first here", first.at.clone(), first.range()));
+        } else {
+            seen.insert(lower, spot);
+        }
+    }
+}
+
+fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if empty_list(calls, problems) {
+        return;
+    }
+    let mut called: HashMap<&str, Spot<'_>> = HashMap::new();
+    let mut forbidden: HashMap<&str, Spot<'_>> = HashMap::new();
+    let mut positions: HashMap<u64, (&str, Spot<'_>)> = HashMap::new();
+    let mut bare: HashMap<&str, Spot<'_>> = HashMap::new();
+    for call in calls.items() {
+        let Some(tool) = call.get("tool") else { continue };
+        let Some(name) = tool.text() else { continue };
+        let is_forbidden = call.get("shouldNotCall").and_then(|spot| spot.bool()) == Some(true);
+        if is_forbidden {
+            for key in ["argsMatch", "argsSchema", "order"] {
+                if let Some(spot) = call.get(key) {
+                    let message = format!("`{key}` has no effect beside `shouldNotCall`: any call of `{name}` fails");
+                    problems.push(spot.head_problem(Code::NoEffect, message));
+                }
+            }
+            forbidden.entry(name).or_insert(tool);
+            continue;
+        }
+        if let Some(args) = call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
+            problems.push(args.problem(Code::VacuousClaim, "`{}` matches any arguments: name some, or remove it"));
+        }
+        if let Some(order) = call.get("order")
+            && let Some(position) = order.number().filter(|number| number.fract() == 0.0 && *number >= 0.0)
+        {
+            if let Some((other, first)) = positions.get(&(position as u64)) {
+                let message = if *other == name {
+                    format!("position {position} is claimed twice for `{name}`: remove one")
+                } else {
+                    format!("position {position} is claimed for `{other}`, too: only one tool can be called there")
+                };
+                let problem = order.problem(Code::Collision, message);
+                problems.push(problem.with_related("first claimed here", first.at.clone(), first.range()));
+            } else {
+                positions.insert(position as u64, (name, order));
+            }
+        } else if ["argsMatch", "argsSchema"].iter().all(|key| call.get(key).is_none()) {
+            if let Some(first) = bare.get(name) {
+                let message = format!("that `{name}` is called is claimed twice: one call satisfies both");
+                let problem = tool.problem(Code::Collision, message);
+                problems.push(problem.with_related("first claimed here", first.at.clone(), first.range()));
+            } else {
+                bare.insert(name, tool.clone());
+            }
+        }
+        called.entry(name).or_insert(tool);
+    }
+    let mut both: Vec<(&str, &Spot<'_>, &Spot<'_>)> =
+        forbidden.iter().filter_map(|(name, spot)| Some((*name, spot, called.get(name)?))).collect();
+    both.sort_by_key(|(_, spot, _)| spot.at.clone());
+    for (name, spot, first) in both {
+        let message = format!("`{name}` must not be called here, and must be called there: no run does both");
+        let problem = spot.problem(Code::Contradiction, message);
+        problems.push(problem.with_related("this must be called", first.at.clone(), first.range()));
+    }
+}
+
+fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if guardrails.is_mapping() && guardrails.is_empty() {
+        let message = "`guardrails` claims nothing: add `pii: {}` or `keywords`";
+        problems.push(guardrails.head_problem(Code::VacuousClaim, message));
+    }
+    if let Some(pii) = guardrails.get("pii") {
+        let enabled = pii.get("enabled");
+        let is_empty = |key: &str| pii.get(key).map(|list| list.is_list() && list.is_empty());
+        if let Some(spot) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
+            let message = "the original program searches all the same; here `false` switches the claim off";
+            problems.push(spot.problem(Code::UpstreamDiffers, message));
+        } else if is_empty("denyPatterns") == Some(true) && is_empty("customPatterns") != Some(false) {
+            let message =
+                "without any pattern nothing is searched for: remove `denyPatterns` to search for the built-in ones";
+            if let Some(deny) = pii.get("denyPatterns") {
+                problems.push(deny.problem(Code::VacuousClaim, message));
+            }
+        }
+    }
+    if let Some(keywords) = guardrails.get("keywords") {
+        lint_keywords(&keywords, expect, problems);
+    }
+}
+
+fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let list = |key: &str| keywords.get(key).map(|list| list.texts()).unwrap_or_default();
+    let (deny, allow) = (list("deny"), list("allow"));
+    let mut entries = keywords.entries().into_iter();
+    let is_idle = |(key, list): (String, Spot<'_>)| ["deny", "allow"].contains(&key.as_str()) && list.is_empty();
+    if keywords.is_mapping() && entries.all(is_idle) {
+        problems.push(keywords.head_problem(Code::VacuousClaim, "`keywords` claims nothing: fill `deny` or `allow`"));
+    }
+    for key in ["deny", "allow"] {
+        if let Some(spot) = keywords.get(key) {
+            repeated(&spot, problems);
+        }
+    }
+    for (_, spot) in allow.iter().filter(|(text, _)| text.is_empty()) {
+        let message = "every output contains the empty text, so that this claim cannot fail: remove it";
+        problems.push(spot.problem(Code::VacuousClaim, message));
+    }
+    for (_, spot) in deny.iter().filter(|(text, _)| text.is_empty()) {
+        let message = "every output contains the empty text, so that this never holds: remove it";
+        problems.push(spot.problem(Code::Contradiction, message));
+    }
+    let denied = |text: &str| deny.iter().find(|(word, _)| !word.is_empty() && holds(text, word));
+    let wanted = expect.find(&["output", "contains"]).map(|list| list.texts()).unwrap_or_default();
+    let all_allowed_denied = !allow.is_empty() && allow.iter().all(|(text, _)| denied(text).is_some());
+    let clashing = wanted.iter().filter(|(text, _)| denied(text).is_some());
+    for (text, spot) in clashing.chain(allow.iter().filter(|_| all_allowed_denied)) {
+        if let Some((word, first)) = denied(text) {
+            let message = format!("`{text}` is wanted, and `{word}` denied: no output does both");
+            let problem = spot.problem(Code::Contradiction, message);
+            problems.push(problem.with_related("denied here", first.at.clone(), first.range()));
+        }
+    }
+}
+
+fn lint_baseline(baseline: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(drift) = baseline.get("drift") else {
+        if baseline.is_mapping() && baseline.is_empty() {
+            problems.push(baseline.head_problem(Code::VacuousClaim, "`baseline` claims nothing without `drift`"));
+        }
+        return;
+    };
+    let method = drift.get("method");
+    let name = method.as_ref().and_then(|method| method.text()).unwrap_or("judge");
+    if let Some(most) = drift.get("maxScore").filter(|most| most.number() == Some(1.0) && name != "embedding") {
+        problems.push(most.problem(Code::VacuousClaim, "`maxScore: 1` cannot fail: no drift is greater"));
+    }
+    let fields = drift.get("fields");
+    if name == "field-diff" && fields.as_ref().is_none_or(|fields| fields.is_list() && fields.is_empty()) {
+        let spot = fields.as_ref().or(method.as_ref()).unwrap_or(&drift);
+        problems
+            .push(spot.head_problem(Code::VacuousClaim, "`field-diff` compares nothing without `fields`: name some"));
+    } else if let Some(fields) = fields.filter(|_| name != "field-diff") {
+        let message = format!("`fields` has no effect with `method: {name}`: use `field-diff`");
+        problems.push(fields.head_problem(Code::NoEffect, message).with_severity(Severity::Warning));
+    }
+}

@@ -1,0 +1,43 @@
+//! Keys that do nothing where they stand.
+
+use crate::{
+    json_schema::SpecFile,
+    problem::{Code, Problem, Severity},
+    validate::Definition,
+};
+
+use super::spot::Spot;
+
+/// Fields of a test that need another one, and an empty list of models.
+pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let has = |key: &str| test.get(key).is_some();
+    if has("command") && !has("prompt") {
+        for (name, other) in only_with() {
+            if let Some(field) = test.get(name).filter(|_| !has(other)) {
+                let message = format!("`{name}` has no effect on a test that runs a command: it needs `{other}`");
+                problems.push(field.head_problem(Code::NoEffect, message));
+            }
+        }
+    }
+    if has("prompt")
+        && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
+    {
+        let message = "an empty list asks no model, so that the test never runs: remove `models` to ask all of them";
+        problems.push(models.problem(Code::NoEffect, message));
+    }
+    for turn in test.get("conversation").map(|turns| turns.items()).unwrap_or_default() {
+        if let Some(user) = turn.get("user") {
+            let message = "what the user says in a turn is never sent: write it into the prompt";
+            problems.push(user.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
+        }
+    }
+}
+
+/// The fields of a test that need another field, with that field.
+fn only_with() -> &'static [(&'static str, &'static str)] {
+    static FIELDS: std::sync::LazyLock<Vec<(&'static str, &'static str)>> = std::sync::LazyLock::new(|| {
+        let test = Definition::Item(SpecFile::KindLm, "tests").shape();
+        test.fields(None).into_iter().filter_map(|field| Some((field.name, field.shape.only_with()?))).collect()
+    });
+    &FIELDS
+}

@@ -1,0 +1,158 @@
+//! Names that are defined and used: the little that lints between blocks need to know of each.
+
+use std::ops::Range;
+
+use crate::{
+    document::{NodeRef, Pointer},
+    words::placeholders,
+};
+
+use super::spot::Spot;
+
+/// A name where it is defined or used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Where it stands: from the root in [`RootFacts`], from the test in [`TestFacts`].
+    pub at: Pointer,
+    /// Its bytes: in the document in [`RootFacts`], counted from the test's first byte in [`TestFacts`].
+    pub range: Range<usize>,
+    /// Whether the bytes may be changed there.
+    pub own: bool,
+}
+
+/// What the sections other than `tests` define and use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RootFacts {
+    /// The first line of the file's content.
+    pub head: Range<usize>,
+    /// The sections that prompt tests need: `providers`, `models`, `prompts`.
+    pub sections: [Section; 3],
+    /// The providers that are configured.
+    pub providers: Vec<Named>,
+    /// The ids of the models.
+    pub models: Vec<Named>,
+    /// The provider that each model names.
+    pub model_providers: Vec<Named>,
+    /// The prompts.
+    pub prompts: Vec<PromptFacts>,
+    /// `defaults.judgeModel`.
+    pub judge_model: Option<Named>,
+}
+
+/// A section of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Its key.
+    pub name: &'static str,
+    /// The bytes of the key, when the section is there.
+    pub key: Option<Range<usize>>,
+    /// Whether something stands in it.
+    pub filled: bool,
+}
+
+/// A prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PromptFacts {
+    /// Its key.
+    pub named: Named,
+    /// The names in its `{{…}}`, each once.
+    pub placeholders: Vec<Named>,
+}
+
+/// What one test defines and uses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TestFacts {
+    /// Its name.
+    pub name: Option<Named>,
+    /// Whether it runs a command.
+    pub has_command: bool,
+    /// The prompt that it names.
+    pub prompt: Option<Named>,
+    /// The models that it names; nothing when it has no such list.
+    pub models: Option<Vec<Named>>,
+    /// The variables that it defines.
+    pub vars: Vec<Named>,
+    /// A claim that needs a model to judge.
+    pub judge: Option<Named>,
+}
+
+/// The facts of the sections other than `tests`.
+pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
+    let root = Spot::root(root);
+    let section = |name: &'static str| {
+        let spot = root.get(name);
+        let key = spot.as_ref().and_then(|spot| spot.key).map(NodeRef::range);
+        Section { name, key, filled: spot.is_some_and(|spot| !spot.is_empty()) }
+    };
+    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
+    let field = |key: &str| models.iter().filter_map(|model| named(&model.get(key)?, 0)).collect();
+    let prompts = root.get("prompts").map(|prompts| prompts.entries()).unwrap_or_default();
+    RootFacts {
+        head: root.head(),
+        sections: [section("providers"), section("models"), section("prompts")],
+        providers: keys(root.get("providers"), 0),
+        models: field("id"),
+        model_providers: field("provider"),
+        prompts: prompts.into_iter().filter_map(|(name, prompt)| prompt_facts(name, &prompt)).collect(),
+        judge_model: root.find(&["defaults", "judgeModel"]).and_then(|spot| named(&spot, 0)),
+    }
+}
+
+fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
+    let named = Named { name, at: prompt.at.clone(), range: prompt.key?.range(), own: prompt.is_own() };
+    let mut found: Vec<Named> = Vec::new();
+    for field in ["system", "user", "assistant"] {
+        let Some(spot) = prompt.get(field) else { continue };
+        for placeholder in placeholders(spot.text().unwrap_or_default()) {
+            if !placeholder.is_reserved() && !found.iter().any(|named| named.name == placeholder.name) {
+                let range = spot.part(placeholder.text, 0);
+                let name = placeholder.name.to_owned();
+                found.push(Named { name, at: spot.at.clone(), range, own: spot.is_own() });
+            }
+        }
+    }
+    Some(PromptFacts { named, placeholders: found })
+}
+
+/// The facts of one test.
+pub fn test_facts(test: NodeRef<'_>) -> TestFacts {
+    let start = test.range().start;
+    let test = Spot::root(test);
+    let text = |key: &str| test.get(key).and_then(|spot| named(&spot, start));
+    let models = test.get("models").filter(Spot::is_list);
+    TestFacts {
+        name: text("name"),
+        has_command: test.get("command").is_some(),
+        prompt: text("prompt").or_else(|| {
+            // A prompt of a wrong type is still a prompt test.
+            let spot = test.get("prompt")?;
+            let range = relative(spot.range(), start);
+            Some(Named { name: String::new(), at: spot.at.clone(), range, own: false })
+        }),
+        models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
+        vars: keys(test.get("vars"), start),
+        judge: test
+            .find(&["expect", "judge"])
+            .filter(|judge| judge.is_list() && !judge.is_empty())
+            .map(|judge| Named { name: String::new(), range: relative(judge.head(), start), own: false, at: judge.at }),
+    }
+}
+
+fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {
+    let name = spot.text()?.to_owned();
+    Some(Named { name, at: spot.at.clone(), range: relative(spot.range(), start), own: spot.is_own() })
+}
+
+fn keys(mapping: Option<Spot<'_>>, start: usize) -> Vec<Named> {
+    let entries = mapping.map(|mapping| mapping.entries()).unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|(name, spot)| Named { name, range: relative(spot.head(), start), own: spot.is_own(), at: spot.at })
+        .collect()
+}
+
+fn relative(range: Range<usize>, start: usize) -> Range<usize> {
+    range.start.saturating_sub(start)..range.end.saturating_sub(start)
+}

@@ -1,0 +1,68 @@
+//! Regular expressions: they compile, the original program takes them, and they match something.
+
+use crate::{
+    check::pattern::{EcmaPattern, PatternErrorKind, refused_by_original},
+    problem::{Code, Problem, Severity},
+};
+
+use super::spot::Spot;
+
+/// The patterns of `guardrails.pii`.
+pub(super) fn lint(expect: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(pii) = expect.find(&["guardrails", "pii"]) else { return };
+    let deny = pii.get("denyPatterns").map(|list| list.items()).unwrap_or_default();
+    let custom = pii.get("customPatterns").map(|list| list.items()).unwrap_or_default();
+    for pattern in deny.into_iter().chain(custom.iter().filter_map(|custom| custom.get("pattern"))) {
+        lint_pattern(&pattern, problems);
+    }
+}
+
+fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(pattern) = spot.text() else { return };
+    match EcmaPattern::compile(pattern, true) {
+        Err(error) => {
+            let range = match pattern.get(error.at..) {
+                // Where the pattern was written as it reads, the mistake can be pointed at.
+                Some(rest) if !rest.is_empty() && spot.part(pattern, 0).len() == pattern.len() => {
+                    let start = spot.part(pattern, 0).start + error.at;
+                    start..start + rest.chars().next().map_or(1, char::len_utf8)
+                }
+                _ => spot.range(),
+            };
+            let problem = match error.kind {
+                PatternErrorKind::Invalid => Problem::new(
+                    Code::InvalidPattern,
+                    spot.at.clone(),
+                    range,
+                    format!("no regular expression: {}", error.message),
+                ),
+                PatternErrorKind::Untranslatable => Problem::new(
+                    Code::InvalidPattern,
+                    spot.at.clone(),
+                    range,
+                    format!("cannot be searched for, so that the claim stays unknown: {}", error.message),
+                )
+                .with_severity(Severity::Warning),
+            };
+            problems.push(problem);
+        }
+        Ok(_) if refused_by_original(pattern) => {
+            let message = "the original program refuses this pattern for its nested quantifiers, and the claim fails: write one quantifier only";
+            problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+        }
+        Ok(compiled) if compiled.matches_empty() => {
+            let message = "matches the empty text, so that it is found in every output";
+            problems.push(spot.problem(Code::SuspiciousPattern, message));
+        }
+        Ok(_) => {}
+    }
+}
+
+/// A pattern that the original program ignores when it cannot use it.
+pub(super) fn lint_name_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(pattern) = spot.text() else { return };
+    if let Err(error) = EcmaPattern::compile(pattern, false) {
+        let message = format!("no regular expression, so that every span counts: {}", error.message);
+        problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+    }
+}

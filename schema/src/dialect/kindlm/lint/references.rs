@@ -1,0 +1,187 @@
+//! Names: each is defined once, and what is referred to is defined.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{
+    document::Pointer,
+    problem::{Code, Edit, Fix, Problem},
+    words::{listed, nearest},
+};
+
+use super::{
+    facts::{Named, RootFacts, TestFacts},
+    spot::Spot,
+};
+
+/// Turn labels are unique in their test.
+pub(super) fn lint_turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let mut seen: HashMap<&str, Spot<'_>> = HashMap::new();
+    for turn in test.get("conversation").map(|turns| turns.items()).unwrap_or_default() {
+        let Some(label) = turn.get("turn") else { continue };
+        let Some(name) = label.text() else { continue };
+        if let Some(first) = seen.get(name) {
+            let message = format!("turn label `{name}` stands twice in this test: give each turn its own");
+            let problem = label.problem(Code::DuplicateName, message);
+            problems.push(problem.with_related("first used here", first.at.clone(), first.range()));
+        } else {
+            seen.insert(name, label);
+        }
+    }
+}
+
+/// Ids, names and references between sections and tests; what is defined and never used.
+pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
+    let ids: Vec<&Named> = root.models.iter().collect();
+    duplicates(ids.iter().map(|named| Placed::of_root(named)), "model id", problems);
+    let names = tests
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (start, test))| Some(Placed::of_test(test.name.as_ref()?, index, *start)));
+    duplicates(names, "test name", problems);
+
+    let prompts: HashSet<&str> = root.prompts.iter().map(|prompt| prompt.named.name.as_str()).collect();
+    let models: HashSet<&str> = root.models.iter().map(|model| model.name.as_str()).collect();
+    let [providers_section, models_section, prompts_section] = &root.sections;
+    for (index, (start, test)) in tests.iter().enumerate() {
+        if let Some(prompt) = test.prompt.as_ref().filter(|prompt| !prompt.name.is_empty())
+            && prompts_section.filled
+            && !prompts.contains(prompt.name.as_str())
+        {
+            let candidates = root.prompts.iter().map(|prompt| prompt.named.name.as_str());
+            problems.push(unknown(Placed::of_test(prompt, index, *start), "prompt", "prompts", candidates));
+        }
+        for model in test.models.iter().flatten().filter(|model| !models.contains(model.name.as_str())) {
+            let candidates = root.models.iter().map(|model| model.name.as_str());
+            problems.push(unknown(Placed::of_test(model, index, *start), "model", "models", candidates));
+        }
+    }
+    let providers: HashSet<&str> = root.providers.iter().map(|provider| provider.name.as_str()).collect();
+    if providers_section.filled {
+        for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
+            if !providers.contains(provider.name.as_str()) {
+                let candidates = root.providers.iter().map(|provider| provider.name.as_str());
+                problems.push(unknown(Placed::of_root(provider), "provider", "providers", candidates));
+            }
+        }
+    }
+    if let Some(judge) = root.judge_model.as_ref().filter(|judge| !models.contains(judge.name.as_str())) {
+        let candidates = root.models.iter().map(|model| model.name.as_str());
+        problems.push(unknown(Placed::of_root(judge), "model", "models", candidates));
+    }
+    if !models_section.filled
+        && root.judge_model.is_none()
+        && let Some((index, start, judge)) =
+            tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.judge.as_ref()?)))
+    {
+        let place = Placed::of_test(judge, index, start);
+        let message = "a judge is a model, and `models` has none: add one";
+        problems.push(
+            Problem::new(Code::MissingField, place.at, place.range, message)
+                .with_severity(crate::problem::Severity::Warning),
+        );
+    }
+    unused(root, tests, problems);
+}
+
+/// A name that is none of the eight kinds is a mistake that validation reports.
+fn is_provider(name: &str) -> bool {
+    let place = Pointer::root().key("models").index(0).key("provider");
+    crate::shape::Shape::find(crate::json_schema::SpecFile::KindLm, &place, None)
+        .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
+}
+
+/// A name with absolute place.
+struct Placed<'n> {
+    named: &'n Named,
+    at: Pointer,
+    range: std::ops::Range<usize>,
+}
+
+impl<'n> Placed<'n> {
+    fn of_root(named: &'n Named) -> Placed<'n> {
+        Placed { named, at: named.at.clone(), range: named.range.clone() }
+    }
+
+    fn of_test(named: &'n Named, index: usize, start: usize) -> Placed<'n> {
+        let (at, range) = absolute(named, index, start);
+        Placed { named, at, range }
+    }
+}
+
+/// The place of a test's fact in the document.
+pub(super) fn absolute(named: &Named, index: usize, start: usize) -> (Pointer, std::ops::Range<usize>) {
+    let at = Pointer::root().key("tests").index(index).join(&named.at);
+    (at, named.range.start + start..named.range.end + start)
+}
+
+fn duplicates<'n>(names: impl Iterator<Item = Placed<'n>>, what: &str, problems: &mut Vec<Problem>) {
+    let mut seen: HashMap<&str, Placed<'n>> = HashMap::new();
+    for place in names {
+        let name = place.named.name.as_str();
+        if let Some(first) = seen.get(name) {
+            let message = format!("{what} `{name}` is already taken: choose another");
+            let problem = Problem::new(Code::DuplicateName, place.at, place.range, message);
+            problems.push(problem.with_related("first used here", first.at.clone(), first.range.clone()));
+        } else {
+            seen.insert(name, place);
+        }
+    }
+}
+
+fn unknown<'c>(
+    place: Placed<'_>,
+    what: &str,
+    section: &str,
+    candidates: impl Iterator<Item = &'c str> + Clone,
+) -> Problem {
+    let name = &place.named.name;
+    let near = nearest(name, candidates.clone());
+    let message = match near {
+        Some(near) => format!("no {what} is called `{name}`: did you mean `{near}`?"),
+        None if candidates.clone().next().is_none() => {
+            format!("no {what} is called `{name}`: `{section}` defines none")
+        }
+        None => {
+            format!("no {what} is called `{name}`: `{section}` defines {}", listed(candidates).replace(" or ", " and "))
+        }
+    };
+    let problem = Problem::new(Code::UnknownReference, place.at, place.range.clone(), message);
+    match near.filter(|_| place.named.own) {
+        Some(near) => problem.with_fix(Fix {
+            title: format!("Change to `{near}`"),
+            edits: vec![Edit { range: place.range, text: crate::shape::scalar(near) }],
+            preferred: true,
+        }),
+        None => problem,
+    }
+}
+
+/// Prompts and models that no test asks for. One of each is left alone where no test needs any: the
+/// original program insists on it.
+fn unused(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
+    let prompt_tests = || tests.iter().map(|(_, test)| *test).filter(|test| test.prompt.is_some());
+    let any = prompt_tests().next().is_some();
+    let used: HashSet<&str> =
+        prompt_tests().filter_map(|test| test.prompt.as_ref()).map(|prompt| prompt.name.as_str()).collect();
+    if any || root.prompts.len() > 1 {
+        for prompt in root.prompts.iter().filter(|prompt| !used.contains(prompt.named.name.as_str())) {
+            let message = format!("no test uses the prompt `{}`", prompt.named.name);
+            problems.push(Problem::new(Code::Unused, prompt.named.at.clone(), prompt.named.range.clone(), message));
+        }
+    }
+    let asks_all = prompt_tests().any(|test| test.models.is_none());
+    if asks_all || !(any || root.models.len() > 1) {
+        return;
+    }
+    let mut used: HashSet<&str> =
+        prompt_tests().flat_map(|test| test.models.iter().flatten()).map(|model| model.name.as_str()).collect();
+    let judges = tests.iter().any(|(_, test)| test.judge.is_some());
+    match &root.judge_model {
+        Some(judge) => drop(used.insert(&judge.name)),
+        None => drop(root.models.first().filter(|_| judges || !any).map(|first| used.insert(&first.name))),
+    }
+    for model in root.models.iter().filter(|model| !used.contains(model.name.as_str())) {
+        let message = format!("no test asks the model `{}`", model.name);
+        problems.push(Problem::new(Code::Unused, model.at.clone(), model.range.clone(), message));
+    }
+}

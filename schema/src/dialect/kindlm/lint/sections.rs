@@ -1,0 +1,105 @@
+//! The sections other than `tests`: what is needed, what cannot fail, where the original program differs.
+
+use crate::{
+    document::Pointer,
+    problem::{Code, Problem},
+};
+
+use super::{
+    facts::{RootFacts, TestFacts},
+    patterns,
+    references::absolute,
+    spot::Spot,
+};
+
+/// The original program reads no more tests.
+const TESTS: usize = 1000;
+/// The original program reads no more models.
+const MODELS: usize = 50;
+/// The original program reads no longer text, in UTF-16 units.
+const SIZE: usize = 1_048_576;
+
+/// Each section alone.
+pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let text = root.node.document().text();
+    if text.len_bytes() > SIZE && text.len_utf16_cu() > SIZE {
+        let message = "the original program refuses a file of more than 1 MB";
+        problems.push(Problem::new(Code::UpstreamDiffers, Pointer::root(), root.head(), message));
+    }
+    if let Some(models) = root.get("models")
+        && models.node.items().count() > MODELS
+    {
+        let message = format!("the original program refuses more than {MODELS} models");
+        problems.push(models.head_problem(Code::UpstreamDiffers, message));
+    }
+    for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
+        if let Some(organization) = provider.get("organization").filter(|_| name != "openai") {
+            let message = format!("`organization` has no effect on `{name}`: only `openai` sends it");
+            problems.push(organization.head_problem(Code::NoEffect, message));
+        }
+    }
+    lint_gates(root, problems);
+    if let Some(pattern) = root.find(&["trace", "spanFilter", "namePattern"]) {
+        patterns::lint_name_pattern(&pattern, problems);
+    }
+}
+
+/// Gates that cannot fail.
+fn lint_gates(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(gates) = root.get("gates") else { return };
+    let limits = [
+        ("passRateMin", 0.0),
+        ("judgeAvgMin", 0.0),
+        ("deterministicPassRate", 0.0),
+        ("probabilisticPassRate", 0.0),
+        ("driftScoreMax", 1.0),
+    ];
+    for (name, limit) in limits {
+        if let Some(gate) = gates.get(name).filter(|gate| gate.number() == Some(limit)) {
+            let message = format!("`{name}: {limit}` cannot fail: every run fulfils it");
+            problems.push(gate.problem(Code::VacuousClaim, message));
+        }
+    }
+    if let Some(gate) = gates.get("costMaxUsd") {
+        let message = "the original program leaves this gate out unless the feature `costGating` is switched on";
+        problems.push(gate.head_problem(Code::UpstreamDiffers, message));
+    }
+}
+
+/// Prompt tests need providers, models and prompts; the original program always does.
+pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
+    if tests.len() > TESTS {
+        let (start, _) = tests[TESTS];
+        let at = Pointer::root().key("tests").index(TESTS);
+        let message = format!("the original program refuses more than {TESTS} tests");
+        problems.push(Problem::new(Code::UpstreamDiffers, at, start..start, message));
+    }
+    let prompt_test =
+        tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.prompt.as_ref()?)));
+    let lacking = root.sections.iter().filter(|section| !section.filled);
+    match prompt_test {
+        Some((index, start, prompt)) => {
+            for section in lacking {
+                let message = match section.key {
+                    Some(_) => format!("`{}` is empty, and a test that sends a prompt needs it", section.name),
+                    None => format!("`{}` is missing, and a test that sends a prompt needs it", section.name),
+                };
+                let range = section.key.clone().unwrap_or_else(|| root.head.clone());
+                let code = if section.key.is_some() { Code::OutOfRange } else { Code::MissingField };
+                let (at, needed) = absolute(prompt, index, start);
+                let problem = Problem::new(code, Pointer::root().key(section.name), range, message);
+                problems.push(problem.with_related("needed here", at, needed));
+            }
+        }
+        None if !tests.is_empty() => {
+            let names: Vec<&str> = lacking.clone().map(|section| section.name).collect();
+            let Some(first) = lacking.clone().next() else { return };
+            let range = first.key.clone().unwrap_or_else(|| root.head.clone());
+            let at = first.key.as_ref().map_or_else(Pointer::root, |_| Pointer::root().key(first.name));
+            let names = crate::words::listed(names.iter().copied());
+            let message = format!("nothing here needs {names}, but the original program refuses a file without them");
+            problems.push(Problem::new(Code::UpstreamDiffers, at, range, message));
+        }
+        None => {}
+    }
+}

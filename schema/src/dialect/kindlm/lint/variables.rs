@@ -1,0 +1,127 @@
+//! `{{name}}`: every one has a value, every value is used.
+
+use crate::{
+    problem::{Code, Edit, Fix, Problem},
+    words::{is_variable_name, nearest, placeholders},
+};
+
+use super::{
+    facts::{RootFacts, TestFacts},
+    references::absolute,
+    shell,
+    spot::Spot,
+};
+
+/// The command of a test and its variables.
+pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let vars = test.get("vars").filter(Spot::is_mapping);
+    let entries = vars.as_ref().map(|vars| vars.entries()).unwrap_or_default();
+    for (name, var) in entries.iter().filter(|(name, _)| name.starts_with("env.")) {
+        let message = format!("`{name}` can never be filled in: names that begin with `env.` are left alone");
+        problems.push(var.head_problem(Code::NoEffect, message));
+    }
+    let Some(command) = test.get("command") else { return };
+    let Some(template) = command.text() else { return };
+    let found = placeholders(template);
+    let mut missing: Vec<&str> = Vec::new();
+    let mut meant: Vec<&str> = Vec::new();
+    for placeholder in &found {
+        if placeholder.is_reserved() {
+            let range = command.part(placeholder.text, 0);
+            let variable = placeholder.name.trim_start_matches("env.");
+            let message = format!("`{}` is left as it stands: write `${variable}` in a command", placeholder.text);
+            problems.push(Problem::new(Code::NoEffect, command.at.clone(), range, message));
+            continue;
+        }
+        match entries.iter().find(|(name, _)| name == placeholder.name) {
+            None if !missing.contains(&placeholder.name) => {
+                missing.push(placeholder.name);
+                let near = nearest(placeholder.name, entries.iter().map(|(name, _)| name.as_str()));
+                meant.extend(near);
+                problems.push(missing_variable(&command, vars.as_ref(), placeholder.name, near));
+            }
+            None => {}
+            Some((_, var)) => shell::lint(&command, template, placeholder, var, problems),
+        }
+    }
+    for (name, var) in &entries {
+        if name.starts_with("env.")
+            || meant.contains(&name.as_str())
+            || found.iter().any(|placeholder| placeholder.name == name)
+        {
+            continue;
+        }
+        let spaced = format!("{{{{ {name} }}}}");
+        if template.contains(&spaced) {
+            let range = command.part(&spaced, 0);
+            let message = format!("`{spaced}` is left as it stands: write `{{{{{name}}}}}`");
+            let mut problem = Problem::new(Code::NoEffect, command.at.clone(), range.clone(), message);
+            if command.is_own() && range.len() == spaced.len() {
+                let edits = vec![Edit { range, text: format!("{{{{{name}}}}}") }];
+                problem = problem.with_fix(Fix { title: "Remove the spaces".to_owned(), edits, preferred: true });
+            }
+            problems.push(problem);
+        } else if is_variable_name(name) {
+            problems.push(var.head_problem(Code::Unused, format!("the command does not use `{{{{{name}}}}}`")));
+        } else {
+            let message = format!("no placeholder can name `{name}`: use ASCII letters, digits, `_` and `.` only");
+            problems.push(var.head_problem(Code::NoEffect, message));
+        }
+    }
+}
+
+fn missing_variable(command: &Spot<'_>, vars: Option<&Spot<'_>>, name: &str, near: Option<&str>) -> Problem {
+    let text = format!("{{{{{name}}}}}");
+    let message = match near {
+        Some(near) => format!("`{text}` has no value: did you mean `{{{{{near}}}}}`?"),
+        None => format!("`{text}` has no value: add `{name}` to `vars`"),
+    };
+    let range = command.part(&text, 0);
+    let mut problem = Problem::new(Code::MissingVariable, command.at.clone(), range.clone(), message);
+    if let Some(near) = near.filter(|_| command.is_own() && range.len() == text.len()) {
+        let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];
+        let title = format!("Change to `{{{{{near}}}}}`");
+        problem = problem.with_fix(Fix { title, edits, preferred: true });
+    }
+    let line = format!("{name}: \"\"");
+    let add = match vars {
+        Some(vars) if vars.is_own() => crate::validate::line_at_front(vars.node, &line),
+        Some(_) => None,
+        None => command.key.and_then(|key| crate::validate::line_before(key, &format!("vars: {{ {line} }}"))),
+    };
+    match add {
+        Some(edit) => {
+            problem.with_fix(Fix { title: format!("Add `{name}` to `vars`"), edits: vec![edit], preferred: false })
+        }
+        None => problem,
+    }
+}
+
+/// The prompts that tests send, and the tests' variables.
+pub(super) fn lint_prompts(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
+    for (index, (start, test)) in tests.iter().enumerate() {
+        let Some(named) = &test.prompt else { continue };
+        let Some(prompt) = root.prompts.iter().find(|prompt| prompt.named.name == named.name) else { continue };
+        if test.has_command {
+            continue;
+        }
+        for placeholder in &prompt.placeholders {
+            if test.vars.iter().any(|var| var.name == placeholder.name) {
+                continue;
+            }
+            let (at, range) = absolute(named, index, *start);
+            let name = &placeholder.name;
+            let message =
+                format!("the prompt `{}` needs a value for `{{{{{name}}}}}`: add `{name}` to `vars`", named.name);
+            let problem = Problem::new(Code::MissingVariable, at, range, message);
+            problems.push(problem.with_related("used here", placeholder.at.clone(), placeholder.range.clone()));
+        }
+        for var in test.vars.iter().filter(|var| is_variable_name(&var.name) && !var.name.starts_with("env.")) {
+            if !prompt.placeholders.iter().any(|placeholder| placeholder.name == var.name) {
+                let (at, range) = absolute(var, index, *start);
+                let message = format!("the prompt `{}` does not use `{{{{{}}}}}`", named.name, var.name);
+                problems.push(Problem::new(Code::Unused, at, range, message));
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! One golden file per kind of problem: what a person sees. A stale one is written anew, and the test
+//! fails once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use speclens_schema::{
+    dialect::{ScalarRules, kindlm::lint::lint},
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::{Code, Problem},
+    validate::validate,
+};
+
+/// No text can show these: they are found in bytes.
+const ELSEWHERE: &[Code] = &[Code::Encoding];
+
+fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
+    let document = Document::read(text, ScalarRules::Yaml12);
+    let files = MemoryFiles::new(
+        "/suite",
+        [
+            ("schemas/answer.json", r#"{ "type": "object" }"#),
+            ("schemas/broken.json", "{\n  \"type\": \n}"),
+            ("schemas/list.json", "[]"),
+            ("schemas/wrong.json", r#"{ "properties": { "a": { "type": "txt" } } }"#),
+            ("schemas/new-draft.json", r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#),
+        ],
+    );
+    let mut problems = document.problems();
+    problems.extend(validate(&document, file));
+    if file == SpecFile::KindLm {
+        problems.extend(lint(&document, &files));
+    }
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+#[test]
+fn every_code_shows_what_is_wrong() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+    let mut stale = Vec::new();
+    for code in Code::ALL.iter().filter(|code| !ELSEWHERE.contains(code)) {
+        let text = fs::read_to_string(folder.join(format!("{}.yaml", code.as_str()))).unwrap_or_default();
+        let file = if *code == Code::InvalidSetting { SpecFile::Settings } else { SpecFile::KindLm };
+        let problems = problems(&text, file);
+        assert!(problems.iter().any(|problem| problem.code == *code), "{}: {problems:#?}", code.as_str());
+        for problem in &problems {
+            assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
+            assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
+        }
+        let rendered = common::render(&text, &problems);
+        let golden = folder.join(format!("{}.txt", code.as_str()));
+        if fs::read_to_string(&golden).unwrap_or_default() != rendered {
+            fs::write(&golden, rendered).unwrap();
+            stale.push(code.as_str());
+        }
+    }
+    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
+}
+
+/// Nothing lies in the folder that no test looks at.
+#[test]
+fn every_file_belongs_to_a_code() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+    let names: BTreeSet<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let expected: BTreeSet<String> = Code::ALL
+        .iter()
+        .filter(|code| !ELSEWHERE.contains(code))
+        .flat_map(|code| [format!("{}.yaml", code.as_str()), format!("{}.txt", code.as_str())])
+        .collect();
+    assert_eq!(names, expected);
+}
