@@ -1,17 +1,31 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use crate::{
-    dialect::Dialect,
+    dialect::{
+        Dialect,
+        kindlm::{
+            lint::{self, TestFacts},
+            lower::{RootContext, lower_root, lower_test},
+        },
+    },
     document::{Block, Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
-    problem::Problem,
+    problem::{Code, Problem, Severity},
     settings::Settings,
-    suite::Suite,
+    suite::{Case, Suite},
     validate::{self, Definition, validate_node},
+    words::nearest,
 };
+
+/// The list whose items are tests.
+const TESTS: &str = "tests";
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -30,9 +44,11 @@ pub struct Analyzer {
     epoch: u64,
 }
 
-/// What one block gave: ranges count from the block's first byte, pointers from the item.
+/// What one item gave: ranges count from its block's first byte, pointers from the item.
 struct Findings {
     problems: Vec<Problem>,
+    /// What a test says about names, for what lies between tests.
+    facts: Option<TestFacts>,
 }
 
 impl Analyzer {
@@ -49,61 +65,139 @@ impl Analyzer {
     /// Analyses the document as it stands.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
-        let suite = self.suite(document, files);
+        let suite = self.suite(document, files, settings, &problems);
         Analysis { problems, suite }
     }
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        let file = SpecFile::of(self.dialect);
         let mut problems = document.problems();
         match document.root() {
-            None if document.is_intact() => problems.push(validate::empty(file)),
+            None if document.is_intact() => problems.push(validate::empty(SpecFile::of(self.dialect))),
             None => {}
-            Some(root) => self.look(document, root, file, files, &mut problems),
+            Some(root) => self.look(document, root, files, &mut problems),
         }
-        finish(problems, settings)
+        finish(problems, document, settings)
     }
 
-    fn look(
-        &self,
-        document: &Document,
-        root: NodeRef<'_>,
-        file: SpecFile,
-        _files: &dyn Files,
-        problems: &mut Vec<Problem>,
-    ) {
+    fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+        let file = SpecFile::of(self.dialect);
         problems.extend(validate_node(root, Definition::Root(file)));
+        let mut tests: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(file) {
             let Some(node) = root.get(list) else { continue };
             for (index, item) in node.items().enumerate() {
                 let base = Pointer::root().key(list).index(index);
-                let look = || validate_node(item, Definition::Item(file, list));
-                match own_block(document, item) {
-                    None => problems.extend(look().into_iter().map(|problem| problem.moved(&base, 0))),
+                let (start, found) = match own_block(document, item) {
+                    None => (0, Arc::new(self.look_at(item, list, files))),
                     Some((start, block)) => {
-                        let key = self.key(document, block);
-                        let found = block.memo(key, || Findings {
-                            problems: look().into_iter().map(|problem| relative(problem, start, block)).collect(),
-                        });
-                        problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
+                        let look = || self.look_at(item, list, files).relative_to(start, block);
+                        (start, block.memo(self.key(document, block), look))
                     }
+                };
+                problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
+                if found.facts.is_some() {
+                    tests.push((item.range().start, found));
                 }
+            }
+        }
+        match self.dialect {
+            Dialect::KindLm => {
+                problems.extend(lint::lint_root(root));
+                let tests: Vec<(usize, &TestFacts)> =
+                    tests.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
+                problems.extend(lint::lint_relations(&lint::root_facts(root), &tests));
             }
         }
     }
 
-    fn key(&self, document: &Document, block: &Block) -> u64 {
-        let text = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
-        text.wrapping_mul(31).wrapping_add(self.epoch)
+    fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
+        let mut problems = validate_node(item, Definition::Item(SpecFile::of(self.dialect), list));
+        match self.dialect {
+            Dialect::KindLm if list == TESTS => {
+                problems.extend(lint::lint_test(item, files));
+                Findings { problems, facts: Some(lint::test_facts(item)) }
+            }
+            Dialect::KindLm => Findings { problems, facts: None },
+        }
     }
 
-    /// What can be run.
-    pub fn suite(&self, _document: &Document, _files: &dyn Files) -> Suite {
-        let gates = match self.dialect {
-            Dialect::KindLm => crate::dialect::Gates::KindLm(crate::dialect::kindlm::Gates::default()),
+    /// Changes whenever anything changes that a block's findings depend on.
+    fn key(&self, document: &Document, block: &Block) -> u64 {
+        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+        aliases.wrapping_mul(31).wrapping_add(self.epoch)
+    }
+
+    /// What can be run. The problems decide which cases are intact.
+    pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
+        match self.dialect {
+            Dialect::KindLm => {
+                let context = RootContext::of(document);
+                let mut suite = lower_root(document, &context, settings.thresholds.pass_rate);
+                suite.cases = self.cases(document, files, &context, &error_places(problems));
+                suite
+            }
+        }
+    }
+
+    fn cases(&self, document: &Document, files: &dyn Files, context: &RootContext, errors: &[usize]) -> Vec<Arc<Case>> {
+        let mut hasher = DefaultHasher::new();
+        format!("{context:?}").hash(&mut hasher);
+        let context_key = hasher.finish();
+        let tests = document.root().and_then(|root| root.get(TESTS));
+        let mut cases = Vec::new();
+        for (index, test) in tests.into_iter().flat_map(NodeRef::items).enumerate() {
+            let at = Pointer::root().key(TESTS).index(index);
+            let (extent, case) = match own_block(document, test) {
+                None => (test.range(), Arc::new(lower_test(test, at, context, files))),
+                Some((start, block)) => {
+                    let key = self.key(document, block).rotate_left(17) ^ context_key;
+                    let lower = || Lowered(Mutex::new(Arc::new(lower_test(test, at.clone(), context, files))));
+                    (start..start + block.length(), block.memo(key, lower).at(&at))
+                }
+            };
+            let first = errors.partition_point(|place| *place < extent.start);
+            let broken = errors.get(first).is_some_and(|place| *place < extent.end);
+            let case =
+                if broken && case.intact { Arc::new(Case { intact: false, ..Case::clone(&case) }) } else { case };
+            cases.push(case);
+        }
+        cases
+    }
+}
+
+impl Findings {
+    /// The same with ranges counted from the beginning of a block. Places outside of it are left out: they
+    /// may move on their own.
+    fn relative_to(mut self, start: usize, block: &Block) -> Findings {
+        let inside = |range: &mut Range<usize>| {
+            let fits = range.start >= start && range.end <= start + block.length();
+            if fits {
+                *range = range.start - start..range.end - start;
+            }
+            fits
         };
-        Suite { dialect: self.dialect, name: None, cases: Vec::new(), gates, concurrency: 4 }
+        for problem in &mut self.problems {
+            if !inside(&mut problem.range) {
+                problem.range = 0..0;
+            }
+            problem.related.retain_mut(|related| inside(&mut related.range));
+            problem.fixes.retain_mut(|fix| fix.edits.iter_mut().all(|edit| inside(&mut edit.range)));
+        }
+        self
+    }
+}
+
+/// A case as last seen: it moves when tests are inserted above it.
+struct Lowered(Mutex<Arc<Case>>);
+
+impl Lowered {
+    fn at(&self, place: &Pointer) -> Arc<Case> {
+        let mut case = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if case.at != *place {
+            *case = Arc::new(case.moved(place.clone()));
+        }
+        Arc::clone(&case)
     }
 }
 
@@ -112,35 +206,33 @@ fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'
     document.block_of(item).filter(|(_, block)| block.item_count() == 1)
 }
 
-/// A problem with its ranges counted from the beginning of a block. Places outside of it are left out:
-/// they may move on their own.
-fn relative(mut problem: Problem, start: usize, block: &Block) -> Problem {
-    let shift = |range: &Range<usize>| {
-        let inside = range.start >= start && range.end <= start + block.length();
-        inside.then(|| range.start - start..range.end - start)
-    };
-    problem.range = shift(&problem.range).unwrap_or(0..0);
-    problem.related.retain_mut(|related| match shift(&related.range) {
-        Some(range) => {
-            related.range = range;
-            true
-        }
-        None => false,
-    });
-    problem.fixes.retain_mut(|fix| {
-        fix.edits.iter_mut().all(|edit| match shift(&edit.range) {
-            Some(range) => {
-                edit.range = range;
-                true
-            }
-            None => false,
-        })
-    });
-    problem
+/// Where errors begin, in order.
+fn error_places(problems: &[Problem]) -> Vec<usize> {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
+    places.sort_unstable();
+    places
 }
 
-/// Sorts problems by place and lets the settings decide how bad they are.
-fn finish(mut problems: Vec<Problem>, settings: &Settings) -> Vec<Problem> {
+/// Sorts problems by place; comments and settings decide which are told, and how bad they are.
+fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
+    for allowance in document.allowances() {
+        problems.retain(|problem| {
+            let allowed = allowance.codes.iter().any(|(code, _)| code == problem.code.as_str());
+            !(allowed && allowance.covers.contains(&problem.range.start))
+        });
+        for (code, range) in allowance.codes {
+            if Code::parse(&code).is_none() {
+                let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
+                let cure = near.map_or_else(
+                    || "`speclens explain` lists the codes".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                let message = format!("there is no code `{code}`, so nothing is allowed: {cure}");
+                problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
+            }
+        }
+    }
     problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {
         Some(severity) => {
             problem.severity = severity;
@@ -150,4 +242,72 @@ fn finish(mut problems: Vec<Problem>, settings: &Settings) -> Vec<Problem> {
     });
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        dialect::{Dialect, ScalarRules},
+        document::Document,
+        files::MemoryFiles,
+        problem::Code,
+        settings::{Level, Settings},
+    };
+
+    use super::Analyzer;
+
+    const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    expct: {}\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
+
+    fn analyzer() -> Analyzer {
+        Analyzer::new(Dialect::KindLm)
+    }
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::default()
+    }
+
+    #[test]
+    fn an_edit_is_analysed_as_if_the_text_were_new() {
+        let mut document = Document::read(SUITE, ScalarRules::Yaml12);
+        let settings = Settings::default();
+        analyzer().analyze(&document, &files(), &settings);
+        let insert = SUITE.find("  - name: b").unwrap();
+        document.edit(insert..insert, "  - name: a\n    comand: x\n    expect: {}\n");
+        document.refresh();
+        let fresh = Document::read(&String::from(document.text()), ScalarRules::Yaml12);
+        let kept = analyzer().analyze(&document, &files(), &settings);
+        let new = analyzer().analyze(&fresh, &files(), &settings);
+        assert_eq!(kept.problems, new.problems);
+        assert!(kept.problems.iter().any(|problem| problem.code == Code::DuplicateName));
+        let places = |analysis: &super::Analysis| -> Vec<String> {
+            analysis.suite.cases.iter().map(|case| format!("{} {} {}", case.name, case.at, case.intact)).collect()
+        };
+        assert_eq!(places(&kept), places(&new));
+    }
+
+    #[test]
+    fn only_cases_without_errors_are_intact() {
+        let text = SUITE.replace("maxLength: 3", "maxLenght: 3");
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let analysis = analyzer().analyze(&document, &files(), &Settings::default());
+        let intact: Vec<bool> = analysis.suite.cases.iter().map(|case| case.intact).collect();
+        assert_eq!(intact, [true, true, false], "{:#?}", analysis.problems);
+    }
+
+    #[test]
+    fn settings_and_comments_decide_what_is_told() {
+        let mut settings = Settings::default();
+        let count = |text: &str, settings: &Settings, code: Code| {
+            let document = Document::read(text, ScalarRules::Yaml12);
+            analyzer().problems(&document, &files(), settings).iter().filter(|problem| problem.code == code).count()
+        };
+        assert_eq!(count(SUITE, &settings, Code::UnknownKey), 1);
+        let allowed = SUITE.replace("    expct", "    # speclens: allow(unknown-key)\n    expct");
+        assert_eq!(count(&allowed, &settings, Code::UnknownKey), 0);
+        let misspelt = SUITE.replace("    expct", "    # speclens: allow(unknwn-key)\n    expct");
+        assert_eq!(count(&misspelt, &settings, Code::UnknownKey), 1);
+        assert_eq!(count(&misspelt, &settings, Code::InvalidSetting), 1);
+        settings.severity.insert("unknown-key".to_owned(), Level::Off);
+        assert_eq!(count(SUITE, &settings, Code::UnknownKey), 0);
+    }
 }

@@ -5,6 +5,7 @@
 //! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
 //! one block. [`view`] puts the pieces together again: consumers see one tree.
 
+mod allow;
 mod block;
 mod blocks;
 mod events;
@@ -37,6 +38,7 @@ use block::Name;
 use blocks::{Span, SpanKind};
 use recover::Fault;
 
+pub use allow::Allowance;
 pub use block::{Block, BlockKind};
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;

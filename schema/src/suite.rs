@@ -134,6 +134,24 @@ impl CommandAction {
     }
 }
 
+impl Case {
+    /// The same case at another place, as when a test is inserted above it.
+    pub fn moved(&self, to: Pointer) -> Case {
+        let place = |at: &Pointer| at.below(&self.at).map_or_else(|| at.clone(), |rest| to.join(&rest));
+        let mut case = self.clone();
+        for claim in &mut case.claims {
+            claim.at = place(&claim.at);
+        }
+        match &mut case.action {
+            Action::Command(command) => command.at = place(&command.at),
+            Action::Prompt(prompt) => prompt.at = place(&prompt.at),
+            Action::None => {}
+        }
+        case.at = to;
+        case
+    }
+}
+
 impl Action {
     /// The node where the author wrote what to do.
     pub fn at(&self) -> Option<&Pointer> {

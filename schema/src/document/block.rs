@@ -29,6 +29,8 @@ pub struct Block {
     pub(super) anchors: Vec<Name>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
+    /// Where comments allow problems.
+    pub(super) allows: Vec<usize>,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether the parser stopped only at the end: what is missing may stand in the next block.
@@ -86,6 +88,7 @@ impl Block {
             anchors: Vec::new(),
             aliases: Vec::new(),
             duplicates: Vec::new(),
+            allows: super::allow::marks(text),
             memo: Mutex::new(Vec::new()),
             suspect: None,
             open_ended: false,
