@@ -1,3 +1,62 @@
 //! Performs one action and brings back the evidence.
 
 pub mod process;
+
+use std::{path::Path, time::Duration};
+
+use speclens_schema::{
+    evidence::{Context, Evidence, RunError, RunErrorKind},
+    suite::CommandAction,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What an attempt left behind, and what was noticed on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// What was observed, as it was: nothing is masked or interpreted yet.
+    pub evidence: Evidence,
+    /// Cut output, processes left behind.
+    pub notes: Vec<String>,
+}
+
+/// Runs the command of a test in the suite's directory.
+pub async fn command(
+    action: &CommandAction,
+    context: Context,
+    directory: &Path,
+    limit: usize,
+    cancel: &CancellationToken,
+) -> Attempt {
+    let script = match &action.expanded {
+        Ok(script) => script,
+        Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),
+    };
+    let timeout = Duration::from_millis(action.timeout_ms);
+    let finished = process::run(process::Command { script, directory, timeout, limit }, cancel).await;
+    let began = finished.exit.is_some();
+    let evidence = Evidence {
+        context,
+        command: Some(script.clone()),
+        exit: finished.exit,
+        stdout: began.then_some(finished.stdout),
+        stderr: began.then_some(finished.stderr),
+        output: None,
+        duration_ms: began.then_some(finished.duration.as_secs_f64() * 1000.0),
+        usage: None,
+        error: finished.error,
+    };
+    Attempt { evidence, notes: finished.notes }
+}
+
+fn missing(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("missing template variables: {}; give them values under `vars`", names.join(", "))
+}
+
+impl Attempt {
+    /// An attempt that did not get as far as acting.
+    pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
+        let error = Some(RunError { kind, message: message.into() });
+        Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }
+    }
+}

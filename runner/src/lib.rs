@@ -13,4 +13,9 @@
 //! What it never does: decide what a spec means (`speclens-schema` does), or talk to people and editors
 //! (the `speclens` crate does).
 
+pub mod clock;
+pub mod event;
 pub mod exec;
+pub mod recording;
+pub mod report;
+pub mod run;

@@ -1,0 +1,51 @@
+//! What time it is, or is to be: `SPECLENS_NOW` makes a run reproducible.
+
+use std::{env, str::FromStr};
+
+use anyhow::Context;
+use jiff::Timestamp;
+
+/// The environment variable that stops the clock.
+pub const VARIABLE: &str = "SPECLENS_NOW";
+
+/// The only source of the time of day.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    fixed: Option<Timestamp>,
+}
+
+impl Clock {
+    /// The clock of the system, or the one that stands still at `SPECLENS_NOW` (RFC 3339).
+    pub fn from_environment() -> anyhow::Result<Clock> {
+        match env::var_os(VARIABLE) {
+            None => Ok(Clock::default()),
+            Some(text) if text.is_empty() => Ok(Clock::default()),
+            Some(text) => Clock::fixed(&text.to_string_lossy()),
+        }
+    }
+
+    /// A clock that stands still.
+    pub fn fixed(text: &str) -> anyhow::Result<Clock> {
+        let fixed = Timestamp::from_str(text)
+            .with_context(|| format!("{VARIABLE} is `{text}`: write a time such as 2026-05-14T12:00:00Z"))?;
+        Ok(Clock { fixed: Some(fixed) })
+    }
+
+    /// The time, RFC 3339 in UTC.
+    pub fn now(self) -> String {
+        self.fixed.unwrap_or_else(Timestamp::now).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+
+    #[test]
+    fn a_fixed_clock_stands_still_and_a_wrong_one_is_explained() {
+        let clock = Clock::fixed("2026-05-14T14:00:00+02:00").expect("a valid time");
+        assert_eq!(clock.now(), "2026-05-14T12:00:00Z");
+        let error = Clock::fixed("yesterday").expect_err("not a time");
+        assert!(error.to_string().contains("SPECLENS_NOW is `yesterday`"), "{error}");
+    }
+}

@@ -1,0 +1,159 @@
+//! What a run tells while it goes on. One stream feeds every reporter, the language server and the
+//! progress bar.
+
+use std::{sync::Arc, time::Duration};
+
+use speclens_schema::{
+    dialect::GateReport,
+    evidence::{Evidence, RunErrorKind},
+    judge::Judged,
+    verdict::Status,
+};
+use tokio::sync::mpsc;
+
+/// Where a run tells its events. A listener that has gone away stops nothing.
+pub type Events = mpsc::UnboundedSender<Event>;
+
+/// Something that happened. Cases are named by their place in the suite.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The run begins.
+    Started {
+        /// The attempts that are planned.
+        attempts: usize,
+    },
+    /// An attempt begins.
+    AttemptStarted {
+        /// The case.
+        case: usize,
+        /// Who acts: a model, or `command`.
+        subject: String,
+        /// Which repetition, from 0.
+        repeat: u32,
+    },
+    /// An attempt has ended, has been judged, and recorded.
+    AttemptFinished {
+        /// The case.
+        case: usize,
+        /// What came of it.
+        run: Arc<RunResult>,
+    },
+    /// Something that the person should know and that changes no result.
+    Note {
+        /// One sentence.
+        message: String,
+    },
+    /// The run has ended. Always the last event.
+    Finished(Arc<SuiteResult>),
+}
+
+/// What came of one attempt.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Who acted: a model, or `command`.
+    pub subject: String,
+    /// Which repetition, from 0.
+    pub repeat: u32,
+    /// The worst of its verdicts, or what the missing ones amount to.
+    pub status: Status,
+    /// Why there are no verdicts, when there are none to be had.
+    pub absence: Option<Absence>,
+    /// What each claim says, in the order of the claims.
+    pub verdicts: Vec<Judged>,
+    /// What was observed, secrets masked.
+    pub evidence: Option<Arc<Evidence>>,
+    /// Where the evidence came from.
+    pub origin: Origin,
+    /// What else is worth knowing: cut output, processes left behind.
+    pub notes: Vec<String>,
+}
+
+/// Where evidence came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Observed now, and recorded.
+    Recorded,
+    /// Observed now, and not recorded.
+    Observed,
+    /// Read from a recording.
+    Replayed,
+    /// There is none.
+    Nowhere,
+}
+
+/// Why an attempt has no verdicts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// What kind of reason.
+    pub kind: AbsenceKind,
+    /// What happened and what to do.
+    pub message: String,
+}
+
+/// The kinds of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbsenceKind {
+    /// The attempt broke.
+    Broke(RunErrorKind),
+    /// There is no recording to judge.
+    NoRecording,
+    /// The recording is of something else than what the suite does now.
+    Stale,
+    /// An earlier failure ended the run.
+    FailedFast,
+}
+
+impl AbsenceKind {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
+            AbsenceKind::Broke(RunErrorKind::Spawn) => "spawn",
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
+            AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
+            AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
+            AbsenceKind::NoRecording => "no-recording",
+            AbsenceKind::Stale => "stale",
+            AbsenceKind::FailedFast => "failed-fast",
+        }
+    }
+
+    /// What an attempt without verdicts amounts to.
+    pub fn status(self) -> Status {
+        match self {
+            AbsenceKind::Broke(RunErrorKind::TimedOut | RunErrorKind::Spawn | RunErrorKind::MissingVariable) => {
+                Status::Error
+            }
+            AbsenceKind::Broke(RunErrorKind::Cancelled | RunErrorKind::Unsupported)
+            | AbsenceKind::NoRecording
+            | AbsenceKind::Stale => Status::Unknown,
+            AbsenceKind::FailedFast => Status::Skip,
+        }
+    }
+}
+
+/// What came of one case.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// Its place in the suite.
+    pub case: usize,
+    /// The worst of its runs; `skip` for a case that is switched off.
+    pub status: Status,
+    /// Every attempt: subjects in order, repetitions in order.
+    pub runs: Vec<Arc<RunResult>>,
+}
+
+/// What came of a suite.
+#[derive(Clone, Debug)]
+pub struct SuiteResult {
+    /// The worst of its cases and gates. Gates that are written in the file may forgive failed cases.
+    pub status: Status,
+    /// The selected cases, in the order of the file.
+    pub cases: Vec<CaseResult>,
+    /// What the gates say.
+    pub gates: GateReport,
+    /// Whether the run was cancelled.
+    pub cancelled: bool,
+    /// From start to end.
+    pub duration: Duration,
+}

@@ -1,0 +1,98 @@
+//! Results → text. Pure: values in, text out; who prints it, and where, is not decided here.
+
+pub mod human;
+pub mod json;
+pub mod junit;
+
+use std::{ops::Range, sync::Arc};
+
+use speclens_schema::{
+    dialect::Dialect,
+    document::{Document, Pointer},
+    problem::{Problem, Severity},
+    suite::Suite,
+    verdict::Status,
+};
+
+use crate::event::SuiteResult;
+
+/// Everything that reports tell about one suite.
+#[derive(Clone, Debug)]
+pub struct SuiteReport {
+    /// The file, relative to the working directory.
+    pub path: String,
+    /// Its format.
+    pub dialect: Dialect,
+    /// Its text.
+    pub document: Document,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+    /// What it means.
+    pub suite: Arc<Suite>,
+    /// What came of running it; nothing when it was only checked, or refused.
+    pub result: Option<Arc<SuiteResult>>,
+}
+
+impl SuiteReport {
+    /// Whether the suite has a mistake that forbids to run it.
+    pub fn is_refused(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// The suite in one word.
+    pub fn status(&self) -> Status {
+        if self.is_refused() {
+            return Status::Error;
+        }
+        match &self.result {
+            Some(result) => result.status,
+            None if self.problems.iter().any(|problem| problem.severity == Severity::Warning) => Status::Warn,
+            None => Status::Pass,
+        }
+    }
+
+    /// The name for headings: the author's, or the file's.
+    fn title(&self) -> &str {
+        self.suite.name.as_deref().unwrap_or(&self.path)
+    }
+
+    /// The bytes to point at for a node: its value, or its key where the value takes many lines.
+    fn range_of(&self, pointer: &Pointer) -> Range<usize> {
+        let range = self.document.range_of(pointer);
+        let text = self.document.text();
+        let line = |offset: usize| text.byte_to_line(offset.min(text.len_bytes()));
+        if line(range.start) == line(range.end) { range } else { self.document.key_range_of(pointer) }
+    }
+}
+
+/// How many cases came to which end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    errored: usize,
+    unknown: usize,
+    warned: usize,
+    skipped: usize,
+}
+
+impl Tally {
+    fn of(reports: &[SuiteReport]) -> Tally {
+        let mut tally = Tally::default();
+        for case in reports.iter().filter_map(|report| report.result.as_ref()).flat_map(|result| &result.cases) {
+            match case.status {
+                Status::Skip => tally.skipped += 1,
+                Status::Pass => tally.passed += 1,
+                Status::Warn => tally.warned += 1,
+                Status::Unknown => tally.unknown += 1,
+                Status::Fail => tally.failed += 1,
+                Status::Error => tally.errored += 1,
+            }
+        }
+        tally
+    }
+
+    fn cases(self) -> usize {
+        self.passed + self.failed + self.errored + self.unknown + self.warned + self.skipped
+    }
+}

@@ -1,0 +1,486 @@
+//! The report for people: one line per test, source snippets for what is wrong, a summary.
+//!
+//! The text carries colours; whoever prints it takes them out where they do not belong.
+
+use std::{fmt::Write, ops::Range, time::Duration};
+
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+use speclens_schema::{
+    document::Pointer,
+    evidence::{Evidence, Exit},
+    judge::Judged,
+    problem::{Problem, Severity},
+    suite::Case,
+    verdict::Status,
+};
+
+use super::{SuiteReport, Tally};
+use crate::event::{AbsenceKind, CaseResult, RunResult, SuiteResult};
+
+/// A value longer than this is shortened in the middle.
+const VALUE_LIMIT: usize = 400;
+/// A value with more lines than this is shortened in the middle.
+const VALUE_LINES: usize = 12;
+/// As many lines of standard error are shown.
+const TAIL_LINES: usize = 8;
+
+const GREEN: Style = AnsiColor::Green.on_default().bold();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// What `speclens run` prints.
+pub fn run(reports: &[SuiteReport]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        heading(&mut text, report);
+        problems(&mut text, report);
+        match &report.result {
+            Some(result) => suite(&mut text, report, result),
+            None if report.is_refused() => {
+                let _ = writeln!(text, "{RED}refused{RED:#}: the suite has mistakes and was not run\n");
+            }
+            None => {}
+        }
+    }
+    summary(&mut text, reports);
+    text
+}
+
+/// What `speclens check` prints.
+pub fn check(reports: &[SuiteReport]) -> String {
+    let mut text = String::new();
+    reports.iter().for_each(|report| problems(&mut text, report));
+    let count = |severity: Severity| {
+        reports.iter().flat_map(|report| &report.problems).filter(|problem| problem.severity == severity).count()
+    };
+    let counts = [
+        (count(Severity::Error), "error", RED),
+        (count(Severity::Warning), "warning", YELLOW),
+        (count(Severity::Information), "note", CYAN),
+        (count(Severity::Hint), "hint", CYAN),
+    ];
+    let parts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _, _)| *count > 0)
+        .map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word)))
+        .collect();
+    let tests: usize = reports.iter().map(|report| report.suite.cases.len()).sum();
+    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(tests, "test"));
+    let _ = if parts.is_empty() {
+        writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}")
+    } else {
+        writeln!(text, "{} in {checked}", parts.join(", "))
+    };
+    text
+}
+
+fn heading(text: &mut String, report: &SuiteReport) {
+    let _ = match &report.suite.name {
+        Some(name) => writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown(name), report.path),
+        None => writeln!(text, "{BOLD}{}{BOLD:#}", report.path),
+    };
+}
+
+/// Every problem as a snippet. Remarks are left to the editor.
+fn problems(text: &mut String, report: &SuiteReport) {
+    for problem in &report.problems {
+        if problem.severity != Severity::Hint {
+            let _ = writeln!(text, "{}\n", problem_snippet(report, problem));
+        }
+    }
+}
+
+/// A problem with the lines that it is about, cures below.
+pub fn problem_snippet(report: &SuiteReport, problem: &Problem) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Information => Level::INFO,
+        Severity::Hint => Level::HELP,
+    };
+    let mut marks = vec![Mark { range: problem.range.clone(), label: None, primary: true }];
+    for related in &problem.related {
+        marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
+    }
+    let mut group =
+        level.primary_title(shown(&problem.message)).id(problem.code.as_str()).elements(snippets(report, &marks));
+    for fix in &problem.fixes {
+        group = group.element(Level::HELP.message(shown(&fix.title)));
+    }
+    render(group)
+}
+
+fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
+    let mut details = String::new();
+    for outcome in &result.cases {
+        let case = &report.suite.cases[outcome.case];
+        line(text, case, outcome);
+        for run in &outcome.runs {
+            explain(&mut details, report, case, run, outcome.runs.len());
+        }
+    }
+    text.push('\n');
+    text.push_str(&details);
+    gates(text, report, result);
+}
+
+/// One line per test.
+fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
+    let (mark, style) = mark(outcome.status);
+    let mut remarks = Vec::new();
+    let took: f64 = outcome.runs.iter().filter_map(|run| run.evidence.as_ref()?.duration_ms).sum();
+    if took > 0.0 {
+        remarks.push(duration(Duration::from_secs_f64(took / 1000.0)));
+    }
+    if outcome.runs.len() > 1 {
+        let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
+        remarks.push(format!("{good} of {} runs passed", outcome.runs.len()));
+    }
+    match outcome.status {
+        Status::Skip => remarks.push("skipped".to_owned()),
+        Status::Unknown => remarks.push("unknown".to_owned()),
+        Status::Pass | Status::Warn | Status::Fail | Status::Error => {}
+    }
+    let notes = outcome.runs.iter().flat_map(|run| &run.notes).cloned();
+    remarks.extend(notes);
+    let remarks = if remarks.is_empty() { String::new() } else { format!(" {DIM}({}){DIM:#}", remarks.join(", ")) };
+    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", shown(&case.name));
+}
+
+/// What went wrong in one attempt.
+fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult, runs: usize) {
+    let title = if runs > 1 {
+        let subject = if run.subject == "command" { String::new() } else { format!(" [{}]", run.subject) };
+        format!("{}{subject} #{}", case.name, run.repeat + 1)
+    } else {
+        case.name.clone()
+    };
+    if let Some(absence) = &run.absence {
+        if absence.kind == AbsenceKind::FailedFast {
+            return;
+        }
+        let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
+        let at = case.action.at().unwrap_or(&case.at);
+        let mut group = level
+            .primary_title(format!("`{}`: {}", shown(&title), shown(&absence.message)))
+            .id(absence.kind.as_str())
+            .elements(snippets(report, &[Mark::at(report, at)]));
+        if let Some(evidence) = &run.evidence {
+            group = group.elements(transcript(evidence, true));
+        }
+        let _ = writeln!(text, "{}\n", render(group));
+        return;
+    }
+    let bad: Vec<&Judged> = run
+        .verdicts
+        .iter()
+        .filter(|judged| !matches!(judged.verdict.outcome.status(), Status::Pass | Status::Skip))
+        .collect();
+    for (index, judged) in bad.iter().enumerate() {
+        let is_last = index + 1 == bad.len();
+        let evidence = run.evidence.as_deref().filter(|_| is_last);
+        let _ = writeln!(text, "{}\n", verdict_snippet(report, case, &title, judged, evidence));
+    }
+}
+
+fn verdict_snippet(
+    report: &SuiteReport,
+    case: &Case,
+    title: &str,
+    judged: &Judged,
+    evidence: Option<&Evidence>,
+) -> String {
+    let verdict = &judged.verdict;
+    let claim = &case.claims[judged.claim];
+    let (level, word) = match verdict.outcome.status() {
+        Status::Fail => (Level::ERROR, "failed"),
+        Status::Error => (Level::ERROR, "broke"),
+        Status::Unknown => (Level::WARNING, "unknown"),
+        Status::Warn => (Level::WARNING, "warning"),
+        Status::Pass | Status::Skip => (Level::INFO, "passed"),
+    };
+    let mut main = Mark::at(report, &claim.at.join(&verdict.at));
+    main.label = Some(verdict.label.clone());
+    let mut marks = vec![main];
+    for related in &verdict.related {
+        let mut mark = Mark::at(report, &claim.at.join(&related.at));
+        mark.label = Some(related.message.clone());
+        mark.primary = false;
+        marks.push(mark);
+    }
+    let mut group = level
+        .with_name(word)
+        .primary_title(format!("`{}`: {}", shown(title), shown(&shortened(verdict.outcome.message()))))
+        .id(verdict.code.unwrap_or(verdict.kind))
+        .elements(snippets(report, &marks));
+    if let Some(mismatch) = verdict.outcome.mismatch() {
+        for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
+            if !value.is_empty() {
+                group = group.element(note(name, &shortened(value)));
+            }
+        }
+        for help in &mismatch.help {
+            group = group.element(Level::HELP.message(shown(&shortened(help))));
+        }
+    }
+    if let Some(evidence) = evidence {
+        group = group.elements(transcript(evidence, false));
+    }
+    render(group)
+}
+
+/// How the command ended, where that helps.
+fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
+    let mut elements = Vec::new();
+    if let Some(exit) = evidence.exit
+        && exit.code != Some(0)
+    {
+        elements.push(note("command", &ending(exit)));
+    }
+    if let Some(stdout) = evidence.stdout.as_ref().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
+        elements.push(note("output so far", &tail(&stdout.text)));
+    }
+    if let Some(stderr) = evidence.stderr.as_ref().filter(|stderr| !stderr.text.trim().is_empty()) {
+        elements.push(note("standard error", &tail(&stderr.text)));
+    }
+    elements
+}
+
+fn ending(exit: Exit) -> String {
+    match (exit.code, exit.signal) {
+        (Some(code), _) => format!("ended with exit status {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
+    // A default that nobody wrote says nothing new about tests that failed; alone it is the only word.
+    let failed = result.cases.iter().any(|case| !matches!(case.status, Status::Pass | Status::Warn | Status::Skip));
+    for gate in &result.gates.gates {
+        let wrong = gate.status == Status::Fail;
+        if let Some(at) = gate.at.as_ref().filter(|_| wrong) {
+            let group = Level::ERROR
+                .with_name("gate failed")
+                .primary_title(shown(&gate.message))
+                .id(gate.name)
+                .elements(snippets(report, &[Mark::at(report, at)]));
+            let _ = writeln!(text, "{}\n", render(group));
+        } else if wrong && !failed {
+            let _ = writeln!(text, "{RED}gate failed{RED:#}: {} (the default of `{}`)\n", gate.message, gate.name);
+        }
+    }
+    if result.gates.rescued {
+        let _ = writeln!(text, "{GREEN}allowed{GREEN:#}: the gates of the suite permit the failures above\n");
+    }
+}
+
+fn summary(text: &mut String, reports: &[SuiteReport]) {
+    let tally = Tally::of(reports);
+    let refused = reports.iter().filter(|report| report.is_refused()).count();
+    let mut parts = Vec::new();
+    for (count, word, style) in [
+        (tally.passed, "passed", GREEN),
+        (tally.warned, "with warnings", YELLOW),
+        (tally.failed, "failed", RED),
+        (tally.errored, "broke", RED),
+        (tally.unknown, "unknown", YELLOW),
+        (tally.skipped, "skipped", DIM),
+    ] {
+        if count > 0 {
+            parts.push(format!("{style}{count} {word}{style:#}"));
+        }
+    }
+    if refused > 0 {
+        parts.push(format!("{RED}{} refused{RED:#}", plural(refused, "suite")));
+    }
+    if parts.is_empty() {
+        parts.push("nothing ran".to_owned());
+    }
+    let took: Duration = reports.iter().filter_map(|report| Some(report.result.as_ref()?.duration)).sum();
+    if reports.iter().any(|report| report.result.as_ref().is_some_and(|result| result.cancelled)) {
+        parts.push(format!("{YELLOW}cancelled{YELLOW:#}"));
+    }
+    let _ = writeln!(
+        text,
+        "{BOLD}{}{BOLD:#}: {} {DIM}({}){DIM:#}",
+        plural(tally.cases(), "test"),
+        parts.join(", "),
+        duration(took)
+    );
+}
+
+/// A place to underline.
+struct Mark {
+    range: Range<usize>,
+    label: Option<String>,
+    primary: bool,
+}
+
+impl Mark {
+    fn at(report: &SuiteReport, pointer: &Pointer) -> Mark {
+        Mark { range: report.range_of(pointer), label: None, primary: true }
+    }
+}
+
+/// The lines around each mark. A snippet holds only what is shown, so that long files cost nothing.
+fn snippets(report: &SuiteReport, marks: &[Mark]) -> Vec<Element<'static>> {
+    let text = report.document.text();
+    let end_of = |line: usize| text.line_to_byte((line + 1).min(text.len_lines()));
+    let mut elements = Vec::new();
+    for mark in marks {
+        let start = mark.range.start.min(text.len_bytes());
+        let first = text.byte_to_line(start);
+        let from = text.line_to_byte(first);
+        let source = text.byte_slice(from..end_of(first)).to_string();
+        let visible = source.trim_end_matches(['\r', '\n']);
+        let begin = (start - from).min(visible.len());
+        let end = (mark.range.end.max(start) - from).clamp(begin, visible.len());
+        let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let annotation: Annotation<'static> = kind.span(begin..end).label(mark.label.as_deref().map(shown));
+        elements.push(Element::from(
+            Snippet::source(tabless(visible))
+                .path(report.path.clone())
+                .line_start(first + 1)
+                .fold(false)
+                .annotation(annotation),
+        ));
+    }
+    elements
+}
+
+/// Control characters would move the cursor; one column each keeps the carets where they belong.
+fn tabless(line: &str) -> String {
+    let plain = |it: char| if it.is_control() && it.len_utf8() == 1 { ' ' } else { it };
+    line.chars().map(plain).collect()
+}
+
+fn note(name: &str, value: &str) -> Element<'static> {
+    let value = shown(value);
+    let text = if value.contains('\n') { format!("\n{value}") } else { value };
+    Element::from(Level::NOTE.with_name(name.to_owned()).message(text))
+}
+
+fn render(group: Group<'_>) -> String {
+    Renderer::styled().render(&[group])
+}
+
+/// Text from outside, without anything that a terminal would obey.
+fn shown(text: &str) -> String {
+    text.chars()
+        .map(|it| match it {
+            '\n' => '\n',
+            '\t' => ' ',
+            it if it.is_control() => char::REPLACEMENT_CHARACTER,
+            it => it,
+        })
+        .collect()
+}
+
+/// Long values lose their middle. The whole is in the JSON report.
+fn shortened(value: &str) -> String {
+    const NOTE: &str = "see --report json for all";
+    let lines: Vec<&str> = value.split('\n').collect();
+    if lines.len() > VALUE_LINES {
+        let half = VALUE_LINES / 2;
+        let hidden = lines.len() - 2 * half;
+        let middle = format!("[… {hidden} more lines, {NOTE} …]");
+        let kept: Vec<&str> = lines[..half]
+            .iter()
+            .copied()
+            .chain([middle.as_str()])
+            .chain(lines[lines.len() - half..].iter().copied())
+            .collect();
+        return clipped(&kept.join("\n"), 4 * VALUE_LIMIT, NOTE);
+    }
+    clipped(value, VALUE_LIMIT, NOTE)
+}
+
+fn clipped(value: &str, limit: usize, note: &str) -> String {
+    let count = value.chars().count();
+    if count <= limit {
+        return value.to_owned();
+    }
+    let head: String = value.chars().take(limit / 2).collect();
+    let tail: String = value.chars().skip(count - limit / 2).collect();
+    format!("{head}[… {} more characters, {note} …]{tail}", count - 2 * (limit / 2))
+}
+
+/// The last lines of a stream.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let from = lines.len().saturating_sub(TAIL_LINES);
+    let kept: Vec<String> =
+        lines[from..].iter().map(|line| clipped(line, VALUE_LIMIT, "see --report json for all")).collect();
+    let kept = kept.join("\n");
+    if from > 0 { format!("[… {from} lines before …]\n{kept}") } else { kept }
+}
+
+fn mark(status: Status) -> (&'static str, Style) {
+    match status {
+        Status::Skip => ("○", DIM),
+        Status::Pass => ("✓", GREEN),
+        Status::Warn => ("⚠", YELLOW),
+        Status::Unknown => ("?", YELLOW),
+        Status::Fail => ("✗", RED),
+        Status::Error => ("!", RED),
+    }
+}
+
+/// A duration as people say it.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 1.0 {
+        format!("{} ms", (seconds * 1000.0).round())
+    } else if seconds < 60.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!("{} min {} s", duration.as_secs() / 60, duration.as_secs() % 60)
+    }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{duration, shortened, shown, tail};
+
+    #[test]
+    fn long_values_lose_their_middle_and_say_where_it_is() {
+        assert_eq!(shortened("short"), "short");
+        let long = "a".repeat(300) + &"b".repeat(300);
+        let short = shortened(&long);
+        assert!(short.starts_with("aaa") && short.ends_with("bbb"));
+        assert!(short.contains("[… 200 more characters, see --report json for all …]"), "{short}");
+        let lines: Vec<String> = (0..100).map(|line| line.to_string()).collect();
+        let short = shortened(&lines.join("\n"));
+        assert!(short.contains("5\n[… 88 more lines, see --report json for all …]\n94"), "{short}");
+    }
+
+    #[test]
+    fn the_end_of_standard_error_is_shown() {
+        let lines: Vec<String> = (0..10).map(|line| line.to_string()).collect();
+        assert_eq!(tail(&lines.join("\n")), "[… 2 lines before …]\n2\n3\n4\n5\n6\n7\n8\n9");
+        assert_eq!(tail("one\n"), "one");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_passed_on() {
+        assert_eq!(shown("a\u{1b}[31mb\tc\nd"), "a\u{fffd}[31mb c\nd");
+    }
+
+    #[test]
+    fn durations_read_well() {
+        assert_eq!(duration(Duration::from_millis(12)), "12 ms");
+        assert_eq!(duration(Duration::from_millis(1240)), "1.2 s");
+        assert_eq!(duration(Duration::from_secs(61)), "1 min 1 s");
+    }
+}

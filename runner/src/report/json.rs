@@ -1,0 +1,493 @@
+//! The report for programs: a contract with a version and a schema of its own, `schema/json/report.schema.json`.
+
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use speclens_schema::{
+    dialect::{Dialect, GateOutcome},
+    document::{Encoding, Lines, Pointer},
+    evidence::{Evidence, ToolCall, Usage},
+    judge::Judged,
+    problem::Severity,
+    suite::Case,
+    verdict::Status,
+};
+
+use super::{SuiteReport, Tally};
+use crate::event::{CaseResult, Origin, RunResult};
+
+/// What may be left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Whether the tests are listed: `speclens check` has none to tell about.
+    pub cases: bool,
+    /// Whether what was observed is included.
+    pub evidence: bool,
+}
+
+/// The report as JSON text with a final line end.
+pub fn render(reports: &[SuiteReport], content: Content) -> String {
+    let report = report(reports, content);
+    let mut text = serde_json::to_string_pretty(&report).expect("a report is plain data with text keys");
+    text.push('\n');
+    text
+}
+
+/// The JSON Schema of the report, as the text of its committed copy.
+pub fn schema_text() -> String {
+    let schema = schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Report>();
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+    text.push('\n');
+    text
+}
+
+/// What `speclens run --report json` and `speclens check --format json` print.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Report {
+    /// The version of this format.
+    speclens: u32,
+    /// Every suite, in the order of their paths.
+    suites: Vec<SuiteEntry>,
+    /// How many tests came to which end.
+    totals: Totals,
+}
+
+/// One suite.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct SuiteEntry {
+    /// The file, relative to the working directory.
+    path: String,
+    /// Its format.
+    dialect: Dialect,
+    /// The worst of its tests and gates; `error` for a suite that is refused.
+    status: Status,
+    /// What is wrong with the text.
+    problems: Vec<ProblemEntry>,
+    /// The conditions on the whole run; empty when nothing ran.
+    gates: Vec<GateEntry>,
+    /// The tests in the order of the file. Only in reports of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cases: Option<Vec<CaseEntry>>,
+}
+
+/// A mistake in the text.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct ProblemEntry {
+    /// The kind of mistake; `speclens explain CODE` tells more.
+    code: String,
+    /// How bad it is.
+    severity: Severity,
+    /// What is wrong and what to do.
+    message: String,
+    /// Where.
+    place: Place,
+    /// Other places that belong to it.
+    related: Vec<RelatedEntry>,
+}
+
+/// Another place that belongs to something.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct RelatedEntry {
+    /// What is there.
+    message: String,
+    /// Where.
+    place: Place,
+}
+
+/// A condition on the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct GateEntry {
+    /// Its name in the format.
+    name: String,
+    /// Where it is written; null for a default.
+    place: Option<Place>,
+    /// `pass` or `fail`.
+    status: Status,
+    /// The limit.
+    expected: f64,
+    /// The measured value.
+    actual: f64,
+    /// The story in one sentence.
+    message: String,
+}
+
+/// A test.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct CaseEntry {
+    /// Its name.
+    name: String,
+    /// Where it is written.
+    place: Place,
+    /// The worst of its runs.
+    status: Status,
+    /// Every attempt; none for a test that is switched off.
+    runs: Vec<RunEntry>,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct RunEntry {
+    /// Which repetition, from 0.
+    run: u32,
+    /// Who acted: a model, or `command`.
+    subject: String,
+    /// The worst of its verdicts, or what the reason for their absence amounts to.
+    status: Status,
+    /// How long it took; null when it did not begin.
+    duration_ms: Option<f64>,
+    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), or is
+    /// not on disk (`none`).
+    recording: RecordingState,
+    /// Why there are no verdicts, when there are none to be had.
+    error: Option<ErrorEntry>,
+    /// What each claim says, in the order of the original tool.
+    verdicts: Vec<VerdictEntry>,
+    /// What else was noticed: cut output, processes left behind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// What was observed, with `--set report.evidence=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<EvidenceEntry>,
+}
+
+/// Where evidence stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum RecordingState {
+    /// Observed and recorded now.
+    Fresh,
+    /// Read from a recording.
+    Replayed,
+    /// Not on disk.
+    None,
+}
+
+/// Why there are no verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct ErrorEntry {
+    /// `timed-out`, `spawn`, `missing-variable`, `cancelled`, `unsupported`, `no-recording`, `stale` or
+    /// `failed-fast`.
+    kind: String,
+    /// What happened and what to do.
+    message: String,
+}
+
+/// What a claim says about an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct VerdictEntry {
+    /// When it was judged, in formats that have phases.
+    phase: Option<String>,
+    /// The claim's number within its phase.
+    index: usize,
+    /// The claim, as a JSON Pointer.
+    claim: Pointer,
+    /// The original tool's name for this kind of result.
+    r#type: String,
+    /// The original tool's label.
+    label: String,
+    /// The answer.
+    outcome: Status,
+    /// The original tool's failure code.
+    code: Option<String>,
+    /// The original tool's score, 0 to 1.
+    score: Option<f64>,
+    /// The story in one sentence; empty for a pass.
+    message: String,
+    /// What the claim wants, where it does not hold.
+    expected: Option<String>,
+    /// What was observed, where it does not hold.
+    actual: Option<String>,
+    /// What helps: the nearest candidate, a difference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    help: Vec<String>,
+    /// The part of the claim that decides.
+    place: Place,
+    /// Other places that belong to it.
+    related: Vec<RelatedEntry>,
+}
+
+/// What was observed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct EvidenceEntry {
+    /// The output without protocol events, trimmed; null when nothing ran.
+    output_text: Option<String>,
+    /// The structured output; absent when none was reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_json: Option<Value>,
+    /// The tool calls in order.
+    tool_calls: Vec<ToolCallEntry>,
+    /// The commands that ran, placeholders filled.
+    commands: Vec<String>,
+    /// The exit status; null when a signal ended the command, or nothing ran.
+    exit_code: Option<i32>,
+    /// Standard output.
+    stdout: Option<String>,
+    /// Standard error.
+    stderr: Option<String>,
+    /// Tokens and money.
+    usage: Option<UsageEntry>,
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct ToolCallEntry {
+    /// The caller's id, or a generated one.
+    id: String,
+    /// The tool.
+    name: String,
+    /// What it was called with.
+    arguments: Value,
+}
+
+/// Tokens and money.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct UsageEntry {
+    /// Tokens sent.
+    input_tokens: u64,
+    /// Tokens received.
+    output_tokens: u64,
+    /// US dollars, when the price is known.
+    cost_usd: Option<f64>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct Place {
+    /// The file, relative to the working directory.
+    path: String,
+    /// The node, as a JSON Pointer.
+    pointer: Pointer,
+    /// Its text.
+    range: PlaceRange,
+}
+
+/// A range of text, the end not included.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct PlaceRange {
+    /// Where it begins.
+    start: Position,
+    /// Where it ends.
+    end: Position,
+}
+
+/// A position in a text.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct Position {
+    /// The line, from 0.
+    line: usize,
+    /// The column in UTF-16 units, from 0.
+    character: usize,
+}
+
+/// How many tests came to which end.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct Totals {
+    /// All of them.
+    cases: usize,
+    /// Every claim holds.
+    passed: usize,
+    /// A claim does not hold.
+    failed: usize,
+    /// The run or a claim broke.
+    errored: usize,
+    /// Something was not observed.
+    unknown: usize,
+    /// Something is worth a look.
+    warned: usize,
+    /// Not run, on purpose.
+    skipped: usize,
+}
+
+fn report(reports: &[SuiteReport], content: Content) -> Report {
+    let tally = Tally::of(reports);
+    Report {
+        speclens: 1,
+        suites: reports.iter().map(|report| Writer { report, content }.suite()).collect(),
+        totals: Totals {
+            cases: tally.cases(),
+            passed: tally.passed,
+            failed: tally.failed,
+            errored: tally.errored,
+            unknown: tally.unknown,
+            warned: tally.warned,
+            skipped: tally.skipped,
+        },
+    }
+}
+
+struct Writer<'r> {
+    report: &'r SuiteReport,
+    content: Content,
+}
+
+impl Writer<'_> {
+    fn suite(&self) -> SuiteEntry {
+        let report = self.report;
+        let result = report.result.as_deref();
+        let cases = result.map_or(&[][..], |result| &result.cases);
+        let gates = result.map_or(&[][..], |result| &result.gates.gates);
+        SuiteEntry {
+            path: report.path.clone(),
+            dialect: report.dialect,
+            status: report.status(),
+            problems: report
+                .problems
+                .iter()
+                .map(|problem| ProblemEntry {
+                    code: problem.code.as_str().to_owned(),
+                    severity: problem.severity,
+                    message: problem.message.clone(),
+                    place: self.place_at(&problem.at, problem.range.clone()),
+                    related: problem
+                        .related
+                        .iter()
+                        .map(|related| RelatedEntry {
+                            message: related.message.clone(),
+                            place: self.place_at(&related.at, related.range.clone()),
+                        })
+                        .collect(),
+                })
+                .collect(),
+            gates: gates.iter().map(|gate| self.gate(gate)).collect(),
+            cases: self.content.cases.then(|| cases.iter().map(|case| self.case(case)).collect()),
+        }
+    }
+
+    fn gate(&self, gate: &GateOutcome) -> GateEntry {
+        GateEntry {
+            name: gate.name.to_owned(),
+            place: gate.at.as_ref().map(|at| self.place(at)),
+            status: gate.status,
+            expected: gate.expected,
+            actual: gate.actual,
+            message: gate.message.clone(),
+        }
+    }
+
+    fn case(&self, result: &CaseResult) -> CaseEntry {
+        let case = &self.report.suite.cases[result.case];
+        CaseEntry {
+            name: case.name.clone(),
+            place: self.place_at(&case.at, self.report.document.range_of(&case.at)),
+            status: result.status,
+            runs: result.runs.iter().map(|run| self.run(case, run)).collect(),
+        }
+    }
+
+    fn run(&self, case: &Case, run: &RunResult) -> RunEntry {
+        RunEntry {
+            run: run.repeat,
+            subject: run.subject.clone(),
+            status: run.status,
+            duration_ms: run.evidence.as_ref().and_then(|evidence| evidence.duration_ms),
+            recording: match run.origin {
+                Origin::Recorded => RecordingState::Fresh,
+                Origin::Replayed => RecordingState::Replayed,
+                Origin::Observed | Origin::Nowhere => RecordingState::None,
+            },
+            error: run
+                .absence
+                .as_ref()
+                .map(|absence| ErrorEntry { kind: absence.kind.as_str().to_owned(), message: absence.message.clone() }),
+            verdicts: run.verdicts.iter().map(|judged| self.verdict(case, judged)).collect(),
+            notes: run.notes.clone(),
+            evidence: run.evidence.as_deref().filter(|_| self.content.evidence).map(EvidenceEntry::of),
+        }
+    }
+
+    fn verdict(&self, case: &Case, judged: &Judged) -> VerdictEntry {
+        let claim = &case.claims[judged.claim];
+        let verdict = &judged.verdict;
+        let mismatch = verdict.outcome.mismatch();
+        VerdictEntry {
+            phase: claim.phase.map(str::to_owned),
+            index: case.claims[..judged.claim].iter().filter(|other| other.phase == claim.phase).count(),
+            claim: claim.at.clone(),
+            r#type: verdict.kind.to_owned(),
+            label: verdict.label.clone(),
+            outcome: verdict.outcome.status(),
+            code: verdict.code.map(str::to_owned),
+            score: verdict.score,
+            message: verdict.outcome.message().to_owned(),
+            expected: mismatch.map(|mismatch| mismatch.expected.clone()),
+            actual: mismatch.map(|mismatch| mismatch.actual.clone()),
+            help: mismatch.map(|mismatch| mismatch.help.clone()).unwrap_or_default(),
+            place: self.place(&claim.at.join(&verdict.at)),
+            related: verdict
+                .related
+                .iter()
+                .map(|related| RelatedEntry {
+                    message: related.message.clone(),
+                    place: self.place(&claim.at.join(&related.at)),
+                })
+                .collect(),
+        }
+    }
+
+    fn place(&self, pointer: &Pointer) -> Place {
+        self.place_at(pointer, self.report.range_of(pointer))
+    }
+
+    fn place_at(&self, pointer: &Pointer, range: Range<usize>) -> Place {
+        let lines = Lines::new(self.report.document.text(), Encoding::Utf16);
+        let position = |offset| {
+            let place = lines.place(offset);
+            Position { line: place.line, character: place.column }
+        };
+        Place {
+            path: self.report.path.clone(),
+            pointer: pointer.clone(),
+            range: PlaceRange { start: position(range.start), end: position(range.end) },
+        }
+    }
+}
+
+impl EvidenceEntry {
+    fn of(evidence: &Evidence) -> EvidenceEntry {
+        let output = evidence.output.as_ref();
+        EvidenceEntry {
+            output_text: output.map(|output| output.text.clone()),
+            output_json: output.and_then(|output| output.json.clone()),
+            tool_calls: output.into_iter().flat_map(|output| &output.tool_calls).map(ToolCallEntry::of).collect(),
+            commands: evidence.command.iter().cloned().collect(),
+            exit_code: evidence.exit.and_then(|exit| exit.code),
+            stdout: evidence.stdout.as_ref().map(|capture| capture.text.clone()),
+            stderr: evidence.stderr.as_ref().map(|capture| capture.text.clone()),
+            usage: evidence.usage.map(UsageEntry::of),
+        }
+    }
+}
+
+impl ToolCallEntry {
+    fn of(call: &ToolCall) -> ToolCallEntry {
+        ToolCallEntry { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() }
+    }
+}
+
+impl UsageEntry {
+    fn of(usage: Usage) -> UsageEntry {
+        UsageEntry { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, cost_usd: usage.cost_usd }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, path::Path};
+
+    /// The committed schema is the generated one. Stale, it is rewritten, and the test fails once.
+    #[test]
+    fn the_committed_schema_is_fresh() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/json/report.schema.json");
+        let generated = super::schema_text();
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        if committed != generated {
+            fs::write(&path, generated).expect("the repository can be written");
+            panic!("{} was stale and has been rewritten: commit it", path.display());
+        }
+    }
+}

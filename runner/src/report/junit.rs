@@ -1,0 +1,195 @@
+//! The report for build servers: JUnit's XML. A claim that does not hold is a `failure`, a run that broke or
+//! was not observed an `error`, a test that is switched off `skipped`.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use speclens_schema::{
+    evidence::Evidence,
+    problem::Severity,
+    suite::Case,
+    verdict::{Outcome, Status},
+};
+
+use super::SuiteReport;
+use crate::event::{RunResult, SuiteResult};
+
+/// The report as XML.
+pub fn render(reports: &[SuiteReport]) -> String {
+    let mut junit = Report::new("speclens");
+    let mut total = Duration::ZERO;
+    for report in reports {
+        junit.add_test_suite(suite(report));
+        if let Some(result) = &report.result {
+            total += result.duration;
+            if !result.gates.gates.is_empty() {
+                junit.add_test_suite(gates(report, result));
+            }
+        }
+    }
+    junit.set_time(total);
+    junit.to_string().expect("a report holds no text that XML cannot")
+}
+
+fn suite(report: &SuiteReport) -> TestSuite {
+    let mut suite = TestSuite::new(report.title());
+    suite.add_property(Property::new("path", &report.path));
+    suite.add_property(Property::new("dialect", report.dialect.as_str()));
+    let Some(result) = &report.result else {
+        suite.add_test_case(refusal(report));
+        return suite;
+    };
+    suite.set_time(result.duration);
+    for outcome in &result.cases {
+        let case = &report.suite.cases[outcome.case];
+        if outcome.runs.is_empty() {
+            suite.add_test_case(without_runs(report, case, outcome.status));
+        }
+        let several_subjects = outcome.runs.iter().any(|run| run.subject != outcome.runs[0].subject);
+        let several_runs = outcome.runs.iter().any(|run| run.repeat > 0);
+        for run in &outcome.runs {
+            let mut name = case.name.clone();
+            if several_subjects {
+                name.push_str(&format!(" [{}]", run.subject));
+            }
+            if several_runs {
+                name.push_str(&format!(" #{}", run.repeat + 1));
+            }
+            suite.add_test_case(attempt(report, run, name));
+        }
+    }
+    suite
+}
+
+/// A suite with mistakes is one test that broke.
+fn refusal(report: &SuiteReport) -> TestCase {
+    let errors: Vec<&str> = report
+        .problems
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .map(|problem| problem.message.as_str())
+        .collect();
+    let status = if errors.is_empty() {
+        TestCaseStatus::success()
+    } else {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("invalid-suite").set_message("the suite has mistakes and was not run");
+        status.set_description(errors.join("\n"));
+        status
+    };
+    named(report, "suite".to_owned(), status)
+}
+
+fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
+    let status = match status {
+        Status::Skip => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("switched off in the suite");
+            status
+        }
+        Status::Pass | Status::Warn => TestCaseStatus::success(),
+        Status::Unknown | Status::Fail | Status::Error => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type(status_word(Status::Unknown)).set_message("no model is asked, so nothing is known");
+            status
+        }
+    };
+    named(report, case.name.clone(), status)
+}
+
+fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
+    let mut test = named(report, name, status_of(run));
+    test.set_assertions(run.verdicts.len());
+    test.add_property(Property::new("subject", &run.subject));
+    test.add_property(Property::new("run", run.repeat.to_string()));
+    for note in &run.notes {
+        test.add_property(Property::new("note", note));
+    }
+    if let Some(evidence) = &run.evidence {
+        describe(&mut test, evidence, run.status);
+    }
+    test
+}
+
+fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
+    if let Some(duration) = evidence.duration_ms {
+        test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
+    }
+    if let Some(code) = evidence.exit.and_then(|exit| exit.code) {
+        test.add_property(Property::new("exit_code", code.to_string()));
+    }
+    if let Some(signal) = evidence.exit.and_then(|exit| exit.signal) {
+        test.add_property(Property::new("signal", signal.to_string()));
+    }
+    if matches!(status, Status::Fail | Status::Error | Status::Unknown) {
+        if let Some(stdout) = &evidence.stdout {
+            test.set_system_out(&stdout.text);
+        }
+        if let Some(stderr) = &evidence.stderr {
+            test.set_system_err(&stderr.text);
+        }
+    }
+}
+
+fn status_of(run: &RunResult) -> TestCaseStatus {
+    let kind = match run.status {
+        Status::Pass | Status::Warn => return TestCaseStatus::success(),
+        Status::Skip => {
+            let mut status = TestCaseStatus::skipped();
+            if let Some(absence) = &run.absence {
+                status.set_message(&absence.message);
+            }
+            return status;
+        }
+        Status::Fail => NonSuccessKind::Failure,
+        Status::Unknown | Status::Error => NonSuccessKind::Error,
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    if let Some(absence) = &run.absence {
+        status.set_type(absence.kind.as_str()).set_message(&absence.message);
+        return status;
+    }
+    let bad: Vec<_> = run
+        .verdicts
+        .iter()
+        .map(|judged| &judged.verdict)
+        .filter(|verdict| match verdict.outcome {
+            Outcome::Pass | Outcome::Skip(_) | Outcome::Warn(_) => false,
+            Outcome::Fail(_) | Outcome::Unknown(_) | Outcome::Error(_) => true,
+        })
+        .collect();
+    if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
+        status.set_type(worst.code.unwrap_or(status_word(run.status)));
+        status.set_message(format!("{}: {}", worst.label, worst.outcome.message()));
+    }
+    let lines: Vec<String> =
+        bad.iter().map(|verdict| format!("{}: {}", verdict.label, verdict.outcome.message())).collect();
+    status.set_description(lines.join("\n"));
+    status
+}
+
+fn status_word(status: Status) -> &'static str {
+    status.as_str()
+}
+
+/// The gates are a suite of their own, so that one that fails alone turns the build red.
+fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
+    let mut suite = TestSuite::new(format!("{}: gates", report.title()));
+    for gate in &result.gates.gates {
+        let status = if gate.status == Status::Fail {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type("GATE_FAILED").set_message(&gate.message);
+            status
+        } else {
+            TestCaseStatus::success()
+        };
+        suite.add_test_case(named(report, gate.name.to_owned(), status));
+    }
+    suite
+}
+
+fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
+    let mut test = TestCase::new(name, status);
+    test.set_classname(&report.path);
+    test
+}

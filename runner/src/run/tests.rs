@@ -1,0 +1,267 @@
+//! Runs of suites that are built by hand, with real commands.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+
+use speclens_schema::{
+    dialect::{Dialect, Gates, kindlm},
+    document::Pointer,
+    evidence::{Evidence, RunErrorKind},
+    mask::Secrets,
+    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
+    verdict::{Check, Mismatch, Outcome, Status, Verdict},
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Job, Mode, Options, run};
+use crate::{
+    clock::Clock,
+    event::{AbsenceKind, Event, Origin, SuiteResult},
+    recording::Recordings,
+};
+
+/// Claims that standard output holds a text.
+#[derive(Debug)]
+struct Says(&'static str);
+
+impl Check for Says {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let holds = evidence.stdout.as_ref().is_some_and(|stdout| stdout.text.contains(self.0));
+        let outcome = if holds { Outcome::Pass } else { Outcome::Fail(Mismatch::default()) };
+        vec![Verdict {
+            at: Pointer::root(),
+            kind: "says",
+            label: self.0.to_owned(),
+            code: None,
+            score: None,
+            outcome,
+            related: Vec::new(),
+        }]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.to_owned()]
+    }
+}
+
+fn case(name: &str, command: &str, says: &'static str) -> Case {
+    let action = CommandAction {
+        at: Pointer::root(),
+        template: command.to_owned(),
+        variables: BTreeMap::new(),
+        expanded: Ok(command.to_owned()),
+        inputs: BTreeMap::new(),
+        timeout_ms: 20_000,
+    };
+    Case {
+        name: name.to_owned(),
+        at: Pointer::root(),
+        tags: Vec::new(),
+        skip: false,
+        repeat: 1,
+        action: Action::Command(action),
+        claims: vec![Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(says)) }],
+        intact: true,
+    }
+}
+
+fn with_timeout(mut case: Case, timeout: u64) -> Case {
+    let Action::Command(action) = &mut case.action else { panic!("a command") };
+    action.timeout_ms = timeout;
+    case
+}
+
+struct Ran {
+    result: Arc<SuiteResult>,
+    events: Vec<Event>,
+}
+
+async fn run_in(directory: &Path, cases: Vec<Case>, options: Options) -> Ran {
+    run_with(directory, cases, options, CancellationToken::new()).await
+}
+
+async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: CancellationToken) -> Ran {
+    let suite = Suite {
+        dialect: Dialect::KindLm,
+        name: None,
+        cases: cases.into_iter().map(Arc::new).collect(),
+        gates: Gates::KindLm(kindlm::Gates::default()),
+        concurrency: 4,
+    };
+    let job = Job {
+        suite: Arc::new(suite),
+        directory: directory.to_owned(),
+        recordings: Some(Arc::new(Recordings::open(directory, "kindlm.yaml"))),
+        secrets: Arc::new(Secrets::default()),
+        clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
+        output_limit: 1024 * 1024,
+    };
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let result = run(job, options, cancel, sender).await;
+    let mut events = Vec::new();
+    while let Some(event) = receiver.recv().await {
+        events.push(event);
+    }
+    Ran { result, events }
+}
+
+fn statuses(ran: &Ran) -> Vec<Status> {
+    ran.result.cases.iter().map(|case| case.status).collect()
+}
+
+fn recorded() -> Options {
+    Options { mode: Mode::Recorded, ..Options::default() }
+}
+
+#[tokio::test]
+async fn results_stand_in_the_order_of_the_file_whatever_ends_first() {
+    let directory = tempfile::tempdir().unwrap();
+    // The first command waits for the second one.
+    let cases = vec![
+        case("waits", "while [ ! -e go ]; do :; done; echo a", "a"),
+        Case { repeat: 2, ..case("goes", "touch go; echo b", "x") },
+        Case { skip: true, ..case("skipped", "touch never", "") },
+    ];
+    let ran = run_in(directory.path(), cases, Options::default()).await;
+    assert_eq!(statuses(&ran), [Status::Pass, Status::Fail, Status::Skip]);
+    assert_eq!(ran.result.status, Status::Fail);
+    let repeats: Vec<u32> = ran.result.cases[1].runs.iter().map(|run| run.repeat).collect();
+    assert_eq!(repeats, [0, 1]);
+    assert!(!directory.path().join("never").exists());
+    let finished = ran.events.iter().filter(|event| matches!(event, Event::AttemptFinished { .. })).count();
+    assert_eq!(finished, 3);
+    assert!(matches!(ran.events[0], Event::Started { attempts: 3 }));
+    assert!(matches!(ran.events.last(), Some(Event::Finished(_))));
+}
+
+#[tokio::test]
+async fn no_more_attempts_run_at_once_than_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    // Each command fails when it sees another one at work.
+    let script = "mkdir busy || echo clash; touch seen; rmdir busy";
+    let cases = (0..6).map(|index| case(&format!("c{index}"), script, "")).collect::<Vec<_>>();
+    let ran = run_in(directory.path(), cases, Options { concurrency: Some(1), ..Options::default() }).await;
+    for case in &ran.result.cases {
+        assert_eq!(case.runs[0].evidence.as_ref().unwrap().stdout.as_ref().unwrap().text, "");
+    }
+}
+
+#[tokio::test]
+async fn recordings_are_judged_without_acting() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "echo x >> marker; echo hello";
+    let live = run_in(directory.path(), vec![case("a", script, "hello")], Options::default()).await;
+    assert_eq!((statuses(&live), live.result.cases[0].runs[0].origin), (vec![Status::Pass], Origin::Recorded));
+    let cases = vec![
+        case("a", script, "goodbye"),
+        case("b", "echo new", "new"),
+        case("renamed", script, "hello"),
+        case("a", "echo changed", "changed"),
+    ];
+    let replayed = run_in(directory.path(), cases, recorded()).await;
+    assert_eq!(statuses(&replayed), [Status::Fail, Status::Unknown, Status::Pass, Status::Unknown]);
+    let kinds: Vec<_> =
+        replayed.result.cases.iter().map(|case| case.runs[0].absence.as_ref().map(|absence| absence.kind)).collect();
+    assert_eq!(kinds, [None, Some(AbsenceKind::NoRecording), None, Some(AbsenceKind::Stale)]);
+    assert_eq!(replayed.result.cases[0].runs[0].origin, Origin::Replayed);
+    assert_eq!(fs::read_to_string(directory.path().join("marker")).unwrap(), "x\n");
+}
+
+#[tokio::test]
+async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let slow = || vec![with_timeout(case("slow", "echo partial; sleep 30", "partial"), 300)];
+    let live = run_in(directory.path(), slow(), Options::default()).await;
+    let replayed = run_in(directory.path(), slow(), recorded()).await;
+    for ran in [live, replayed] {
+        let run = &ran.result.cases[0].runs[0];
+        assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
+        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::Broke(RunErrorKind::TimedOut));
+        assert_eq!(run.evidence.as_ref().unwrap().stdout.as_ref().unwrap().text, "partial\n");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_observed_is_unknown() {
+    let directory = tempfile::tempdir().unwrap();
+    let prompt = PromptAction { at: Pointer::root(), prompt: "p".to_owned(), models: vec!["m".to_owned()] };
+    let nobody = PromptAction { models: Vec::new(), ..prompt.clone() };
+    let mut missing = case("missing", "echo {{a}}", "");
+    let Action::Command(action) = &mut missing.action else { panic!("a command") };
+    action.expanded = Err(vec!["a".to_owned()]);
+    let cases = vec![
+        Case { action: Action::Prompt(prompt), ..case("prompt", "", "") },
+        Case { action: Action::Prompt(nobody), ..case("nobody", "", "") },
+        Case { action: Action::None, ..case("none", "", "") },
+        missing,
+    ];
+    let ran = run_in(directory.path(), cases, Options::default()).await;
+    assert_eq!(statuses(&ran), [Status::Unknown, Status::Unknown, Status::Unknown, Status::Error]);
+    let message = &ran.result.cases[0].runs[0].absence.as_ref().unwrap().message;
+    assert!(message.starts_with("asking models is not supported yet"), "{message}");
+    let message = &ran.result.cases[3].runs[0].absence.as_ref().unwrap().message;
+    assert!(message.starts_with("missing template variables: `a`"), "{message}");
+}
+
+#[tokio::test]
+async fn failing_fast_starts_nothing_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = vec![case("bad", "echo a", "b"), case("next", "touch marker", "")];
+    let options = Options { fail_fast: true, concurrency: Some(1), ..Options::default() };
+    let ran = run_in(directory.path(), cases, options).await;
+    assert_eq!(statuses(&ran), [Status::Fail, Status::Skip]);
+    assert_eq!(ran.result.status, Status::Fail);
+    assert!(!directory.path().join("marker").exists());
+}
+
+#[tokio::test]
+async fn selected_cases_run_and_the_others_are_not_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = vec![case("a", "touch marker", ""), case("b", "true", "")];
+    let options = Options { cases: Some([1].into()), ..Options::default() };
+    let ran = run_in(directory.path(), cases, options).await;
+    assert_eq!(ran.result.cases.iter().map(|case| case.case).collect::<Vec<_>>(), [1]);
+    assert!(!directory.path().join("marker").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_run_ends_and_records_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cancel = CancellationToken::new();
+    let cases = (0..6).map(|index| case(&format!("c{index}"), "touch started; sleep 60", "")).collect::<Vec<_>>();
+    let (path, token) = (directory.path().to_owned(), cancel.clone());
+    let running = tokio::spawn(async move { run_with(&path, cases, Options::default(), token).await });
+    while !directory.path().join("started").exists() {
+        tokio::task::yield_now().await;
+    }
+    cancel.cancel();
+    let ran = running.await.unwrap();
+    assert!(ran.result.cancelled);
+    assert!(statuses(&ran).iter().all(|&status| status == Status::Unknown));
+    assert!(!directory.path().join(".speclens").exists());
+}
+
+#[tokio::test]
+async fn a_recorder_that_fails_is_told_once_and_fails_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join(".speclens"), "a file stands in the way").unwrap();
+    let cases = vec![case("a", "echo a", "a"), case("b", "echo b", "b")];
+    let ran = run_in(directory.path(), cases, Options::default()).await;
+    assert_eq!(ran.result.status, Status::Pass);
+    assert_eq!(ran.result.cases[0].runs[0].origin, Origin::Observed);
+    let notes: Vec<_> = ran
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Note { message } => Some(message),
+            Event::Started { .. }
+            | Event::AttemptStarted { .. }
+            | Event::AttemptFinished { .. }
+            | Event::Finished(_) => None,
+        })
+        .collect();
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].contains("cannot record in"), "{}", notes[0]);
+}
