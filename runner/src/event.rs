@@ -152,6 +152,10 @@ pub struct SuiteResult {
     pub cases: Vec<CaseResult>,
     /// What the gates say.
     pub gates: GateReport,
+    /// Whether a claim or a gate does not hold, and no gate that is written in the file permits it.
+    pub failed: bool,
+    /// Whether a run broke, or something stayed unknown.
+    pub broken: bool,
     /// Whether the run was cancelled.
     pub cancelled: bool,
     /// From start to end.

@@ -16,15 +16,33 @@ use speclens_schema::{
 
 use crate::event::SuiteResult;
 
+/// A text that reports point into.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// The file, relative to the working directory.
+    pub path: String,
+    /// Its text.
+    pub document: Document,
+}
+
+/// What is wrong with the settings that a suite runs under.
+#[derive(Clone, Debug)]
+pub struct SettingsReport {
+    /// The settings.
+    pub source: SourceText,
+    /// What is wrong with them.
+    pub problems: Vec<Problem>,
+}
+
 /// Everything that reports tell about one suite.
 #[derive(Clone, Debug)]
 pub struct SuiteReport {
-    /// The file, relative to the working directory.
-    pub path: String,
+    /// The file and its text.
+    pub source: SourceText,
     /// Its format.
     pub dialect: Dialect,
-    /// Its text.
-    pub document: Document,
+    /// The settings that apply, where something is wrong with them.
+    pub settings: Option<Arc<SettingsReport>>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// What it means.
@@ -36,7 +54,16 @@ pub struct SuiteReport {
 impl SuiteReport {
     /// Whether the suite has a mistake that forbids to run it.
     pub fn is_refused(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+        self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
+    }
+
+    /// The problems of the settings and of the suite, each with its text.
+    pub fn all_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
+        let settings = self
+            .settings
+            .iter()
+            .flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
+        settings.chain(self.problems.iter().map(|problem| (&self.source, problem)))
     }
 
     /// The suite in one word.
@@ -46,16 +73,18 @@ impl SuiteReport {
         }
         match &self.result {
             Some(result) => result.status,
-            None if self.problems.iter().any(|problem| problem.severity == Severity::Warning) => Status::Warn,
+            None if self.all_problems().any(|(_, problem)| problem.severity == Severity::Warning) => Status::Warn,
             None => Status::Pass,
         }
     }
 
     /// The name for headings: the author's, or the file's.
     fn title(&self) -> &str {
-        self.suite.name.as_deref().unwrap_or(&self.path)
+        self.suite.name.as_deref().unwrap_or(&self.source.path)
     }
+}
 
+impl SourceText {
     /// The bytes to point at for a node: its value, or its key where the value takes many lines.
     fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let range = self.document.range_of(pointer);

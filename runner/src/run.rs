@@ -129,10 +129,13 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         cases.push(CaseResult { case: index, status, runs });
     }
     let gates = gates(&suite, &cases);
+    let sum = Sum::of(&cases, &gates);
     let result = Arc::new(SuiteResult {
-        status: status(&cases, &gates),
+        status: sum.status,
         cases,
         gates,
+        failed: sum.failed,
+        broken: sum.broken,
         cancelled: run.cancel.is_cancelled(),
         duration: started.elapsed(),
     });
@@ -378,19 +381,33 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     suite.gates.evaluate(&outcomes)
 }
 
-fn status(cases: &[CaseResult], gates: &GateReport) -> Status {
-    let worst = cases.iter().map(|case| case.status).max().unwrap_or(Status::Skip);
-    let forgiven = if worst == Status::Fail && gates.rescued {
-        let rest = cases.iter().map(|case| case.status).filter(|&status| status != Status::Fail).max();
-        rest.unwrap_or(Status::Pass).max(Status::Pass)
-    } else {
-        worst
-    };
-    // Where something broke or stayed unknown, a limit that nobody wrote has nothing to add: it would
-    // call a run false that was merely not observed.
-    let observed = forgiven != Status::Unknown && forgiven != Status::Error;
-    let failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (observed || gate.at.is_some()));
-    if failed { forgiven.max(Status::Fail) } else { forgiven }
+/// All results in a few words.
+struct Sum {
+    status: Status,
+    failed: bool,
+    broken: bool,
+}
+
+impl Sum {
+    fn of(cases: &[CaseResult], gates: &GateReport) -> Sum {
+        let statuses = || cases.iter().map(|case| case.status);
+        let broken = statuses().any(|status| matches!(status, Status::Error | Status::Unknown));
+        let failing = |run: &Arc<RunResult>| {
+            let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
+            verdicts.any(|status| status == Status::Fail)
+        };
+        let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !gates.rescued;
+        // Where something broke or stayed unknown, a limit that nobody wrote has nothing to add: it would
+        // call a run false that was merely not observed.
+        let gates_failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (!broken || gate.at.is_some()));
+        let worst = if gates.rescued {
+            statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
+        } else {
+            statuses().max().unwrap_or(Status::Skip)
+        };
+        let status = if gates_failed { worst.max(Status::Fail) } else { worst };
+        Sum { status, failed: claims_failed || gates_failed, broken }
+    }
 }
 
 fn new_run_id() -> String {

@@ -10,6 +10,7 @@
 //! wrong is decided in `speclens-schema`, what happens in `speclens-runner`: both fronts call the same
 //! functions, so the editor shows what the command line says.
 
+pub mod cli;
 pub mod files;
 pub mod trust;
 pub mod workspace;

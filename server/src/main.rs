@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! The `speclens` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    speclens::cli::main()
+}

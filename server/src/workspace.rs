@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use serde_json::{Value, json};
 use speclens_schema::{
     dialect::ScalarRules,
     document::Document,
@@ -60,13 +61,24 @@ pub fn read(text: &str) -> (Settings, Vec<Problem>) {
     let mut whole = serde_json::to_value(Settings::default()).unwrap_or_default();
     if let (Some(found), Some(whole)) = (value.as_object_mut(), whole.as_object_mut()) {
         for (section, value) in std::mem::take(found) {
-            let alone = serde_json::json!({ section.as_str(): value });
-            if serde_json::from_value::<Settings>(alone).is_ok() {
+            if let Some(value) = without_mistakes(&section, value) {
                 whole.insert(section, value);
             }
         }
     }
     (serde_json::from_value(whole).unwrap_or_default(), problems)
+}
+
+/// A section as far as it is right: a mistake in one entry must not switch off the masking that another asks
+/// for.
+fn without_mistakes(section: &str, value: Value) -> Option<Value> {
+    let is_right = |value: &Value| serde_json::from_value::<Settings>(json!({ section: value })).is_ok();
+    if is_right(&value) {
+        return Some(value);
+    }
+    let Value::Object(entries) = value else { return None };
+    let right = entries.into_iter().filter(|(key, value)| is_right(&json!({ key.as_str(): value })));
+    Some(Value::Object(right.collect()))
 }
 
 /// What is wrong with a file of settings.
@@ -98,5 +110,20 @@ impl Workspace {
         let recordings = &self.settings.recordings;
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Secrets::new(variables, &recordings.redact_env, &recordings.redact_patterns).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_mistake_does_not_undo_its_neighbours() {
+        let text = "recordings: {redact_env: [CUSTOMER], enabled: maybe}\nlimits: 3\nthresholds: {pass_rate: 0.5}\n";
+        let (settings, problems) = read(text);
+        assert_eq!(settings.recordings.redact_env, ["CUSTOMER"]);
+        assert!(settings.recordings.enabled);
+        assert_eq!(settings.thresholds.pass_rate, Some(0.5));
+        assert_eq!(problems.len(), 2, "{problems:?}");
     }
 }

@@ -26,6 +26,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// How long pipes are drained after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);
 
+/// How long is waited before looking again for a process that is about to end.
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// As many bytes are read at once: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
 
@@ -147,7 +150,8 @@ async fn attend(command: Command<'_>, mut child: group::Child, cancel: &Cancella
     }
 
     let held = stdout.is_open() || stderr.is_open();
-    let leftovers = child.kill();
+    let leftovers = stop.is_none() && !held && child.has_leftovers().await;
+    child.kill();
     if exit.is_none() {
         // Killed, so this is a matter of moments; a process stuck in the kernel is not waited for.
         exit = tokio::time::timeout(GRACE, child.wait()).await.ok();
@@ -322,14 +326,26 @@ mod group {
             }
         }
 
-        /// Kills what is left of the group and says whether there was anything.
-        pub(super) fn kill(&mut self) -> bool {
-            let Some(group) = self.group else { return false };
-            let some = self.is_alive() && has_running(group);
-            // Twice, for a process that was being born during the first pass.
-            let _ = kill_process_group(group, Signal::KILL);
-            let _ = kill_process_group(group, Signal::KILL);
-            some
+        /// Kills what is left of the group.
+        pub(super) fn kill(&self) {
+            if let Some(group) = self.group {
+                // Twice, for a process that was being born during the first pass.
+                let _ = kill_process_group(group, Signal::KILL);
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+        }
+
+        /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
+        /// a moment for it.
+        pub(super) async fn has_leftovers(&self) -> bool {
+            let Some(group) = self.group.filter(|_| self.is_alive()) else { return false };
+            for _ in 0..20 {
+                if !has_running(group) {
+                    return false;
+                }
+                tokio::time::sleep(super::MOMENT).await;
+            }
+            true
         }
 
         fn is_alive(&self) -> bool {
@@ -394,7 +410,11 @@ mod group {
             match *self {}
         }
 
-        pub(super) fn kill(&mut self) -> bool {
+        pub(super) fn kill(&self) {
+            match *self {}
+        }
+
+        pub(super) async fn has_leftovers(&self) -> bool {
             match *self {}
         }
     }

@@ -1,7 +1,5 @@
 //! Recordings in real directories.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::fs;
 
 use speclens_schema::{

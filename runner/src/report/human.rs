@@ -2,7 +2,7 @@
 //!
 //! The text carries colours; whoever prints it takes them out where they do not belong.
 
-use std::{fmt::Write, ops::Range, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, ops::Range, time::Duration};
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -15,7 +15,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
-use super::{SuiteReport, Tally};
+use super::{SourceText, SuiteReport, Tally};
 use crate::event::{AbsenceKind, CaseResult, RunResult, SuiteResult};
 
 /// A value longer than this is shortened in the middle.
@@ -35,9 +35,10 @@ const DIM: Style = Style::new().dimmed();
 /// What `speclens run` prints.
 pub fn run(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
+    let mut told = BTreeSet::new();
     for report in reports {
         heading(&mut text, report);
-        problems(&mut text, report);
+        problems(&mut text, report, &mut told);
         match &report.result {
             Some(result) => suite(&mut text, report, result),
             None if report.is_refused() => {
@@ -53,10 +54,12 @@ pub fn run(reports: &[SuiteReport]) -> String {
 /// What `speclens check` prints.
 pub fn check(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
-    reports.iter().for_each(|report| problems(&mut text, report));
-    let count = |severity: Severity| {
-        reports.iter().flat_map(|report| &report.problems).filter(|problem| problem.severity == severity).count()
-    };
+    let mut told = BTreeSet::new();
+    let mut severities = Vec::new();
+    for report in reports {
+        severities.extend(problems(&mut text, report, &mut told));
+    }
+    let count = |severity: Severity| severities.iter().filter(|found| **found == severity).count();
     let counts = [
         (count(Severity::Error), "error", RED),
         (count(Severity::Warning), "warning", YELLOW),
@@ -80,22 +83,30 @@ pub fn check(reports: &[SuiteReport]) -> String {
 
 fn heading(text: &mut String, report: &SuiteReport) {
     let _ = match &report.suite.name {
-        Some(name) => writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown(name), report.path),
-        None => writeln!(text, "{BOLD}{}{BOLD:#}", report.path),
+        Some(name) => writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown(name), report.source.path),
+        None => writeln!(text, "{BOLD}{}{BOLD:#}", report.source.path),
     };
 }
 
-/// Every problem as a snippet. Remarks are left to the editor.
-fn problems(text: &mut String, report: &SuiteReport) {
-    for problem in &report.problems {
+/// Every problem as a snippet; remarks are left to the editor. The settings of several suites are told
+/// about once. Returns the severities of all that is told or left.
+fn problems<'r>(text: &mut String, report: &'r SuiteReport, told: &mut BTreeSet<&'r str>) -> Vec<Severity> {
+    let settings = report.settings.as_ref().filter(|settings| told.insert(&settings.source.path));
+    let settings =
+        settings.into_iter().flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
+    let own = report.problems.iter().map(|problem| (&report.source, problem));
+    let mut severities = Vec::new();
+    for (source, problem) in settings.chain(own) {
+        severities.push(problem.severity);
         if problem.severity != Severity::Hint {
-            let _ = writeln!(text, "{}\n", problem_snippet(report, problem));
+            let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
         }
     }
+    severities
 }
 
 /// A problem with the lines that it is about, cures below.
-pub fn problem_snippet(report: &SuiteReport, problem: &Problem) -> String {
+pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -107,7 +118,7 @@ pub fn problem_snippet(report: &SuiteReport, problem: &Problem) -> String {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
     let mut group =
-        level.primary_title(shown(&problem.message)).id(problem.code.as_str()).elements(snippets(report, &marks));
+        level.primary_title(shown(&problem.message)).id(problem.code.as_str()).elements(snippets(source, &marks));
     for fix in &problem.fixes {
         group = group.element(Level::HELP.message(shown(&fix.title)));
     }
@@ -168,7 +179,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let mut group = level
             .primary_title(format!("`{}`: {}", shown(&title), shown(&absence.message)))
             .id(absence.kind.as_str())
-            .elements(snippets(report, &[Mark::at(report, at)]));
+            .elements(snippets(&report.source, &[Mark::at(report, at)]));
         if let Some(evidence) = &run.evidence {
             group = group.elements(transcript(evidence, true));
         }
@@ -216,7 +227,7 @@ fn verdict_snippet(
         .with_name(word)
         .primary_title(format!("`{}`: {}", shown(title), shown(&shortened(verdict.outcome.message()))))
         .id(verdict.code.unwrap_or(verdict.kind))
-        .elements(snippets(report, &marks));
+        .elements(snippets(&report.source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
             if !value.is_empty() {
@@ -268,7 +279,7 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
                 .with_name("gate failed")
                 .primary_title(shown(&gate.message))
                 .id(gate.name)
-                .elements(snippets(report, &[Mark::at(report, at)]));
+                .elements(snippets(&report.source, &[Mark::at(report, at)]));
             let _ = writeln!(text, "{}\n", render(group));
         } else if wrong && !failed {
             let _ = writeln!(text, "{RED}gate failed{RED:#}: {} (the default of `{}`)\n", gate.message, gate.name);
@@ -323,28 +334,28 @@ struct Mark {
 
 impl Mark {
     fn at(report: &SuiteReport, pointer: &Pointer) -> Mark {
-        Mark { range: report.range_of(pointer), label: None, primary: true }
+        Mark { range: report.source.range_of(pointer), label: None, primary: true }
     }
 }
 
 /// The lines around each mark. A snippet holds only what is shown, so that long files cost nothing.
-fn snippets(report: &SuiteReport, marks: &[Mark]) -> Vec<Element<'static>> {
-    let text = report.document.text();
+fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
+    let text = source.document.text();
     let end_of = |line: usize| text.line_to_byte((line + 1).min(text.len_lines()));
     let mut elements = Vec::new();
     for mark in marks {
         let start = mark.range.start.min(text.len_bytes());
         let first = text.byte_to_line(start);
         let from = text.line_to_byte(first);
-        let source = text.byte_slice(from..end_of(first)).to_string();
-        let visible = source.trim_end_matches(['\r', '\n']);
+        let line = text.byte_slice(from..end_of(first)).to_string();
+        let visible = line.trim_end_matches(['\r', '\n']);
         let begin = (start - from).min(visible.len());
         let end = (mark.range.end.max(start) - from).clamp(begin, visible.len());
         let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation: Annotation<'static> = kind.span(begin..end).label(mark.label.as_deref().map(shown));
         elements.push(Element::from(
             Snippet::source(tabless(visible))
-                .path(report.path.clone())
+                .path(source.path.clone())
                 .line_start(first + 1)
                 .fold(false)
                 .annotation(annotation),

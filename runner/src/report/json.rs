@@ -10,12 +10,12 @@ use speclens_schema::{
     document::{Encoding, Lines, Pointer},
     evidence::{Evidence, ToolCall, Usage},
     judge::Judged,
-    problem::Severity,
+    problem::{Problem, Severity},
     suite::Case,
     verdict::Status,
 };
 
-use super::{SuiteReport, Tally};
+use super::{SourceText, SuiteReport, Tally};
 use crate::event::{CaseResult, Origin, RunResult};
 
 /// What may be left out.
@@ -332,27 +332,10 @@ impl Writer<'_> {
         let cases = result.map_or(&[][..], |result| &result.cases);
         let gates = result.map_or(&[][..], |result| &result.gates.gates);
         SuiteEntry {
-            path: report.path.clone(),
+            path: report.source.path.clone(),
             dialect: report.dialect,
             status: report.status(),
-            problems: report
-                .problems
-                .iter()
-                .map(|problem| ProblemEntry {
-                    code: problem.code.as_str().to_owned(),
-                    severity: problem.severity,
-                    message: problem.message.clone(),
-                    place: self.place_at(&problem.at, problem.range.clone()),
-                    related: problem
-                        .related
-                        .iter()
-                        .map(|related| RelatedEntry {
-                            message: related.message.clone(),
-                            place: self.place_at(&related.at, related.range.clone()),
-                        })
-                        .collect(),
-                })
-                .collect(),
+            problems: report.all_problems().map(|(source, problem)| problem_entry(source, problem)).collect(),
             gates: gates.iter().map(|gate| self.gate(gate)).collect(),
             cases: self.content.cases.then(|| cases.iter().map(|case| self.case(case)).collect()),
         }
@@ -373,7 +356,7 @@ impl Writer<'_> {
         let case = &self.report.suite.cases[result.case];
         CaseEntry {
             name: case.name.clone(),
-            place: self.place_at(&case.at, self.report.document.range_of(&case.at)),
+            place: place_at(&self.report.source, &case.at, self.report.source.document.range_of(&case.at)),
             status: result.status,
             runs: result.runs.iter().map(|run| self.run(case, run)).collect(),
         }
@@ -430,20 +413,34 @@ impl Writer<'_> {
     }
 
     fn place(&self, pointer: &Pointer) -> Place {
-        self.place_at(pointer, self.report.range_of(pointer))
+        place_at(&self.report.source, pointer, self.report.source.range_of(pointer))
     }
+}
 
-    fn place_at(&self, pointer: &Pointer, range: Range<usize>) -> Place {
-        let lines = Lines::new(self.report.document.text(), Encoding::Utf16);
-        let position = |offset| {
-            let place = lines.place(offset);
-            Position { line: place.line, character: place.column }
-        };
-        Place {
-            path: self.report.path.clone(),
-            pointer: pointer.clone(),
-            range: PlaceRange { start: position(range.start), end: position(range.end) },
-        }
+fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
+    let related = problem.related.iter().map(|related| RelatedEntry {
+        message: related.message.clone(),
+        place: place_at(source, &related.at, related.range.clone()),
+    });
+    ProblemEntry {
+        code: problem.code.as_str().to_owned(),
+        severity: problem.severity,
+        message: problem.message.clone(),
+        place: place_at(source, &problem.at, problem.range.clone()),
+        related: related.collect(),
+    }
+}
+
+fn place_at(source: &SourceText, pointer: &Pointer, range: Range<usize>) -> Place {
+    let lines = Lines::new(source.document.text(), Encoding::Utf16);
+    let position = |offset| {
+        let place = lines.place(offset);
+        Position { line: place.line, character: place.column }
+    };
+    Place {
+        path: source.path.clone(),
+        pointer: pointer.clone(),
+        range: PlaceRange { start: position(range.start), end: position(range.end) },
     }
 }
 

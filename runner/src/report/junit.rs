@@ -33,7 +33,7 @@ pub fn render(reports: &[SuiteReport]) -> String {
 
 fn suite(report: &SuiteReport) -> TestSuite {
     let mut suite = TestSuite::new(report.title());
-    suite.add_property(Property::new("path", &report.path));
+    suite.add_property(Property::new("path", &report.source.path));
     suite.add_property(Property::new("dialect", report.dialect.as_str()));
     let Some(result) = &report.result else {
         suite.add_test_case(refusal(report));
@@ -64,10 +64,9 @@ fn suite(report: &SuiteReport) -> TestSuite {
 /// A suite with mistakes is one test that broke.
 fn refusal(report: &SuiteReport) -> TestCase {
     let errors: Vec<&str> = report
-        .problems
-        .iter()
-        .filter(|problem| problem.severity == Severity::Error)
-        .map(|problem| problem.message.as_str())
+        .all_problems()
+        .filter(|(_, problem)| problem.severity == Severity::Error)
+        .map(|(_, problem)| problem.message.as_str())
         .collect();
     let status = if errors.is_empty() {
         TestCaseStatus::success()
@@ -190,6 +189,6 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
 
 fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
     let mut test = TestCase::new(name, status);
-    test.set_classname(&report.path);
+    test.set_classname(&report.source.path);
     test
 }

@@ -1,7 +1,5 @@
 //! Runs of suites that are built by hand, with real commands.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use speclens_schema::{

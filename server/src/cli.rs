@@ -1,0 +1,108 @@
+//! The command line: one file per subcommand. It adds nothing of its own to what specs mean.
+
+mod check;
+mod explain;
+mod init;
+mod list;
+pub(crate) mod load;
+mod output;
+mod run;
+mod schema;
+mod select;
+mod trust;
+
+use std::{io, process::ExitCode, thread};
+
+use clap::{Parser, Subcommand};
+
+/// A tool call's arguments may nest a hundred thousand levels deep; reading and dropping them recurses.
+const STACK_BYTES: usize = 256 * 1024 * 1024;
+
+/// The environment variable that says how much is logged: `error`, `warn`, `info`, `debug` or `trace`.
+const LOG_VARIABLE: &str = "SPECLENS_LOG";
+
+/// Everything passed.
+const PASSED: u8 = 0;
+/// A claim or a gate does not hold.
+const FAILED: u8 = 1;
+/// A suite or the command line is invalid.
+const INVALID: u8 = 2;
+/// A run broke, or something stayed unknown.
+const BROKEN: u8 = 3;
+/// The run was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// Checks and runs agent test specs in YAML, in the terminal and in the editor.
+#[derive(Debug, Parser)]
+#[command(name = "speclens", version, about, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Without a path, suites are found below the current directory (`kindlm.yaml`).
+
+Exit status: 0 passed; 1 a claim or gate failed; 2 a suite or the command line is invalid;
+3 a run broke, or something stayed unknown; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say what is wrong with suites, without running anything
+    Check(check::Args),
+    /// Run suites, or judge what is recorded of them
+    Run(run::Args),
+    /// List suites and their tests
+    List(list::Args),
+    /// Explain a field or a kind of problem
+    Explain(explain::Args),
+    /// Print the JSON Schema of a kind of file
+    Schema(schema::Args),
+    /// Write a starter suite
+    Init(init::Args),
+    /// Allow editors to run the suites in a directory
+    Trust(trust::Args),
+}
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log();
+    let work = move || match perform(cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            output::complain(&error);
+            INVALID
+        }
+    };
+    let code = match thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
+        Ok(thread) => thread.join().unwrap_or(BROKEN),
+        Err(error) => {
+            output::complain(&error.into());
+            BROKEN
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn perform(command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Check(args) => check::perform(&args),
+        Command::Run(args) => run::perform(&args),
+        Command::List(args) => list::perform(&args),
+        Command::Explain(args) => explain::perform(&args),
+        Command::Schema(args) => schema::perform(&args),
+        Command::Init(args) => init::perform(&args),
+        Command::Trust(args) => trust::perform(&args),
+    }
+}
+
+/// Logs go to standard error: standard output belongs to results, and to the editor.
+fn start_log() {
+    let level = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_max_level(level.unwrap_or(tracing::level_filters::LevelFilter::WARN))
+        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
+        .init();
+}

@@ -1,0 +1,184 @@
+//! `speclens explain`: what a field means, or a kind of problem.
+
+use std::fmt::Write;
+
+use anyhow::bail;
+use speclens_schema::{
+    document::Pointer,
+    json_schema::SpecFile,
+    problem::Code,
+    shape::{self, Need, Place, Shape},
+    words,
+};
+
+use super::{PASSED, output};
+
+/// The options of `speclens explain`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A kind of problem (`unknown-key`), a field (`argsMatch`), or a path of fields (`expect.output`); without
+    /// it, everything that can be explained is listed
+    name: Option<String>,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let text = match &args.name {
+        None => overview(),
+        Some(name) => explain(name.trim())?,
+    };
+    output::print(&text)?;
+    Ok(PASSED)
+}
+
+fn explain(name: &str) -> anyhow::Result<String> {
+    if let Some(code) = Code::parse(name) {
+        return Ok(problem(code));
+    }
+    let mut text = String::new();
+    for &file in SpecFile::ALL {
+        for place in fields(file, name) {
+            text.push_str(&field(file, &place));
+        }
+    }
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    let codes = Code::ALL.iter().map(|code| code.as_str());
+    let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
+    match words::nearest(name, codes.chain(keys)) {
+        Some(near) => bail!("nothing is called `{name}`; did you mean `{near}`?"),
+        None => bail!("nothing is called `{name}`; `speclens explain` lists what there is"),
+    }
+}
+
+fn problem(code: Code) -> String {
+    let docs: Vec<&str> = code.docs().lines().map(str::trim).collect();
+    format!("{} ({})\n\n{}\n", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
+}
+
+/// The places of a field whose path ends with the steps of the name.
+fn fields(file: SpecFile, name: &str) -> Vec<Place> {
+    let steps: Vec<&str> = name.split(['.', '/']).filter(|step| !step.is_empty()).collect();
+    let Some((&key, parents)) = steps.split_last() else { return Vec::new() };
+    let Some(key) = shape::all_keys(file).find(|known| *known == key) else { return Vec::new() };
+    let matches = |place: &&Place| {
+        let own: Vec<&str> = place.0.iter().copied().filter(|step| *step != "[]" && *step != "*").collect();
+        own.ends_with(parents)
+    };
+    let places = shape::places_of(file, key).iter().filter(matches);
+    places
+        .map(|place| {
+            let mut steps = place.0.clone();
+            steps.push(key);
+            Place(steps)
+        })
+        .collect()
+}
+
+fn field(file: SpecFile, place: &Place) -> String {
+    let mut text = String::new();
+    let Some(shape) = shape_at(file, place) else { return text };
+    let _ = writeln!(text, "{} ({})", path(place), file.title());
+    let mut facts = vec![shape.type_label()];
+    let (key, parent) =
+        place.0.split_last().map_or(("", Place(Vec::new())), |(key, rest)| (*key, Place(rest.to_vec())));
+    if let Some(parent) = shape_at(file, &parent)
+        && let Some(field) = parent.fields(None).into_iter().find(|field| field.name == key)
+    {
+        facts.push(match field.need {
+            Need::Required => "required".to_owned(),
+            Need::OneOf(names) => format!("exactly one of {}", words::listed(names)),
+            Need::Optional => "optional".to_owned(),
+        });
+    }
+    if let Some(default) = shape.default() {
+        facts.push(format!("default {}", shape::show(default)));
+    }
+    let _ = writeln!(text, "  {}", facts.join("; "));
+    for docs in [shape.docs(), shape.type_docs()].into_iter().flatten() {
+        let _ = writeln!(text, "\n{}", docs.trim());
+    }
+    for choice in shape.values() {
+        if let Some(docs) = choice.docs {
+            let _ = writeln!(text, "  {}: {docs}", shape::show(choice.value));
+        }
+    }
+    let names: Vec<&str> = shape.fields(None).into_iter().map(|field| field.name).collect();
+    if !names.is_empty() {
+        let _ = writeln!(text, "\n  fields: {}", names.join(", "));
+    }
+    text.push('\n');
+    text
+}
+
+fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
+    let mut shape = Shape::of(file);
+    for step in &place.0 {
+        shape = match *step {
+            "[]" => shape.item()?,
+            "*" => shape.map_value()?,
+            key => shape.below(&Pointer::root().key(key), None)?,
+        };
+    }
+    Some(shape)
+}
+
+/// `tests[].expect.output`.
+fn path(place: &Place) -> String {
+    place.0.iter().fold(String::new(), |mut path, step| {
+        if *step != "[]" && !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(step);
+        path
+    })
+}
+
+fn overview() -> String {
+    let mut text = String::from("Problems:\n");
+    for code in Code::ALL {
+        let docs = code.docs().trim();
+        let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
+        let _ = writeln!(text, "  {:<20} {first}", code.as_str());
+    }
+    for &file in SpecFile::ALL {
+        let _ = writeln!(text, "\nFields of a {}:", file.title());
+        let keys: Vec<&str> = shape::all_keys(file).collect();
+        let mut line = String::from(" ");
+        for key in keys {
+            if line.len() + key.len() > 100 {
+                let _ = writeln!(text, "{line}");
+                line = String::from(" ");
+            }
+            let _ = write!(line, " {key}");
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{explain, overview};
+
+    #[test]
+    fn fields_problems_and_paths_are_explained() {
+        let text = explain("passRateMin").expect("a field of the format");
+        assert!(text.contains("gates.passRateMin") && text.contains("0.95"), "{text}");
+        assert!(explain("unknown-key").expect("a code").starts_with("unknown-key (warning)"));
+        assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
+        let error = explain("containss").expect_err("no such field").to_string();
+        assert!(error.contains("did you mean `contains`?"), "{error}");
+    }
+
+    #[test]
+    fn everything_that_is_listed_is_explained() {
+        let text = overview();
+        let fields = text.split_once("Fields of a").expect("fields follow").1;
+        for key in fields.split_whitespace().filter(|word| word.chars().next().is_some_and(char::is_lowercase)) {
+            if !matches!(key, "of" | "a" | "suite:" | "settings:" | "speclens") {
+                explain(key).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+}

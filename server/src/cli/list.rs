@@ -1,0 +1,116 @@
+//! `speclens list`: the suites and their tests.
+
+use std::{fmt::Write, path::PathBuf};
+
+use serde::Serialize;
+use speclens_schema::{
+    dialect::Dialect,
+    suite::{Action, Case},
+};
+
+use super::{INVALID, PASSED, check::Format, load, output};
+
+/// The options of `speclens list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Suites, or directories to search
+    paths: Vec<PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct List {
+    speclens: u32,
+    suites: Vec<SuiteEntry>,
+}
+
+#[derive(Serialize)]
+struct SuiteEntry {
+    path: String,
+    dialect: Dialect,
+    name: Option<String>,
+    /// Whether it has mistakes that forbid to run it.
+    refused: bool,
+    tests: Vec<TestEntry>,
+}
+
+#[derive(Serialize)]
+struct TestEntry {
+    name: String,
+    tags: Vec<String>,
+    skip: bool,
+    repeat: u32,
+    action: &'static str,
+    subjects: Vec<String>,
+    claims: usize,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let suites: Vec<SuiteEntry> = load::suites(&args.paths)?
+        .into_iter()
+        .map(|loaded| SuiteEntry {
+            refused: loaded.report.is_refused(),
+            dialect: loaded.report.dialect,
+            name: loaded.report.suite.name.clone(),
+            tests: loaded.report.suite.cases.iter().map(|case| TestEntry::of(case)).collect(),
+            path: loaded.report.source.path,
+        })
+        .collect();
+    let refused = suites.iter().any(|suite| suite.refused);
+    let text = match args.format {
+        Format::Human => human(&suites),
+        Format::Json => {
+            let mut text = serde_json::to_string_pretty(&List { speclens: 1, suites })?;
+            text.push('\n');
+            text
+        }
+    };
+    output::print(&text)?;
+    Ok(if refused { INVALID } else { PASSED })
+}
+
+fn human(suites: &[SuiteEntry]) -> String {
+    let mut text = String::new();
+    for suite in suites {
+        let name = suite.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        let refused = if suite.refused { ": has mistakes, see `speclens check`" } else { "" };
+        let _ = writeln!(text, "{}{name}{refused}", suite.path);
+        for test in &suite.tests {
+            let mut remarks = vec![test.action.to_owned()];
+            if test.subjects.iter().any(|subject| subject != "command") {
+                remarks.push(test.subjects.join(", "));
+            }
+            if test.repeat > 1 {
+                remarks.push(format!("{} times", test.repeat));
+            }
+            if !test.tags.is_empty() {
+                remarks.push(format!("tags {}", test.tags.join(", ")));
+            }
+            if test.skip {
+                remarks.push("skipped".to_owned());
+            }
+            let _ = writeln!(text, "  {} ({})", test.name, remarks.join("; "));
+        }
+    }
+    text
+}
+
+impl TestEntry {
+    fn of(case: &Case) -> TestEntry {
+        TestEntry {
+            name: case.name.clone(),
+            tags: case.tags.clone(),
+            skip: case.skip,
+            repeat: case.repeat,
+            action: match case.action {
+                Action::Command(_) => "command",
+                Action::Prompt(_) => "prompt",
+                Action::None => "none",
+            },
+            subjects: case.action.subjects(),
+            claims: case.claims.len(),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Finds suites on the disk, reads them, and analyses them.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, bail, ensure};
+use ignore::WalkBuilder;
+use speclens_runner::report::{SettingsReport, SourceText, SuiteReport};
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::{Dialect, ScalarRules},
+    document::{Document, Pointer, SIZE_LIMIT},
+    mask::Secrets,
+    problem::{Code, Problem},
+    settings::Settings,
+};
+
+use crate::{
+    files::DiskFiles,
+    workspace::{self, Workspace},
+};
+
+/// A suite, ready to be reported, or run.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// What reports tell about it.
+    pub(crate) report: SuiteReport,
+    /// The settings that apply.
+    pub(crate) settings: Arc<Settings>,
+    /// What must not be seen.
+    pub(crate) secrets: Arc<Secrets>,
+    /// Where it stands.
+    pub(crate) directory: PathBuf,
+    /// Its name there.
+    pub(crate) file_name: String,
+}
+
+/// Reads the suites that the paths name: files as such, directories with everything below them, the current
+/// directory when there are none.
+pub(super) fn suites(paths: &[PathBuf]) -> anyhow::Result<Vec<Loaded>> {
+    let found = discover(paths)?;
+    let mut loader = Loader::default();
+    found.into_iter().map(|(path, dialect)| loader.load(&path, dialect)).collect()
+}
+
+fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, Dialect)>> {
+    let here = [PathBuf::from(".")];
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for path in if paths.is_empty() { &here[..] } else { paths } {
+        let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let suites = if metadata.is_dir() { below(path) } else { vec![(path.clone(), dialect_of(path)?)] };
+        ensure!(
+            !suites.is_empty(),
+            "no suite in {}: a suite is a file named `kindlm.yaml` that version control does not ignore; `speclens init \
+             kindlm` writes one",
+            if path == Path::new(".") { "this directory".to_owned() } else { path.display().to_string() }
+        );
+        for (path, dialect) in suites {
+            if seen.insert(fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
+                found.push((path, dialect));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The suites in a directory, in the order of their paths. What version control ignores is left out.
+fn below(directory: &Path) -> Vec<(PathBuf, Dialect)> {
+    let walk = WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build();
+    walk.flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
+        .filter_map(|entry| {
+            let dialect = Dialect::of_file_name(entry.file_name().to_str()?)?;
+            Some((entry.into_path(), dialect))
+        })
+        .collect()
+}
+
+/// The format of a file that was named outright: its name tells, else what it holds.
+fn dialect_of(path: &Path) -> anyhow::Result<Dialect> {
+    if let Some(dialect) = path.file_name().and_then(|name| Dialect::of_file_name(name.to_str()?)) {
+        return Ok(dialect);
+    }
+    let (text, _) = read_text(path);
+    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    if document.root().is_some_and(|root| root.get("kindlm").is_some()) {
+        return Ok(Dialect::KindLm);
+    }
+    bail!("{} is not a suite: its name is not `kindlm.yaml`, and it has no `kindlm` key", path.display())
+}
+
+/// What applies to every suite of a directory.
+#[derive(Clone)]
+struct Surroundings {
+    settings: Arc<Settings>,
+    report: Option<Arc<SettingsReport>>,
+    secrets: Arc<Secrets>,
+}
+
+#[derive(Default)]
+struct Loader {
+    /// Settings by directory, read once.
+    settings: HashMap<PathBuf, Surroundings>,
+}
+
+impl Loader {
+    fn load(&mut self, path: &Path, dialect: Dialect) -> anyhow::Result<Loaded> {
+        let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = fs::canonicalize(parent).with_context(|| format!("cannot read {}", parent.display()))?;
+        let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&directory);
+        let (text, unreadable) = read_text(path);
+        let document = Document::read(&text, dialect.scalar_rules());
+        let files = DiskFiles::new(&directory);
+        let analysis = Analyzer::new(dialect).analyze(&document, &files, &settings);
+        // What the bytes are says more than what the parser makes of them.
+        let problems = match unreadable {
+            Some(problem) => vec![problem],
+            None => analysis.problems,
+        };
+        let report = SuiteReport {
+            source: SourceText { path: shown(path), document },
+            dialect,
+            settings: settings_report,
+            problems,
+            suite: Arc::new(analysis.suite),
+            result: None,
+        };
+        Ok(Loaded { report, settings, secrets, directory, file_name })
+    }
+
+    fn settings_of(&mut self, directory: &Path) -> Surroundings {
+        let read = || {
+            let workspace = workspace::settings_for(directory);
+            let secrets = Arc::new(workspace.secrets());
+            let report = report_of(&workspace).map(Arc::new);
+            Surroundings { settings: workspace.settings, report, secrets }
+        };
+        self.settings.entry(directory.to_owned()).or_insert_with(read).clone()
+    }
+}
+
+/// What is wrong with the settings, with the text that it is about.
+fn report_of(workspace: &Workspace) -> Option<SettingsReport> {
+    let file = workspace.file.as_ref().filter(|_| !workspace.problems.is_empty())?;
+    let document = Document::read(&read_text(file).0, ScalarRules::Yaml12);
+    Some(SettingsReport { source: SourceText { path: shown(file), document }, problems: workspace.problems.clone() })
+}
+
+/// A path as reports name it: relative to the working directory where it lies below it.
+fn shown(path: &Path) -> String {
+    let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    match absolute.strip_prefix(&here) {
+        // The name that was asked for, where it is not a link to elsewhere.
+        Ok(relative) => relative.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
+pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
+    let problem = |message: String, at: usize| {
+        Some(Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message))
+    };
+    let bytes = match read_bytes(path) {
+        Ok(bytes) => bytes,
+        Err(reason) => return (String::new(), problem(format!("cannot read the file: {reason}"), 0)),
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => match text.find('\0') {
+            Some(at) => {
+                let message = "a NUL byte: this is not a text file, or it was damaged; save it as UTF-8 text";
+                (text, problem(message.to_owned(), at))
+            }
+            None => (text, None),
+        },
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let message = match bytes.as_slice() {
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16: save the file as UTF-8".to_owned(),
+                _ => format!(
+                    "not UTF-8: byte {at} (0x{:02x}) belongs to no character; save the file as UTF-8",
+                    bytes[at]
+                ),
+            };
+            (String::from_utf8_lossy(&bytes).into_owned(), problem(message, at))
+        }
+    }
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    // Asked before opening: opening a pipe would wait for a writer.
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if metadata.is_dir() {
+        return Err("it is a directory".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    // One byte more than is read as a document: the reader of documents then says that it is too large.
+    file.take(SIZE_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() > SIZE_LIMIT {
+        while bytes.last().is_some_and(|byte| byte & 0xc0 == 0x80) {
+            bytes.pop();
+        }
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,42 @@
+//! Standard output and standard error.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Context;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Prints a result. Colours reach terminals only, and `NO_COLOR` keeps them away from those too. A reader
+/// that has gone away is nobody's mistake.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result"),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Writes a result to a file, without colours.
+pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    }
+    let plain = anstream::adapter::strip_str(text).to_string();
+    fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Says why the program gives up.
+pub(super) fn complain(error: &anyhow::Error) {
+    let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {error:#}");
+}
+
+/// Says something that changes no result.
+pub(super) fn remark(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {message}");
+}

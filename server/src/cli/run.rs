@@ -1,0 +1,309 @@
+//! `speclens run`: runs suites, or judges what is recorded of them.
+
+use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc};
+
+use anyhow::{Context, bail, ensure};
+use speclens_runner::{
+    clock::Clock,
+    event::{Absence, AbsenceKind, Event, SuiteResult},
+    recording::Recordings,
+    report::{SuiteReport, human, json, junit},
+    run::{Job, Mode, Options},
+};
+use speclens_schema::{
+    suite::{Action, Case, Suite},
+    verdict::Status,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, load, load::Loaded, output, select};
+
+mod dry;
+mod progress;
+
+/// The options of `speclens run`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Suites, or directories to search
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    select: select::Args,
+    /// Only tests whose last recorded run did not pass, or is stale
+    #[arg(long)]
+    failed: bool,
+    /// How many attempts run at once, instead of what the suite says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// How often each test is attempted, unless the test says so itself
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
+    /// How long one attempt may take, instead of what the suite says
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    timeout: Option<u64>,
+    /// Judge what is recorded; run nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
+    recorded: bool,
+    /// Say what would run; run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Start no further test after one has failed
+    #[arg(long)]
+    fail_fast: bool,
+    /// A report, and the file that it goes to instead of standard output (repeatable)
+    #[arg(long = "report", value_name = "human|json|junit[=FILE]")]
+    reports: Vec<ReportTarget>,
+    /// An option: `report.evidence=true` puts what was observed into the JSON report
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+}
+
+/// A report and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ReportTarget {
+    kind: ReportKind,
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReportKind {
+    Human,
+    Json,
+    Junit,
+}
+
+impl FromStr for ReportTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportTarget, String> {
+        let (kind, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("the file has no name".to_owned()),
+            Some((kind, file)) => (kind, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let kind = match kind {
+            "human" => ReportKind::Human,
+            "json" => ReportKind::Json,
+            "junit" => ReportKind::Junit,
+            other => return Err(format!("there is no report `{other}`: choose human, json or junit")),
+        };
+        Ok(ReportTarget { kind, file })
+    }
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let millis = (seconds * 1000.0).round();
+    if (1.0..=86_400_000.0).contains(&millis) {
+        // In range, so nothing is lost.
+        Ok(millis as u64)
+    } else {
+        Err("choose 0.001 to 86400 seconds".to_owned())
+    }
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let targets = targets(&args.reports)?;
+    let content = content(&args.settings)?;
+    let clock = Clock::from_environment()?;
+    let mut suites = load::suites(&args.paths)?;
+    suites.iter_mut().for_each(|loaded| adjust(loaded, args));
+    let mut chosen = args.select.cases(&suites)?;
+    if args.dry_run {
+        output::print(&dry::describe(&suites, &chosen))?;
+        return Ok(if suites.iter().any(|loaded| loaded.report.is_refused()) { INVALID } else { PASSED });
+    }
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(STACK_BYTES)
+        .build()
+        .context("cannot start")?;
+    let cancel = CancellationToken::new();
+    runtime.spawn(cancel_on_signal(cancel.clone()));
+    if args.failed {
+        for (loaded, cases) in suites.iter().zip(&mut chosen) {
+            let failing = runtime.block_on(failing(loaded, clock, cases));
+            cases.retain(|case| failing.contains(case));
+        }
+        ensure!(
+            chosen.iter().any(|cases| !cases.is_empty()) || suites.iter().any(|loaded| loaded.report.is_refused()),
+            "no test failed when it was last run, as far as recordings tell"
+        );
+    }
+
+    let narrowed = args.failed || !args.select.is_empty();
+    let quiet = !targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none());
+    let mut reports = Vec::new();
+    for (loaded, cases) in suites.into_iter().zip(chosen) {
+        // A suite without a chosen test has no part in this.
+        if narrowed && cases.is_empty() && !loaded.report.is_refused() {
+            continue;
+        }
+        if loaded.report.is_refused() || cancel.is_cancelled() {
+            reports.push(loaded.report);
+            continue;
+        }
+        let options = Options {
+            mode: if args.recorded { Mode::Recorded } else { Mode::Live },
+            cases: Some(cases),
+            concurrency: concurrency(&loaded, args),
+            fail_fast: args.fail_fast,
+        };
+        let result = runtime.block_on(run(&loaded, clock, options, cancel.clone(), quiet));
+        let failed = result.failed || result.broken;
+        let mut report = loaded.report;
+        report.result = Some(result);
+        reports.push(report);
+        if args.fail_fast && failed {
+            break;
+        }
+    }
+    runtime.shutdown_background();
+    for target in &targets {
+        let text = match target.kind {
+            ReportKind::Human => human::run(&reports),
+            ReportKind::Json => json::render(&reports, content),
+            ReportKind::Junit => junit::render(&reports),
+        };
+        match &target.file {
+            Some(file) => output::write(file, &text)?,
+            None => output::print(&text)?,
+        }
+    }
+    Ok(exit_code(&reports, cancel.is_cancelled()))
+}
+
+/// Which reports go where. People always get something to read on standard output.
+fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarget>> {
+    let mut targets = wanted.to_vec();
+    let on_stdout = targets.iter().filter(|target| target.file.is_none()).count();
+    ensure!(on_stdout <= 1, "two reports on standard output: give all but one a file, as in `--report junit=FILE`");
+    if on_stdout == 0 {
+        targets.push(ReportTarget { kind: ReportKind::Human, file: None });
+    }
+    Ok(targets)
+}
+
+/// The `--set` options.
+fn content(settings: &[String]) -> anyhow::Result<json::Content> {
+    let mut content = json::Content { cases: true, evidence: false };
+    for text in settings {
+        match select::setting(text)? {
+            ("report.evidence", "true") => content.evidence = true,
+            ("report.evidence", "false") => content.evidence = false,
+            ("report.evidence", other) => bail!("`report.evidence` is `true` or `false`, not `{other}`"),
+            (key, _) => bail!("`--set {key}`: there is no such option; there is `report.evidence`"),
+        }
+    }
+    Ok(content)
+}
+
+/// Applies what the command line says instead of the suite.
+fn adjust(loaded: &mut Loaded, args: &Args) {
+    if args.repeat.is_none() && args.timeout.is_none() {
+        return;
+    }
+    let document = &loaded.report.source.document;
+    let adjusted = |case: &Arc<Case>| {
+        let mut case = Case::clone(case);
+        let own = document.find(&case.at).is_some_and(|node| node.get("repeat").is_some());
+        if let Some(repeat) = args.repeat.filter(|_| !own) {
+            case.repeat = repeat;
+        }
+        if let (Action::Command(command), Some(timeout)) = (&mut case.action, args.timeout) {
+            command.timeout_ms = timeout;
+        }
+        Arc::new(case)
+    };
+    let cases = loaded.report.suite.cases.iter().map(adjusted).collect();
+    loaded.report.suite = Arc::new(Suite { cases, ..Suite::clone(&loaded.report.suite) });
+}
+
+fn concurrency(loaded: &Loaded, args: &Args) -> Option<usize> {
+    let wanted = args.jobs.map_or(loaded.report.suite.concurrency, usize::from);
+    let limit = loaded.settings.limits.concurrency.map(|limit| limit as usize);
+    Some(limit.map_or(wanted, |limit| wanted.min(limit)))
+}
+
+fn job(loaded: &Loaded, clock: Clock) -> Job {
+    let settings = &loaded.settings;
+    Job {
+        suite: Arc::clone(&loaded.report.suite),
+        directory: loaded.directory.clone(),
+        recordings: settings
+            .recordings
+            .enabled
+            .then(|| Arc::new(Recordings::open(&loaded.directory, &loaded.file_name))),
+        secrets: Arc::clone(&loaded.secrets),
+        clock,
+        output_limit: settings.limits.output_mib.max(1) as usize * 1024 * 1024,
+    }
+}
+
+async fn run(
+    loaded: &Loaded,
+    clock: Clock,
+    options: Options,
+    cancel: CancellationToken,
+    quiet: bool,
+) -> Arc<SuiteResult> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&loaded.report.suite), quiet));
+    let result = speclens_runner::run::run(job(loaded, clock), options, cancel, sender).await;
+    // The events end with the run.
+    let _ = shown.await;
+    result
+}
+
+/// The cases whose recordings do not pass, or are of something else than what the case does now.
+async fn failing(loaded: &Loaded, clock: Clock, cases: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..Options::default() };
+    let (sender, _) = mpsc::unbounded_channel::<Event>();
+    let result = speclens_runner::run::run(job(loaded, clock), options, CancellationToken::new(), sender).await;
+    let is_stale = |absence: &Absence| absence.kind == AbsenceKind::Stale;
+    let failing = result.cases.iter().filter(|case| {
+        matches!(case.status, Status::Fail | Status::Error)
+            || case.runs.iter().any(|run| run.absence.as_ref().is_some_and(is_stale))
+    });
+    failing.map(|case| case.case).collect()
+}
+
+fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
+    let results = || reports.iter().filter_map(|report| report.result.as_ref());
+    if cancelled {
+        INTERRUPTED
+    } else if reports.iter().any(SuiteReport::is_refused) {
+        INVALID
+    } else if results().any(|result| result.failed) {
+        FAILED
+    } else if results().any(|result| result.broken) {
+        BROKEN
+    } else {
+        PASSED
+    }
+}
+
+/// Waits for the person, or the system, to end the run.
+async fn cancel_on_signal(cancel: CancellationToken) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let mut waits = tokio::task::JoinSet::new();
+        for kind in kinds {
+            match signal(kind) {
+                Ok(mut stream) => {
+                    waits.spawn(async move { stream.recv().await });
+                }
+                Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
+            }
+        }
+        waits.join_next().await;
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    cancel.cancel();
+}

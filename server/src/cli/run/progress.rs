@@ -1,0 +1,45 @@
+//! The progress bar, on standard error and on terminals only.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use speclens_runner::event::Event;
+use speclens_schema::{suite::Suite, verdict::Status};
+use tokio::sync::mpsc;
+
+use crate::cli::output;
+
+/// Follows a run until it ends.
+pub(super) async fn show(mut events: mpsc::UnboundedReceiver<Event>, suite: Arc<Suite>, quiet: bool) {
+    let bar = ProgressBar::with_draw_target(Some(0), target(quiet));
+    if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan} {pos}/{len} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let mut failed = 0;
+    let mut running: BTreeMap<usize, usize> = BTreeMap::new();
+    while let Some(event) = events.recv().await {
+        match event {
+            Event::Started { attempts } => bar.set_length(attempts as u64),
+            Event::AttemptStarted { case, .. } => *running.entry(case).or_default() += 1,
+            Event::AttemptFinished { case, run } => {
+                if let Some(count) = running.get_mut(&case) {
+                    *count -= 1;
+                }
+                running.retain(|_, count| *count > 0);
+                failed += usize::from(matches!(run.status, Status::Fail | Status::Error));
+                bar.inc(1);
+            }
+            Event::Note { message } => bar.suspend(|| output::remark(&message)),
+            Event::Finished(_) => break,
+        }
+        let names: Vec<&str> = running.keys().map(|&case| suite.cases[case].name.as_str()).collect();
+        let failures = if failed > 0 { format!("{failed} failed  ") } else { String::new() };
+        bar.set_message(format!("{failures}{}", names.join(", ")));
+    }
+    bar.finish_and_clear();
+}
+
+fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) }
+}

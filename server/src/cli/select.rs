@@ -1,0 +1,93 @@
+//! Which tests of the suites are meant.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, ensure};
+use globset::GlobBuilder;
+use speclens_schema::suite::Case;
+
+use super::load::Loaded;
+
+/// The options that choose tests. Those of different kinds must all agree.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only tests with this name, or whose name matches this glob (repeatable: any of them)
+    #[arg(long = "test", value_name = "NAME|GLOB")]
+    tests: Vec<String>,
+    /// Only tests with this tag (repeatable: any of them; `a,b`: with all of these)
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+}
+
+impl Args {
+    /// Whether anything is chosen at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tests.is_empty() && self.tags.is_empty()
+    }
+
+    /// The chosen tests of each suite. It is an error that there are none.
+    pub(super) fn cases(&self, suites: &[Loaded]) -> anyhow::Result<Vec<BTreeSet<usize>>> {
+        let patterns = self
+            .tests
+            .iter()
+            .map(|text| {
+                let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
+                // A name that is no glob can still be meant as it stands.
+                (text, glob.ok().map(|glob| glob.compile_matcher()))
+            })
+            .collect::<Vec<_>>();
+        let named = |case: &Case| {
+            let matches = |(text, glob): &(&String, Option<globset::GlobMatcher>)| {
+                **text == case.name || glob.as_ref().is_some_and(|glob| glob.is_match(&case.name))
+            };
+            patterns.is_empty() || patterns.iter().any(matches)
+        };
+        let tagged = |case: &Case| {
+            let all =
+                |group: &String| group.split(',').map(str::trim).all(|tag| case.tags.iter().any(|known| known == tag));
+            self.tags.is_empty() || self.tags.iter().any(all)
+        };
+        let chosen: Vec<BTreeSet<usize>> = suites
+            .iter()
+            .map(|loaded| {
+                let cases = loaded.report.suite.cases.iter().enumerate();
+                cases.filter(|(_, case)| named(case) && tagged(case)).map(|(index, _)| index).collect()
+            })
+            .collect();
+        let any = chosen.iter().any(|cases| !cases.is_empty());
+        // A suite that cannot be read has no tests to choose from: it is refused with its own reasons.
+        let readable = suites.iter().any(|loaded| !loaded.report.suite.cases.is_empty());
+        ensure!(any || self.is_empty() || !readable, "no test matches {}", self.words(suites));
+        Ok(chosen)
+    }
+
+    fn words(&self, suites: &[Loaded]) -> String {
+        let options = self
+            .tests
+            .iter()
+            .map(|test| format!("`--test {test}`"))
+            .chain(self.tags.iter().map(|tag| format!("`--tag {tag}`")));
+        let mut words = options.collect::<Vec<_>>().join(" ");
+        let names = || suites.iter().flat_map(|loaded| loaded.report.suite.cases.iter().map(|case| case.name.as_str()));
+        let tags = || {
+            suites
+                .iter()
+                .flat_map(|loaded| loaded.report.suite.cases.iter().flat_map(|case| &case.tags))
+                .map(String::as_str)
+        };
+        let near = match (self.tests.first(), self.tags.first()) {
+            (Some(test), _) => speclens_schema::words::nearest(test, names()),
+            (None, Some(tag)) => speclens_schema::words::nearest(tag, tags()),
+            (None, None) => None,
+        };
+        if let Some(near) = near {
+            words.push_str(&format!("; did you mean `{near}`?"));
+        }
+        words
+    }
+}
+
+/// A `--set` option.
+pub(super) fn setting(text: &str) -> anyhow::Result<(&str, &str)> {
+    text.split_once('=').with_context(|| format!("`--set {text}`: write `key=value`"))
+}
