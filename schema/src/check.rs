@@ -1,6 +1,7 @@
 //! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
 
 pub mod json;
+pub mod memo;
 pub mod pattern;
 pub mod schema_file;
 pub mod text;

@@ -49,8 +49,6 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
     use super::{judge, status};
     use crate::{
         dialect::{Dialect, kindlm::lower::lower_suite},

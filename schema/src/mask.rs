@@ -61,9 +61,8 @@ impl Secrets {
     ) -> (Secrets, Vec<(String, String)>) {
         let mut secrets = Secrets::default();
         for (name, value) in environment {
-            if redact_env.iter().any(|named| named == name) {
-                secrets.add(value);
-            } else if looks_secret(name) && value.chars().count() >= GUESSED_LENGTH {
+            let guessed = || looks_secret(name) && value.chars().count() >= GUESSED_LENGTH;
+            if redact_env.iter().any(|named| named == name) || guessed() {
                 secrets.add(value);
             }
         }
@@ -81,8 +80,15 @@ impl Secrets {
         (secrets, errors)
     }
 
-    /// Adds a value that is known to be secret, such as the value of an `apiKeyEnv`.
+    /// Adds a value that is known to be secret, such as the value of an `apiKeyEnv`, as it is and as it stands in JSON.
     pub fn add(&mut self, value: &str) {
+        self.insert(value);
+        if let Ok(quoted) = serde_json::to_string(value) {
+            self.insert(quoted.trim_matches('"'));
+        }
+    }
+
+    fn insert(&mut self, value: &str) {
         if value.is_empty() || self.values.iter().any(|known| known == value) {
             return;
         }
@@ -121,8 +127,13 @@ impl Secrets {
     fn ranges(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for value in &self.values {
-            let places = memchr::memmem::find_iter(text.as_bytes(), value.as_bytes());
-            found.extend(places.map(|start| (start, start + value.len())));
+            let finder = memchr::memmem::Finder::new(value);
+            let mut from = 0;
+            while let Some(start) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+                found.push((from + start, from + start + value.len()));
+                // A value may overlap itself.
+                from += start + 1;
+            }
         }
         for pattern in &self.patterns {
             found.extend(pattern.find_iter(text).filter(|it| !it.is_empty()).map(|it| (it.start(), it.end())));
@@ -171,6 +182,19 @@ mod tests {
     fn overlapping_secrets_leave_nothing_behind() {
         let secrets = secrets(&[("A_KEY", "abcdefgh"), ("B_KEY", "efghijkl")], &[], &["kl-\\d+"]);
         assert_eq!(secrets.mask("abcdefghijkl-42."), "***************.");
+    }
+
+    #[test]
+    fn secrets_are_found_in_json_too() {
+        let secrets = secrets(&[("A_KEY", "ab\"cd\\ef")], &[], &[]);
+        assert_eq!(secrets.mask(r#"{"x":"ab\"cd\\ef"}"#), r#"{"x":"**********"}"#);
+        assert_eq!(secrets.mask("ab\"cd\\ef"), "********");
+    }
+
+    #[test]
+    fn a_value_that_overlaps_itself_is_masked_whole() {
+        let secrets = secrets(&[("A_KEY", "abababab")], &[], &[]);
+        assert_eq!(secrets.mask("xabababababx"), "x**********x");
     }
 
     #[test]

@@ -38,6 +38,11 @@ use Part::{Exit as ExitCode, Gates, Rows};
 /// Everything that is answered differently from the original, and why. A line that is no longer true fails the test.
 const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
+        "config-valid-every-section",
+        &[Gates],
+        "`costMaxUsd` is judged whenever it is written; the original drops it without a feature flag",
+    ),
+    (
         "drift-empty-baseline-text",
         &[Rows, Gates],
         "claims about a stored answer are not supported yet: unknown instead of failed",
@@ -220,11 +225,12 @@ fn expected_gates(run: &Value) -> Vec<Gate> {
             (
                 gate["gateName"].as_str().unwrap().to_owned(),
                 gate["passed"].as_bool(),
-                gate["actual"].as_f64().unwrap(),
+                gate["actual"].as_f64().unwrap_or_default(),
                 gate["threshold"].as_f64().unwrap(),
                 gate["message"].as_str().unwrap().to_owned(),
             )
         })
+        .map(without_times)
         .collect()
 }
 
@@ -239,7 +245,17 @@ fn actual_gates(report: &GateReport) -> Vec<Gate> {
             };
             (gate.name.to_owned(), passed, gate.actual, gate.expected, gate.message.clone())
         })
+        .map(without_times)
         .collect()
+}
+
+/// Times differ from run to run, so the records hide them.
+fn without_times((name, passed, actual, limit, message): Gate) -> Gate {
+    if name == "latencyMaxMs" {
+        (name, passed, 0.0, limit, String::new())
+    } else {
+        (name, passed, actual, limit, message)
+    }
 }
 
 /// The parts of a case that are answered differently, with both answers.
@@ -319,18 +335,22 @@ fn every_recorded_row_is_judged_the_same_or_the_difference_is_named() {
         }
         seen += 1;
     }
-    assert!(seen >= 44, "only {seen} cases were found");
+    assert!(seen >= 49, "only {seen} cases were found");
     for (case, _, reason) in DIFFERENCES {
         assert!(!reason.is_empty() && cases().iter().any(|path| name(path) == *case), "{case} is no case");
     }
 }
 
 /// The original reads every schema file first, also those of skipped tests, and gives up the run when one is no JSON. Here the
-/// suite is refused before it runs, for the same reason; what is lowered says so at the claim.
+/// suite is refused before it runs, for the same reason; the claim itself is broken and never passes.
 #[test]
-fn a_schema_file_that_is_no_json_makes_its_test_unfit_to_run() {
+fn a_schema_file_that_is_no_json_breaks_its_claim() {
     let case = cases().into_iter().find(|case| name(case) == "output-schema-file-not-json").unwrap();
     let suite = lower(&case);
-    let intact: Vec<_> = suite.cases.iter().map(|test| (test.name.as_str(), test.intact)).collect();
-    assert_eq!(intact, [("fine", true), ("broken", false)]);
+    let broken = suite.cases.iter().find(|test| test.name == "broken").unwrap();
+    let stdout = Some(Capture { text: "ok".to_owned(), cut: false });
+    let mut evidence = Evidence { stdout, ..Evidence::default() };
+    Dialect::KindLm.interpret(&mut evidence);
+    let judged = judge(broken, &evidence, &Secrets::none());
+    assert_eq!(status(&evidence, &judged), Status::Error);
 }

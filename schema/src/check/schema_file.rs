@@ -149,8 +149,6 @@ impl std::error::Error for SchemaError {}
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
     use serde_json::{Value, json};
 
     use super::{SchemaAnswer, UserSchema};

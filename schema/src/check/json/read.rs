@@ -288,8 +288,6 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
     use proptest::prelude::*;
     use serde_json::{Value, json};
 

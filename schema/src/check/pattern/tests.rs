@@ -1,7 +1,5 @@
 //! What ECMAScript patterns match, against answers of ECMAScript engines.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use proptest::prelude::*;
 
 use super::{EcmaPattern, PatternErrorKind, StepLimit, refused_by_original};

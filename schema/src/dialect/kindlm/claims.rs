@@ -6,7 +6,7 @@ mod guardrails;
 mod output;
 mod tool_calls;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub use output::OutputClaim;
 pub use tool_calls::ToolCallClaim;
 
 use crate::{
-    check::{schema_file::UserSchema, text::shortened},
+    check::{memo::Memo, schema_file::UserSchema, text::shortened},
     document::Pointer,
     evidence::{Evidence, Output},
     verdict::{Mismatch, Outcome, Related, Verdict},
@@ -27,10 +27,36 @@ use crate::{
 pub struct SchemaFile {
     /// The path as written.
     pub path: String,
-    /// The content, as far as it is text.
-    pub content: String,
+    content: Result<Arc<SchemaContent>, String>,
+}
+
+/// The content of a schema file, compiled when it is first used.
+#[derive(Debug)]
+struct SchemaContent {
+    bytes: Arc<[u8]>,
+    schema: OnceLock<Result<UserSchema, String>>,
+}
+
+impl SchemaFile {
+    /// A file with this content, or why it could not be read.
+    pub fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
+        static KNOWN: LazyLock<Memo<Arc<[u8]>, SchemaContent>> = LazyLock::new(Memo::new);
+        let content = bytes
+            .map(|bytes| KNOWN.get(bytes, |bytes| SchemaContent { bytes: bytes.clone(), schema: OnceLock::new() }));
+        SchemaFile { path: path.to_owned(), content }
+    }
+
     /// The compiled schema, or why there is none.
-    pub schema: Result<Arc<UserSchema>, String>,
+    fn schema(&self) -> Result<&UserSchema, &str> {
+        let content = self.content.as_ref().map_err(String::as_str)?;
+        let compile = || UserSchema::read(&content.bytes).map_err(|error| error.message);
+        content.schema.get_or_init(compile).as_ref().map_err(String::as_str)
+    }
+
+    /// The text of the file, as far as it is text.
+    fn text(&self) -> String {
+        self.content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default()
+    }
 }
 
 const NOT_RECORDED: &str = "the output was not recorded";

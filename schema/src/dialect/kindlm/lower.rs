@@ -19,7 +19,6 @@ use super::{
     test::Test,
 };
 use crate::{
-    check::schema_file::UserSchema,
     dialect::{Dialect, Gates as AnyGates},
     document::{Document, NodeRef, Pointer, Shape},
     files::{FileKind, Files},
@@ -247,22 +246,15 @@ impl Lowering<'_> {
         lenient(&value)
     }
 
+    /// Reads a schema file. Whether it holds a schema is seen when the claim is judged.
     fn schema_file(&mut self, path: &str) -> SchemaFile {
-        let (content, schema) = match inputs::inside(path) {
-            None => (String::new(), Err("the path leaves the suite's directory".to_owned())),
-            Some(inside) if self.files.kind(&inside) != Some(FileKind::File) => {
-                (String::new(), Err("there is no such file".to_owned()))
-            }
-            Some(inside) => match self.files.read(&inside) {
-                Ok(bytes) => {
-                    let schema = UserSchema::read(&bytes).map(Arc::new).map_err(|error| error.message);
-                    (String::from_utf8_lossy(&bytes).into_owned(), schema)
-                }
-                Err(reason) => (String::new(), Err(reason)),
-            },
+        let bytes = match inputs::inside(path) {
+            None => Err("the path leaves the suite's directory".to_owned()),
+            Some(inside) if self.files.kind(&inside) != Some(FileKind::File) => Err("there is no such file".to_owned()),
+            Some(inside) => self.files.read(&inside),
         };
-        self.intact &= schema.is_ok();
-        SchemaFile { path: path.to_owned(), content, schema }
+        self.intact &= bytes.is_ok();
+        SchemaFile::new(path, bytes)
     }
 }
 

@@ -1,8 +1,11 @@
 //! `guardrails`: personal data and keywords in the text of the output.
 
+use std::sync::{Arc, LazyLock, OnceLock};
+
 use super::{Row, Seen, actual, relate};
 use crate::{
     check::{
+        memo::Memo,
         pattern::{EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
         text::{Folded, shortened},
     },
@@ -25,7 +28,17 @@ struct PiiPattern {
     at: Pointer,
     source: String,
     custom: bool,
-    compiled: Result<EcmaPattern, PatternError>,
+    compiled: Arc<Compiled>,
+}
+
+/// A pattern, compiled when it is first used.
+#[derive(Debug, Default)]
+struct Compiled(OnceLock<Result<EcmaPattern, PatternError>>);
+
+impl PiiPattern {
+    fn compiled(&self) -> Result<&EcmaPattern, &PatternError> {
+        self.compiled.0.get_or_init(|| EcmaPattern::compile(&self.source, true)).as_ref()
+    }
 }
 
 /// What is looked for unless `denyPatterns` is written: social security numbers, payment cards, e-mail addresses.
@@ -41,11 +54,12 @@ const MOST_MATCHES: usize = 1_000;
 const LABEL: &str = "No PII detected";
 
 impl PiiClaim {
-    /// Compiles the patterns.
+    /// Takes the patterns, or those that hold when none are written.
     pub fn new(expect: &PiiGuardrail) -> PiiClaim {
         let mut patterns = Vec::new();
         let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
-            let compiled = EcmaPattern::compile(source, true);
+            static KNOWN: LazyLock<Memo<String, Compiled>> = LazyLock::new(Memo::new);
+            let compiled = KNOWN.get(source.to_owned(), |_| Compiled::default());
             patterns.push(PiiPattern { name, at, source: source.to_owned(), custom, compiled });
         };
         match &expect.deny_patterns {
@@ -83,11 +97,10 @@ impl PiiClaim {
             };
             return Some(row(refused).fail("INVALID_PATTERN", mismatch));
         }
-        let invalid = |pattern: &&PiiPattern| {
-            pattern.compiled.as_ref().is_err_and(|error| error.kind == PatternErrorKind::Invalid)
-        };
+        let invalid =
+            |pattern: &&PiiPattern| pattern.compiled().is_err_and(|error| error.kind == PatternErrorKind::Invalid);
         let pattern = ordered().find(invalid)?;
-        let reason = pattern.compiled.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
         Some(row(pattern).broken("INVALID_PATTERN", format!("pattern \"{}\": {reason}", pattern.name)))
     }
 }
@@ -106,7 +119,7 @@ impl Check for PiiClaim {
         let mut places: Vec<(Pointer, usize)> = Vec::new();
         let mut doubt: Option<(Pointer, String)> = None;
         for pattern in &self.patterns {
-            let compiled = match &pattern.compiled {
+            let compiled = match pattern.compiled() {
                 Ok(compiled) => compiled,
                 Err(error) => {
                     doubt.get_or_insert_with(|| (pattern.at.clone(), format!("pattern \"{}\": {error}", pattern.name)));

@@ -1,6 +1,6 @@
 //! `output`: what the text, or the JSON, must look like.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::OnceCell};
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ impl Check for OutputClaim {
 
     fn texts(&self) -> Vec<String> {
         let lists = self.expect.contains.iter().chain(&self.expect.not_contains);
-        lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.content.clone())).collect()
+        lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.text())).collect()
     }
 }
 
@@ -101,8 +101,8 @@ impl OutputClaim {
 
     fn substrings(&self, seen: &Seen<'_>, verdicts: &mut Vec<Verdict>) {
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
-        let folded = Folded::new(text);
-        let found = |wanted: &str| seen.output().is_some() && folded.contains(wanted);
+        let folded = OnceCell::new();
+        let found = |wanted: &str| seen.output().is_some() && folded.get_or_init(|| Folded::new(text)).contains(wanted);
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("contains").index(index);
             let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
@@ -139,7 +139,7 @@ impl OutputClaim {
 
 fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
     let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
-    let schema = match &file.schema {
+    let schema = match file.schema() {
         Ok(schema) => schema,
         Err(reason) => {
             return row.broken("SCHEMA_INVALID", format!("Schema compilation failed: {}: {reason}", file.path));

@@ -1,7 +1,5 @@
 //! Rows, places and help of every kind of claim; and that nothing passes without evidence.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use expect_test::{Expect, expect};
 
 use crate::{

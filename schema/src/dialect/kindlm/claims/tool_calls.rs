@@ -29,7 +29,7 @@ pub struct ToolCallClaim {
 }
 
 /// As many calls are listed.
-const LISTED: usize = 20;
+const LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
@@ -68,7 +68,7 @@ impl Check for ToolCallClaim {
         if let Some(expected) = &self.expect.args_match {
             texts_of(&Value::Object(expected.clone()), &mut texts);
         }
-        texts.extend(self.args_schema.iter().map(|file| file.content.clone()));
+        texts.extend(self.args_schema.iter().map(|file| file.text()));
         texts
     }
 }
@@ -167,7 +167,7 @@ impl ToolCallClaim {
     fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], seen: &Seen<'_>) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
-        let schema = match &file.schema {
+        let schema = match file.schema() {
             Ok(schema) => schema,
             Err(reason) => return row.broken("TOOL_CALL_ARGS_SCHEMA_INVALID", format!("{}: {reason}", file.path)),
         };

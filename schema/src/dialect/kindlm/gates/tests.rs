@@ -125,7 +125,7 @@ fn a_broken_run_leaves_open_what_it_could_turn() {
     let report = evaluate("{passRateMin: 0.5}", &[&[Some(pass())], &[None]]);
     assert_eq!(report.gates[0].status, Status::Pass);
     let failed = Some(fail("CONTAINS_FAILED"));
-    let report = evaluate("{passRateMin: 0.6}", &[&[failed.clone()], &[failed], &[None]]);
+    let report = evaluate("{passRateMin: 0.6}", &[&[failed.clone(), failed], &[None]]);
     assert_eq!(report.gates[0].status, Status::Fail);
 }
 
