@@ -19,6 +19,7 @@ pub mod json_schema;
 pub mod judge;
 pub mod mask;
 pub mod problem;
+pub mod reference;
 pub mod settings;
 pub mod shape;
 pub mod suite;

@@ -179,6 +179,11 @@ impl Shape {
         docs.filter(|docs| Some(*docs) != self.docs())
     }
 
+    /// The name of the type, where it has one: two nodes with the same name have the same fields.
+    pub fn definition(&self) -> Option<&'static str> {
+        self.keyword("$ref")?.as_str()?.rsplit('/').next()
+    }
+
     /// The value that counts when the key is absent.
     pub fn default(&self) -> Option<&'static Value> {
         self.keyword("default")

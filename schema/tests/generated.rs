@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use speclens_schema::json_schema::SpecFile;
+use speclens_schema::{json_schema::SpecFile, reference::reference};
 
 #[track_caller]
 fn check(path: &str, text: &str) {
@@ -23,4 +23,9 @@ fn the_kindlm_schema_is_fresh() {
 #[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
+}
+
+#[test]
+fn the_reference_is_fresh() {
+    check("reference.md", &reference());
 }

@@ -72,13 +72,12 @@ fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     for (text, spot) in &forbidden {
         if text.is_empty() {
-            let message = "every output contains the empty text, so that this never holds: remove it";
-            problems.push(spot.problem(Code::Contradiction, message));
+            problems.push(never_holds(spot));
             continue;
         }
         if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
             let message = format!("`{text}` must not occur, and `{wanted}` must: no output does both");
-            let problem = spot.problem(Code::Contradiction, message);
+            let problem = clash(spot, message);
             problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
         }
     }
@@ -86,9 +85,19 @@ fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
         && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
     {
         let message = format!("`{wanted}` is longer than the {most} characters allowed here: no output does both");
-        let problem = limit.problem(Code::Contradiction, message);
+        let problem = clash(&limit, message);
         problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
     }
+}
+
+/// The empty text where it must not occur.
+fn never_holds(spot: &Spot<'_>) -> Problem {
+    clash(spot, "every output contains the empty text, so that this never holds: remove it")
+}
+
+/// Claims about the text that cannot hold together. The suite still means what it says, so it can be run.
+fn clash(spot: &Spot<'_>, message: impl Into<String>) -> Problem {
+    spot.problem(Code::Contradiction, message).with_severity(Severity::Warning)
 }
 
 /// Whether every text that holds `text` holds `part`, too.
@@ -212,8 +221,7 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
         problems.push(spot.problem(Code::VacuousClaim, message));
     }
     for (_, spot) in deny.iter().filter(|(text, _)| text.is_empty()) {
-        let message = "every output contains the empty text, so that this never holds: remove it";
-        problems.push(spot.problem(Code::Contradiction, message));
+        problems.push(never_holds(spot));
     }
     let denied = |text: &str| deny.iter().find(|(word, _)| !word.is_empty() && holds(text, word));
     let wanted = expect.find(&["output", "contains"]).map(|list| list.texts()).unwrap_or_default();
@@ -222,7 +230,7 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
     for (text, spot) in clashing.chain(allow.iter().filter(|_| all_allowed_denied)) {
         if let Some((word, first)) = denied(text) {
             let message = format!("`{text}` is wanted, and `{word}` denied: no output does both");
-            let problem = spot.problem(Code::Contradiction, message);
+            let problem = clash(spot, message);
             problems.push(problem.with_related("denied here", first.at.clone(), first.range()));
         }
     }

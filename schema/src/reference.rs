@@ -1,0 +1,184 @@
+//! The reference as Markdown: every field of every kind of file, every problem. Made from the same docs that
+//! the editor shows, so it says nothing of its own.
+
+use std::{collections::HashSet, fmt::Write};
+
+use crate::{
+    json_schema::SpecFile,
+    problem::Code,
+    shape::{Field, Need, Shape, Type, show},
+};
+
+/// The whole reference.
+pub fn reference() -> String {
+    let mut out = String::from(
+        "# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n\
+         - [`kindlm.yaml`](#kindlmyaml)\n- [`speclens.yaml`](#speclensyaml)\n- [Problems](#problems)\n",
+    );
+    for file in SpecFile::ALL {
+        file_reference(*file, &mut out);
+    }
+    out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets how bad it is:\n\n");
+    out.push_str("```yaml\nseverity:\n  unused: off\n  no-claims: error\n```\n");
+    for code in Code::ALL {
+        write(&mut out, format_args!("\n{}", problem_page(*code)));
+    }
+    out
+}
+
+/// The page of one problem.
+pub fn problem_page(code: Code) -> String {
+    let severity = code.severity().as_str();
+    format!("### {}\n\n*{severity}, unless settings say otherwise*\n\n{}\n", code.as_str(), docs(code.docs()))
+}
+
+/// What the editor shows for a field, as Markdown: its type, its default, its docs.
+pub fn field_page(name: &str, shape: &Shape) -> String {
+    let mut out = format!("**`{name}`**: {}", shape.type_label());
+    if let Some(default) = shape.default().filter(|default| !is_trivial(default)) {
+        write(&mut out, format_args!(", default `{}`", show(default)));
+    }
+    out.push('\n');
+    if let Some(docs) = shape.docs() {
+        write(&mut out, format_args!("\n{docs}\n"));
+    }
+    choices(shape, &mut out);
+    if let Some(example) = shape.examples().first().filter(|_| !shape.docs().unwrap_or_default().contains("```")) {
+        write(&mut out, format_args!("\nExample: `{name}: {}`\n", show(example)));
+    }
+    out
+}
+
+fn file_reference(file: SpecFile, out: &mut String) {
+    let root = Shape::of(file);
+    write(out, format_args!("\n## {}.yaml\n\n{}\n", file.as_str(), root.docs().unwrap_or_default()));
+    mapping(&root, "", &mut HashSet::new(), out);
+}
+
+/// A table of a mapping's fields, then what there is to say about each, then the mappings below.
+fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+    let fields = shape.fields(None);
+    if fields.is_empty() || (shape.is_open() && shape.map_value().is_some()) {
+        return;
+    }
+    if !path.is_empty() {
+        write(out, format_args!("\n### `{path}`\n"));
+        if let Some(docs) = shape.type_docs().or_else(|| shape.docs()) {
+            write(out, format_args!("\n{docs}\n"));
+        }
+    }
+    out.push_str("\n| key | type | | |\n|---|---|---|---|\n");
+    for field in &fields {
+        let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
+        let label = field.shape.type_label().replace('|', "\\|");
+        write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
+    }
+    for field in &fields {
+        details(field, out);
+    }
+    for field in &fields {
+        below(&field.shape, &join(path, field.name), told, out);
+    }
+}
+
+fn below(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+    if let Some(item) = shape.item() {
+        return below(&item, &format!("{path}[]"), told, out);
+    }
+    if let Some(value) = shape.map_value() {
+        return below(&value, &format!("{path}.*"), told, out);
+    }
+    if shape.kind() != Type::Mapping {
+        return;
+    }
+    if let Some(name) = shape.definition()
+        && !told.insert(name)
+    {
+        write(out, format_args!("\n### `{path}`\n\nThe same fields as above.\n"));
+        return;
+    }
+    mapping(shape, path, told, out);
+}
+
+/// What a field's docs say beyond the line in the table.
+fn details(field: &Field, out: &mut String) {
+    let docs = field.shape.docs().unwrap_or_default();
+    let more = docs.split_once("\n\n").map(|(_, more)| more);
+    let has_choices = field.shape.values().iter().any(|choice| choice.docs.is_some());
+    if more.is_none() && !has_choices {
+        return;
+    }
+    write(out, format_args!("\n**`{}`**\n", field.name));
+    if let Some(more) = more {
+        write(out, format_args!("\n{more}\n"));
+    }
+    choices(&field.shape, out);
+}
+
+fn choices(shape: &Shape, out: &mut String) {
+    let values = shape.values();
+    if values.iter().any(|choice| choice.docs.is_some()) {
+        out.push('\n');
+        for choice in values {
+            write(out, format_args!("- `{}`: {}\n", show(choice.value), choice.docs.unwrap_or_default()));
+        }
+    }
+}
+
+fn need(field: &Field) -> String {
+    match &field.need {
+        Need::Required => "required".to_owned(),
+        Need::OneOf(_) => "one of them".to_owned(),
+        Need::Optional => match field.shape.default().filter(|default| !is_trivial(default)) {
+            Some(default) => format!("`{}`", show(default)),
+            None => String::new(),
+        },
+    }
+}
+
+/// Whether a default says no more than that the key may be absent.
+fn is_trivial(value: &serde_json::Value) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// Doc text as the compiler hands it over, with the space that follows each `///`.
+fn docs(text: &str) -> String {
+    text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn write(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    out.write_fmt(arguments).expect("a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_and_every_problem_has_its_place() {
+        let text = reference();
+        for file in SpecFile::ALL {
+            for key in crate::shape::all_keys(*file) {
+                assert!(text.contains(&format!("`{key}`")) || text.contains(&format!("### {key}\n")), "{key}");
+            }
+        }
+        for code in Code::ALL {
+            assert!(text.contains(&format!("\n### {}\n", code.as_str())));
+            assert!(!docs(code.docs()).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_field_page_shows_type_default_and_docs() {
+        let at = crate::document::Pointer::parse("/tests/0/expect/judge/0/minScore");
+        let shape = Shape::find(SpecFile::KindLm, &at, None).unwrap();
+        assert_eq!(
+            field_page("minScore", &shape),
+            "**`minScore`**: number, 0 to 1, default `0.7`\n\nThe least score that passes, from 0 to 1.\n"
+        );
+    }
+}

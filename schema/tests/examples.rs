@@ -1,0 +1,56 @@
+//! The shipped examples are right: nothing is wrong with them, in the eyes of the schema, the lints, and the
+//! types.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::{fs, path::Path};
+
+use speclens_schema::{
+    dialect::{
+        ScalarRules,
+        kindlm::{config::Config, lint::lint},
+    },
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Severity,
+    validate::validate,
+};
+
+/// The files below a folder, as paths relative to it.
+fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+        if entry.path().is_dir() {
+            files(&entry.path(), &format!("{name}/"), found);
+        } else {
+            found.push((name, fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_wrong_with_the_examples() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let validator = jsonschema::validator_for(SpecFile::KindLm.schema()).unwrap();
+    let mut seen = 0;
+    for example in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        let text = fs::read_to_string(example.join("kindlm.yaml")).unwrap();
+        let mut beside = Vec::new();
+        files(&example, "", &mut beside);
+        let beside = MemoryFiles::new(&example, beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let mut problems = document.problems();
+        problems.extend(validate(&document, SpecFile::KindLm));
+        problems.extend(lint(&document, &beside));
+        // What another program would do is worth knowing, and no mistake.
+        problems.retain(|problem| problem.severity < Severity::Information);
+        assert!(problems.is_empty(), "{}\n{}", example.display(), common::render(&text, &problems));
+        let value = document.root().unwrap().to_value().unwrap();
+        assert!(validator.is_valid(&value));
+        serde_json::from_value::<Config>(value).unwrap();
+        seen += 1;
+    }
+    assert!(seen >= 3, "only {seen} examples");
+}
