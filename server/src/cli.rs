@@ -106,3 +106,13 @@ fn start_log() {
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
         .init();
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

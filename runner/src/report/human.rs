@@ -38,7 +38,7 @@ pub fn run(reports: &[SuiteReport]) -> String {
     let mut told = BTreeSet::new();
     for report in reports {
         heading(&mut text, report);
-        problems(&mut text, report, &mut told);
+        problems(&mut text, report, &mut told, Severity::Warning);
         match &report.result {
             Some(result) => suite(&mut text, report, result),
             None if report.is_refused() => {
@@ -57,7 +57,7 @@ pub fn check(reports: &[SuiteReport]) -> String {
     let mut told = BTreeSet::new();
     let mut severities = Vec::new();
     for report in reports {
-        severities.extend(problems(&mut text, report, &mut told));
+        severities.extend(problems(&mut text, report, &mut told, Severity::Information));
     }
     let count = |severity: Severity| severities.iter().filter(|found| **found == severity).count();
     let counts = [
@@ -88,9 +88,14 @@ fn heading(text: &mut String, report: &SuiteReport) {
     };
 }
 
-/// Every problem as a snippet; remarks are left to the editor. The settings of several suites are told
+/// Every problem that is at least as bad as `least`, as a snippet. The settings of several suites are told
 /// about once. Returns the severities of all that is told or left.
-fn problems<'r>(text: &mut String, report: &'r SuiteReport, told: &mut BTreeSet<&'r str>) -> Vec<Severity> {
+fn problems<'r>(
+    text: &mut String,
+    report: &'r SuiteReport,
+    told: &mut BTreeSet<&'r str>,
+    least: Severity,
+) -> Vec<Severity> {
     let settings = report.settings.as_ref().filter(|settings| told.insert(&settings.source.path));
     let settings =
         settings.into_iter().flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
@@ -98,7 +103,7 @@ fn problems<'r>(text: &mut String, report: &'r SuiteReport, told: &mut BTreeSet<
     let mut severities = Vec::new();
     for (source, problem) in settings.chain(own) {
         severities.push(problem.severity);
-        if problem.severity != Severity::Hint {
+        if problem.severity <= least {
             let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// Suites, or directories to search
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    select: select::Args,
+    select: select::Selection,
     /// Only tests whose last recorded run did not pass, or is stale
     #[arg(long)]
     failed: bool,
@@ -109,11 +109,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mut suites = load::suites(&args.paths)?;
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
-    if args.dry_run {
-        output::print(&dry::describe(&suites, &chosen))?;
-        return Ok(if suites.iter().any(|loaded| loaded.report.is_refused()) { INVALID } else { PASSED });
-    }
-
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_stack_size(STACK_BYTES)
@@ -130,6 +125,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             chosen.iter().any(|cases| !cases.is_empty()) || suites.iter().any(|loaded| loaded.report.is_refused()),
             "no test failed when it was last run, as far as recordings tell"
         );
+    }
+
+    if args.dry_run {
+        output::print(&dry::describe(&suites, &chosen))?;
+        return Ok(if suites.iter().any(|loaded| loaded.report.is_refused()) { INVALID } else { PASSED });
     }
 
     let narrowed = args.failed || !args.select.is_empty();

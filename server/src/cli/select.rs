@@ -10,7 +10,7 @@ use super::load::Loaded;
 
 /// The options that choose tests. Those of different kinds must all agree.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct Selection {
     /// Only tests with this name, or whose name matches this glob (repeatable: any of them)
     #[arg(long = "test", value_name = "NAME|GLOB")]
     tests: Vec<String>,
@@ -19,7 +19,7 @@ pub(super) struct Args {
     tags: Vec<String>,
 }
 
-impl Args {
+impl Selection {
     /// Whether anything is chosen at all.
     pub(super) fn is_empty(&self) -> bool {
         self.tests.is_empty() && self.tags.is_empty()
