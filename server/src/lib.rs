@@ -12,5 +12,7 @@
 
 pub mod cli;
 pub mod files;
+pub mod ide;
+pub mod lsp;
 pub mod trust;
 pub mod workspace;

@@ -1,0 +1,73 @@
+//! What a run of a test did, as text to read.
+
+use speclens_schema::{
+    evidence::{Capture, Evidence},
+    judge::Judged,
+    verdict::{Outcome, Status},
+};
+
+/// One attempt in full.
+pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged]) -> String {
+    let mut text = format!("test: {case}\n");
+    if repeat > 0 {
+        text.push_str(&format!("repetition: {}\n", repeat + 1));
+    }
+    if !evidence.context.started.is_empty() {
+        text.push_str(&format!("started: {}\n", evidence.context.started));
+    }
+    if let Some(command) = &evidence.command {
+        text.push_str(&format!("command: {command}\n"));
+    }
+    if let Some(exit) = &evidence.exit {
+        match (exit.code, exit.signal) {
+            (Some(code), _) => text.push_str(&format!("exit status: {code}\n")),
+            (None, Some(signal)) => text.push_str(&format!("ended by signal {signal}\n")),
+            (None, None) => {}
+        }
+    }
+    if let Some(duration) = evidence.duration_ms {
+        text.push_str(&format!("duration: {}\n", super::lens::duration(duration)));
+    }
+    if let Some(error) = &evidence.error {
+        text.push_str(&format!("broke: {}\n", error.message));
+    }
+    if !judged.is_empty() {
+        text.push_str("\nclaims\n");
+    }
+    for Judged { verdict, .. } in judged {
+        let mark = match verdict.outcome.status() {
+            Status::Pass => '✓',
+            Status::Skip => '○',
+            Status::Warn => '⚠',
+            Status::Unknown => '?',
+            Status::Fail | Status::Error => '✗',
+        };
+        text.push_str(&format!("  {mark} {}\n", verdict.label));
+        if let Outcome::Fail(mismatch) | Outcome::Warn(mismatch) = &verdict.outcome {
+            for line in [&mismatch.message].into_iter().chain(&mismatch.help) {
+                text.push_str(&format!("      {}\n", line.replace('\n', "\n      ")));
+            }
+            text.push_str(&format!("      expected: {}\n      actual: {}\n", mismatch.expected, mismatch.actual));
+        } else if !verdict.outcome.message().is_empty() {
+            text.push_str(&format!("      {}\n", verdict.outcome.message()));
+        }
+    }
+    for (name, stream) in [("standard output", &evidence.stdout), ("standard error", &evidence.stderr)] {
+        push_stream(&mut text, name, stream.as_ref());
+    }
+    text
+}
+
+fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
+    let Some(Capture { text: content, cut }) = stream else { return };
+    if content.is_empty() && !cut {
+        return;
+    }
+    text.push_str(&format!("\n{name}\n{content}"));
+    if !content.ends_with('\n') {
+        text.push('\n');
+    }
+    if *cut {
+        text.push_str("(the rest was cut off at the limit of `limits.output_mib`)\n");
+    }
+}

@@ -1,0 +1,367 @@
+//! What the client may ask: one short method per message.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::{Dialect, ScalarRules},
+    document::{Document, Encoding, Lines},
+};
+use tower_lsp_server::{
+    LanguageServer,
+    gen_lsp_types::*,
+    jsonrpc::{Error, ErrorCode, Result},
+};
+
+use super::{
+    client::{Abilities, Display},
+    convert, features,
+    runs::{self, Refused, Wanted},
+    session::{Open, Place, Session, Snapshot},
+};
+
+/// The answer that the person gives to have a folder trusted.
+const TRUST: &str = "Trust and run";
+
+/// The framework's view of the session.
+pub(super) struct Backend {
+    session: Arc<Session>,
+}
+
+/// `speclens/trust`: the client learned that the user trusts the workspace, or no longer does.
+#[derive(Debug, Deserialize)]
+pub(super) struct TrustParams {
+    trusted: bool,
+}
+
+impl Backend {
+    pub(super) fn new(session: Arc<Session>) -> Backend {
+        Backend { session }
+    }
+
+    pub(super) async fn trust(&self, params: TrustParams) {
+        self.session.state().trusted = params.trusted;
+    }
+
+    /// `window/workDoneProgress/cancel`: the user dismissed a run's progress.
+    pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
+        runs::cancel_by_token(&self.session, &params.token);
+    }
+
+    /// Reads the client's settings; tells once what is wrong with them.
+    fn configure(&self, settings: &Value) {
+        let (display, wrong) = Display::read(settings);
+        let fresh: Vec<String> = {
+            let mut state = self.session.state();
+            state.display = display;
+            wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect()
+        };
+        let client = self.session.client.clone();
+        tokio::spawn(async move {
+            for message in fresh {
+                client.show_message(MessageType::Warning, message).await;
+            }
+        });
+        self.session.analyse_all();
+    }
+
+    /// Asks the client for its settings, without waiting for the answer.
+    fn ask_for_configuration(&self) {
+        let session = Arc::clone(&self.session);
+        tokio::spawn(async move {
+            let item = ConfigurationItem { scope_uri: None, section: Some("speclens".to_owned()) };
+            if let Ok(mut answers) = session.client.configuration(vec![item]).await
+                && let Some(settings) = answers.pop()
+            {
+                Backend::new(session).configure(&settings);
+            }
+        });
+    }
+
+    /// Does work on a snapshot away from the transport. Nothing for a document that is not ours.
+    async fn with<T: Send + 'static>(
+        &self,
+        uri: &Uri,
+        work: impl FnOnce(Snapshot) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let Some(snapshot) = self.session.snapshot(&uri.0) else { return Ok(None) };
+        match tokio::task::spawn_blocking(move || work(snapshot)).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
+        }
+    }
+
+    /// Files changed on the disk: what was seen of them is void.
+    fn files_changed(&self) {
+        let refreshes = {
+            let mut state = self.session.state();
+            for open in state.open.values_mut() {
+                open.place.files.forget();
+                open.analyzer.files_changed();
+            }
+            state.abilities.pulls_diagnostics && state.abilities.refreshes_diagnostics
+        };
+        if refreshes {
+            let client = self.session.client.clone();
+            tokio::spawn(async move {
+                let _ = client.workspace_diagnostic_refresh().await;
+            });
+        }
+        self.session.analyse_all();
+    }
+
+    fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
+        match runs::start(&self.session, uri, &wanted) {
+            Ok(number) => Ok(Some(json!({ "run": number }))),
+            Err(Refused::Because(reason)) => Err(failed(reason)),
+            Err(Refused::Untrusted(directory)) => {
+                let session = Arc::clone(&self.session);
+                let uri = uri.to_owned();
+                tokio::spawn(async move {
+                    let message = format!(
+                        "Running executes the commands of this suite on your machine. Do you trust {}?",
+                        directory.display()
+                    );
+                    let actions = [TRUST, "Cancel"]
+                        .map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
+                    let answer =
+                        session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
+                    if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
+                        return;
+                    }
+                    let begun = crate::trust::trust(&directory)
+                        .map_err(|error| format!("{error:#}"))
+                        .and_then(|_| runs::start(&session, &uri, &wanted).map_err(|refused| format!("{refused:?}")));
+                    if let Err(reason) = begun {
+                        session.client.show_message(MessageType::Error, reason).await;
+                    }
+                });
+                Ok(Some(json!({ "run": null, "reason": "untrusted" })))
+            }
+        }
+    }
+}
+
+/// A request that cannot be done, for a reason that the user can read.
+fn failed(message: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+}
+
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let abilities = Abilities::of(&params);
+        let options = params.initialization_options.unwrap_or_default();
+        {
+            let mut state = self.session.state();
+            state.abilities = abilities;
+            state.trusted = options.get("trusted") == Some(&Value::Bool(true));
+        }
+        if let Some(settings) = options.get("settings") {
+            let (display, wrong) = Display::read(settings);
+            let mut state = self.session.state();
+            state.display = display;
+            state.waiting_messages.extend(wrong);
+        }
+        Ok(InitializeResult {
+            capabilities: features::capabilities(abilities),
+            server_info: Some(ServerInfo {
+                name: "speclens".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        })
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        let (abilities, messages) = {
+            let mut state = self.session.state();
+            let messages = std::mem::take(&mut state.waiting_messages);
+            state.told.extend(messages.iter().cloned());
+            (state.abilities, messages)
+        };
+        let client = self.session.client.clone();
+        tokio::spawn(async move {
+            for message in messages {
+                client.show_message(MessageType::Warning, message).await;
+            }
+            if abilities.watches_files {
+                let registration = Registration {
+                    id: "speclens/files".to_owned(),
+                    method: "workspace/didChangeWatchedFiles".to_owned(),
+                    register_options: Some(json!({ "watchers": [{ "globPattern": "**/*" }] })),
+                };
+                if let Err(error) = client.register_capability(vec![registration]).await {
+                    tracing::warn!("the client does not watch files: {error}");
+                }
+            }
+        });
+        if abilities.configuration {
+            self.ask_for_configuration();
+        }
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        self.session.state().runs.values().for_each(|run| run.cancel.cancel());
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let Some(place) = Place::of(&document.uri.0) else { return };
+        let rules = place.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules);
+        let open = Open {
+            version: document.version,
+            document: Document::read(&document.text, rules),
+            analyzer: Analyzer::new(place.dialect().unwrap_or(Dialect::KindLm)),
+            place,
+            results: Arc::default(),
+            latest: None,
+        };
+        self.session.state().open.insert(document.uri.0.clone(), open);
+        self.session.analyse(&document.uri.0);
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        let uri = params.text_document.text_document_identifier.uri.0;
+        {
+            let mut state = self.session.state();
+            let encoding = state.abilities.encoding;
+            let Some(open) = state.open.get_mut(&uri) else { return };
+            for change in params.content_changes {
+                apply(&mut open.document, encoding, change);
+            }
+            open.version = params.text_document.version;
+        }
+        self.session.analyse(&uri);
+    }
+
+    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        let uri = params.text_document.uri.0;
+        let session = Arc::clone(&self.session);
+        // Reading the whole has the last word; it takes too long for a keystroke.
+        tokio::task::spawn_blocking(move || {
+            let Some(mut snapshot) = session.snapshot(&uri) else { return };
+            let text = String::from(snapshot.document.text());
+            snapshot.document.consult_whole(&text);
+            if let Some(open) = session.state().open.get_mut(&uri).filter(|open| open.version == snapshot.version) {
+                open.document = snapshot.document;
+            }
+            session.analyse(&uri);
+        });
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        let uri = params.text_document.uri;
+        if self.session.state().open.remove(&uri.0).is_some() {
+            let client = self.session.client.clone();
+            tokio::spawn(async move { client.publish_diagnostics(uri, Vec::new(), None).await });
+        }
+    }
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        match params.settings.get("speclens") {
+            Some(settings) => self.configure(settings),
+            None if self.session.state().abilities.configuration => self.ask_for_configuration(),
+            None => {}
+        }
+    }
+
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        let concerns_us = {
+            let state = self.session.state();
+            params.changes.iter().any(|change| {
+                // Recordings are our own, and open documents are told about by the editor.
+                !change.uri.0.contains("/.speclens/") && !state.open.contains_key(&change.uri.0)
+            })
+        };
+        if concerns_us {
+            self.files_changed();
+        }
+    }
+
+    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport> {
+        let uri = params.text_document.uri;
+        let items = self.with(&uri.clone(), move |snapshot| features::diagnostics(&snapshot, &uri)).await?;
+        Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(RelatedFullDocumentDiagnosticReport {
+            full_document_diagnostic_report: FullDocumentDiagnosticReport {
+                result_id: None,
+                items: items.unwrap_or_default(),
+            },
+            ..Default::default()
+        }))
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let place = params.text_document_position_params;
+        self.with(&place.text_document.uri, move |snapshot| features::completion(&snapshot, place.position)).await
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let place = params.text_document_position_params;
+        let found = self.with(&place.text_document.uri, move |snapshot| features::hover(&snapshot, place.position));
+        Ok(found.await?.flatten())
+    }
+
+    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+        self.with(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.with(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        let uri = params.text_document.uri;
+        self.with(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
+        let uri = params.text_document.uri.clone();
+        self.with(&uri, move |snapshot| features::actions(&snapshot, &params)).await
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        let argument = params.arguments.and_then(|mut arguments| (!arguments.is_empty()).then(|| arguments.remove(0)));
+        let text = |key: &str| -> Option<String> {
+            argument.as_ref().and_then(|argument| argument.get(key)).and_then(Value::as_str).map(str::to_owned)
+        };
+        let needed = |key: &str| {
+            let command = &params.command;
+            text(key)
+                .ok_or_else(|| Error::invalid_params(format!("`{command}` needs one argument with a text `{key}`")))
+        };
+        match params.command.as_str() {
+            "speclens.run" => self.run(&needed("uri")?, Wanted::Test(needed("test")?)),
+            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File),
+            "speclens.cancel" => {
+                let number = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
+                let cancelled = runs::cancel(&self.session, number.and_then(|number| u32::try_from(number).ok()));
+                Ok(Some(json!({ "cancelled": cancelled })))
+            }
+            "speclens.showTranscript" => {
+                let (uri, test) = (needed("uri")?, needed("test")?);
+                let latest = self.session.snapshot(&uri).and_then(|snapshot| snapshot.latest);
+                Ok(Some(json!({ "text": features::transcript(latest.as_deref(), &test) })))
+            }
+            "speclens.showStatus" => Ok(None),
+            other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
+        }
+    }
+}
+
+/// Applies one change as the client tells it.
+fn apply(document: &mut Document, encoding: Encoding, change: TextDocumentContentChangeEvent) {
+    match change {
+        TextDocumentContentChangeEvent::TextDocumentContentChangePartial(change) => {
+            let start = convert::offset(document, encoding, change.range.start);
+            let end = convert::offset(document, encoding, change.range.end).max(start);
+            document.edit(start..end, &change.text);
+        }
+        TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change) => {
+            let end = Lines::new(document.text(), encoding)
+                .offset(speclens_schema::document::LineColumn { line: usize::MAX, column: 0 });
+            document.edit(0..end, &change.text);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is known of the client: what it can do, and what it wants to see.
+
+use serde_json::Value;
+use speclens_schema::{document::Encoding, problem::Severity};
+use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
+
+/// What the client can do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Abilities {
+    /// The unit of its columns.
+    pub encoding: Encoding,
+    /// It asks for diagnostics, so they are not pushed.
+    pub pulls_diagnostics: bool,
+    /// It asks again for diagnostics when told to.
+    pub refreshes_diagnostics: bool,
+    /// It asks again for lenses when told to.
+    pub refreshes_lenses: bool,
+    /// It understands snippets.
+    pub snippets: bool,
+    /// It shows progress that the server begins.
+    pub progress: bool,
+    /// It watches files when asked to.
+    pub watches_files: bool,
+    /// It can be asked for its settings.
+    pub configuration: bool,
+}
+
+impl Default for Abilities {
+    fn default() -> Abilities {
+        Abilities {
+            encoding: Encoding::Utf16,
+            pulls_diagnostics: false,
+            refreshes_diagnostics: false,
+            refreshes_lenses: false,
+            snippets: false,
+            progress: false,
+            watches_files: false,
+            configuration: false,
+        }
+    }
+}
+
+impl Abilities {
+    /// Reads them from the client's first message.
+    pub(super) fn of(params: &InitializeParams) -> Abilities {
+        // As JSON: the names are those of the specification, and what a client leaves out is null.
+        let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
+        let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
+        Abilities {
+            encoding: encoding(params),
+            pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
+            refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
+            refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
+            snippets: is("/textDocument/completion/completionItem/snippetSupport"),
+            progress: is("/window/workDoneProgress"),
+            watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            configuration: is("/workspace/configuration"),
+        }
+    }
+}
+
+/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands.
+fn encoding(params: &InitializeParams) -> Encoding {
+    let offered = params.capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
+    match offered {
+        Some(offered) if offered.contains(&PositionEncodingKind::UTF8) => Encoding::Utf8,
+        Some(_) | None => Encoding::Utf16,
+    }
+}
+
+/// What the user wants to see. None of it changes what is right or wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Display {
+    /// How failing claims of the last run are shown; nothing when they are not shown.
+    pub run_severity: Option<Severity>,
+    /// Whether lenses are offered.
+    pub code_lens: bool,
+}
+
+impl Default for Display {
+    fn default() -> Display {
+        Display { run_severity: Some(Severity::Error), code_lens: true }
+    }
+}
+
+impl Display {
+    /// Reads the client's settings. The second part says what is wrong with them.
+    pub(super) fn read(settings: &Value) -> (Display, Vec<String>) {
+        let mut display = Display::default();
+        let mut wrong = Vec::new();
+        let Some(settings) = settings.as_object() else {
+            if !settings.is_null() {
+                wrong.push("the settings of speclens are no object".to_owned());
+            }
+            return (display, wrong);
+        };
+        for (section, value) in settings {
+            let fields =
+                value.as_object().into_iter().flatten().map(|(key, value)| (format!("{section}.{key}"), value));
+            let dotted = (!value.is_object()).then(|| (section.clone(), value));
+            for (name, value) in fields.chain(dotted) {
+                match (name.as_str(), value) {
+                    (_, Value::Null) | ("server.path" | "trace.server", _) => {}
+                    ("run.severity", Value::String(word)) => match word.as_str() {
+                        "error" => display.run_severity = Some(Severity::Error),
+                        "warning" => display.run_severity = Some(Severity::Warning),
+                        "information" => display.run_severity = Some(Severity::Information),
+                        "hint" => display.run_severity = Some(Severity::Hint),
+                        "off" => display.run_severity = None,
+                        other => wrong.push(format!(
+                            "`speclens.run.severity` is `{other}`: it may be error, warning, information, hint or off"
+                        )),
+                    },
+                    ("codeLens.enable", Value::Bool(on)) => display.code_lens = *on,
+                    ("run.severity", _) => wrong.push("`speclens.run.severity` must be a text".to_owned()),
+                    ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
+                    (other, _) => wrong.push(format!(
+                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity` and `speclens.codeLens.enable`; what is a mistake is set in `speclens.yaml`"
+                    )),
+                }
+            }
+        }
+        (display, wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use speclens_schema::problem::Severity;
+
+    use super::Display;
+
+    #[test]
+    fn settings_are_read_nested_and_dotted() {
+        let (display, wrong) = Display::read(&json!({"run": {"severity": "hint"}, "codeLens.enable": false}));
+        assert_eq!(display, Display { run_severity: Some(Severity::Hint), code_lens: false });
+        assert!(wrong.is_empty());
+        assert_eq!(Display::read(&json!({"run": {"severity": "off"}})).0.run_severity, None);
+    }
+
+    #[test]
+    fn wrong_settings_are_named() {
+        let (display, wrong) =
+            Display::read(&json!({"run": {"severity": "loud", "color": 1}, "codeLens": {"enable": 3}}));
+        assert_eq!(display, Display::default());
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        assert!(wrong.iter().any(|message| message.contains("`speclens.run.color`")));
+    }
+}

@@ -1,0 +1,166 @@
+//! What the editor shows, from our terms into LSP's.
+
+use serde_json::{Value, json};
+use speclens_schema::problem::Problem;
+use tower_lsp_server::gen_lsp_types::*;
+
+use super::{client::Abilities, convert, results::Latest, session::Snapshot};
+use crate::{
+    ide::{
+        lens::{self, CaseState, LensAction},
+        transcript,
+    },
+    workspace,
+};
+
+/// What the server can do, for this client.
+pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
+    let encoding = match abilities.encoding {
+        speclens_schema::document::Encoding::Utf8 => "utf-8",
+        speclens_schema::document::Encoding::Utf16 => "utf-16",
+        speclens_schema::document::Encoding::Utf32 => "utf-32",
+    };
+    let mut capabilities = json!({
+        "positionEncoding": encoding,
+        "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\""], "resolveProvider": false },
+        "hoverProvider": true,
+        "documentSymbolProvider": true,
+        "foldingRangeProvider": true,
+        "codeLensProvider": { "resolveProvider": false },
+        "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll.speclens", "source.speclens.run"] },
+        "executeCommandProvider": {
+            "commands": [
+                "speclens.run", "speclens.runFile", "speclens.cancel", "speclens.showTranscript", "speclens.showStatus",
+            ],
+        },
+    });
+    if abilities.pulls_diagnostics {
+        capabilities["diagnosticProvider"] =
+            json!({ "identifier": "speclens", "interFileDependencies": false, "workspaceDiagnostics": false });
+    }
+    serde_json::from_value(capabilities).expect("the capabilities have the specified form")
+}
+
+/// The problems of the text, for a client that asks.
+pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
+    convert::diagnostics(&snapshot.document, snapshot.abilities.encoding, uri, &problems(snapshot))
+}
+
+/// The problems of this version: those the analysis found, if it was as fast.
+fn problems(snapshot: &Snapshot) -> Vec<Problem> {
+    match &snapshot.latest {
+        Some(latest) if latest.version == snapshot.version => latest.problems.to_vec(),
+        Some(_) | None => super::problems(snapshot, &workspace::settings_for(&snapshot.place.directory)),
+    }
+}
+
+/// The lenses of a suite.
+pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
+    if !snapshot.display.code_lens || snapshot.place.dialect().is_none() {
+        return Vec::new();
+    }
+    let states = states(snapshot.latest.as_deref());
+    let found = lens::lenses(&snapshot.document, |name| states.get(name).map(|state| (*state).clone()));
+    found
+        .into_iter()
+        .map(|lens| CodeLens {
+            range: convert::range(&snapshot.document, snapshot.abilities.encoding, lens.range),
+            command: Some(lens_command(lens.title, lens.action, uri)),
+            data: None,
+        })
+        .collect()
+}
+
+fn states(latest: Option<&Latest>) -> std::collections::HashMap<&str, &CaseState> {
+    let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
+        return Default::default();
+    };
+    let names = suite.cases.iter().map(|case| case.name.as_str());
+    names.zip(latest.outcomes.iter().map(|outcome| &outcome.state)).collect()
+}
+
+fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
+    let (command, arguments) = match action {
+        LensAction::Run(test) => ("speclens.run", vec![json!({ "uri": uri.0, "test": test })]),
+        LensAction::RunFile => ("speclens.runFile", vec![json!({ "uri": uri.0 })]),
+        LensAction::Transcript(test) => ("speclens.showTranscript", vec![json!({ "uri": uri.0, "test": test })]),
+        LensAction::Cancel => ("speclens.cancel", Vec::new()),
+        LensAction::None => ("speclens.showStatus", Vec::new()),
+    };
+    Command { title, tooltip: None, command: command.to_owned(), arguments: Some(arguments) }
+}
+
+/// The actions at a place: cures of problems, and what can be run from there.
+pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+    let wanted = |kind: &str| {
+        params.context.only.as_ref().is_none_or(|only| {
+            only.iter().any(|only| {
+                let only = serde_json::to_value(only).ok();
+                only.as_ref().and_then(Value::as_str).is_some_and(|only| {
+                    kind == only || kind.strip_prefix(only).is_some_and(|rest| rest.starts_with('.')) || only.is_empty()
+                })
+            })
+        })
+    };
+    let mut actions = Vec::new();
+    if wanted("source.speclens.run") {
+        actions.extend(run_actions(snapshot, params));
+    }
+    actions
+}
+
+fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+    if snapshot.place.dialect().is_none() {
+        return Vec::new();
+    }
+    let uri = &params.text_document.uri;
+    let offset = convert::offset(&snapshot.document, snapshot.abilities.encoding, params.range.start);
+    let action = |title: String, action: LensAction| {
+        CodeActionResponse::CodeAction(CodeAction {
+            title: title.clone(),
+            kind: Some(CodeActionKind::Custom("source.speclens.run".into())),
+            command: Some(lens_command(title, action, uri)),
+            ..CodeAction::default()
+        })
+    };
+    let mut actions = Vec::new();
+    if let Some(test) = lens::test_at(&snapshot.document, offset) {
+        actions.push(action(format!("Run `{test}`"), LensAction::Run(test)));
+    }
+    actions.push(action("Run file".to_owned(), LensAction::RunFile));
+    actions
+}
+
+/// What the last run of a test did.
+pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
+    let found = latest.and_then(|latest| {
+        let suite = latest.suite.as_ref()?;
+        let case = suite.cases.iter().position(|case| case.name == test)?;
+        latest.outcomes.get(case)
+    });
+    let Some(outcome) = found else { return format!("there is no test `{test}` in this file") };
+    if outcome.attempts.is_empty() {
+        return match outcome.state {
+            CaseState::Stale => format!("the last run of `{test}` was of another command: run it again"),
+            _ => format!("`{test}` has not been run yet"),
+        };
+    }
+    let texts = outcome.attempts.iter();
+    let texts: Vec<String> =
+        texts.map(|attempt| transcript::transcript(test, attempt.repeat, &attempt.evidence, &attempt.judged)).collect();
+    texts.join("\n")
+}
+
+pub(super) fn completion(_: &Snapshot, _: Position) -> CompletionResponse {
+    CompletionResponse::CompletionItemList(Vec::new())
+}
+pub(super) fn hover(_: &Snapshot, _: Position) -> Option<Hover> {
+    None
+}
+pub(super) fn symbols(_: &Snapshot) -> DocumentSymbolResponse {
+    DocumentSymbolResponse::DocumentSymbolList(Vec::new())
+}
+pub(super) fn folding(_: &Snapshot) -> Vec<FoldingRange> {
+    Vec::new()
+}

@@ -1,0 +1,180 @@
+//! The analysis: a thread of its own looks at the newest version of each document that changed, and tells
+//! the client. Versions that were overtaken are never told.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError},
+};
+
+use speclens_runner::recording::Recordings;
+use speclens_schema::{document::Document, problem::Severity, verdict::Status};
+use tokio::runtime::Handle;
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{
+    convert,
+    results::{CaseOutcome, Latest},
+    session::{Session, Snapshot},
+};
+use crate::{
+    ide::{
+        lens::CaseState,
+        run_problems::{self, RunProblem},
+    },
+    workspace,
+};
+
+/// Analyses documents until the server stops. Blocks its thread.
+pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
+    while let Some(uri) = session.next_to_analyse() {
+        // A mistake of ours in one document must not end the analysis of all.
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyse(session, runtime, &uri)));
+        if looked.is_err() {
+            tracing::error!("the analysis of {uri} failed; it is tried again after the next edit");
+        }
+    }
+}
+
+fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
+    let Some(snapshot) = session.snapshot(uri) else { return };
+    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let problems = Arc::new(super::problems(&snapshot, &workspace));
+    let first = snapshot.latest.is_none();
+    if first && !snapshot.abilities.pulls_diagnostics {
+        // On opening, what the text says comes first; what was recorded follows.
+        publish(session, runtime, uri, &snapshot, &problems, &[]);
+    }
+    let (latest, run_problems) = results(&snapshot, &problems, &workspace);
+    let changed = states_differ(snapshot.latest.as_deref(), &latest);
+    let latest = Arc::new(latest);
+    {
+        let mut state = session.state();
+        let Some(open) = state.open.get_mut(uri) else { return };
+        open.latest = Some(latest);
+        if open.version != snapshot.version {
+            // Overtaken: the next round tells.
+            return;
+        }
+    }
+    publish(session, runtime, uri, &snapshot, &problems, &run_problems);
+    if changed && snapshot.abilities.refreshes_lenses {
+        let client = session.client.clone();
+        runtime.spawn(async move {
+            let _ = client.code_lens_refresh().await;
+        });
+    }
+}
+
+/// What the recordings say about the suite as it stands.
+fn results(
+    snapshot: &Snapshot,
+    problems: &Arc<Vec<speclens_schema::problem::Problem>>,
+    workspace: &workspace::Workspace,
+) -> (Latest, Vec<RunProblem>) {
+    let version = snapshot.version;
+    if snapshot.place.dialect().is_none() {
+        let nothing = Latest { version, problems: Arc::clone(problems), suite: None, outcomes: Vec::new() };
+        return (nothing, Vec::new());
+    }
+    let place = &snapshot.place;
+    let suite =
+        Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
+    let outcomes = {
+        let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+        if results.recordings().is_none() && workspace.settings.recordings.enabled {
+            results.set_recordings(Some(Arc::new(Recordings::open(&place.directory, &place.file_name))));
+        }
+        results.outcomes(&suite, &workspace.secrets())
+    };
+    let mut run_problems = Vec::new();
+    for (case, outcome) in suite.cases.iter().zip(&outcomes) {
+        run_problems.extend(case_problems(&snapshot.document, case, outcome));
+    }
+    let latest = Latest { version, problems: Arc::clone(problems), suite: Some(suite), outcomes };
+    (latest, run_problems)
+}
+
+fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
+    let mut found: Vec<RunProblem> = Vec::new();
+    for attempt in &outcome.attempts {
+        let problems = match &attempt.evidence.error {
+            Some(error) => vec![run_problems::broken(document, case, &error.message)],
+            None => run_problems::of_attempt(document, case, &attempt.judged),
+        };
+        for problem in problems {
+            // Repetitions that fail alike are one diagnostic.
+            if !found.contains(&problem) {
+                found.push(problem);
+            }
+        }
+    }
+    found
+}
+
+fn states_differ(before: Option<&Latest>, now: &Latest) -> bool {
+    let states = |latest: &Latest| -> HashMap<String, CaseState> {
+        let cases = latest.suite.iter().flat_map(|suite| &suite.cases);
+        cases.zip(&latest.outcomes).map(|(case, outcome)| (case.name.clone(), outcome.state.clone())).collect()
+    };
+    match before {
+        None => now.outcomes.iter().any(|outcome| outcome.state != CaseState::NeverRun),
+        Some(before) => {
+            let same_outcomes = before.outcomes.len() == now.outcomes.len()
+                && before.outcomes.iter().zip(&now.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
+            !same_outcomes && states(before) != states(now)
+        }
+    }
+}
+
+/// Tells the client. Where it asks for problems of the text itself, only results of runs are told.
+fn publish(
+    session: &Session,
+    runtime: &Handle,
+    uri: &str,
+    snapshot: &Snapshot,
+    problems: &[speclens_schema::problem::Problem],
+    run_problems: &[RunProblem],
+) {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let lsp_uri = lsp::Uri(uri.to_owned());
+    let mut diagnostics = if snapshot.abilities.pulls_diagnostics {
+        Vec::new()
+    } else {
+        convert::diagnostics(document, encoding, &lsp_uri, problems)
+    };
+    if let Some(severity) = snapshot.display.run_severity {
+        let shown = run_problems.iter().take(convert::DIAGNOSTIC_LIMIT);
+        let mut results: Vec<_> = shown.map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)).collect();
+        convert::cap(&mut results, run_problems.len());
+        diagnostics.append(&mut results);
+    }
+    let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
+    runtime.block_on(publish);
+}
+
+fn run_diagnostic(snapshot: &Snapshot, uri: &lsp::Uri, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let severity = match problem.status {
+        Status::Fail | Status::Error => severity,
+        // What is not known to be wrong is told more quietly.
+        Status::Warn => severity.max(Severity::Warning),
+        Status::Unknown | Status::Pass | Status::Skip => severity.max(Severity::Information),
+    };
+    let related: Vec<_> = problem
+        .related
+        .iter()
+        .map(|(range, message)| lsp::DiagnosticRelatedInformation {
+            location: lsp::Location { uri: uri.clone(), range: convert::range(document, encoding, range.clone()) },
+            message: message.clone(),
+        })
+        .collect();
+    lsp::Diagnostic {
+        range: convert::range(document, encoding, problem.range.clone()),
+        severity: Some(convert::severity(severity)),
+        code: problem.code.map(|code| lsp::Code::String(code.to_owned())),
+        source: Some(convert::RUN_SOURCE.to_owned()),
+        message: problem.message.clone().into(),
+        related_information: (!related.is_empty()).then_some(related),
+        ..lsp::Diagnostic::default()
+    }
+}

@@ -1,0 +1,213 @@
+//! What the last runs of a document's tests left behind, and what its claims say about it now. Verdicts
+//! are never kept: they follow from the claims as they stand and the evidence.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use speclens_runner::recording::{Found, Label, Recordings};
+use speclens_schema::{
+    dialect::Dialect,
+    evidence::Evidence,
+    judge::{Judged, judge},
+    mask::Secrets,
+    problem::Problem,
+    suite::{Action, Case, Suite},
+    verdict::Status,
+};
+
+use crate::ide::lens::CaseState;
+
+/// What the analysis found last.
+#[derive(Debug)]
+pub(super) struct Latest {
+    pub version: i32,
+    pub problems: Arc<Vec<Problem>>,
+    pub suite: Option<Arc<Suite>>,
+    /// One per case of the suite.
+    pub outcomes: Vec<Arc<CaseOutcome>>,
+}
+
+/// What is known about one case.
+#[derive(Debug)]
+pub(super) struct CaseOutcome {
+    pub state: CaseState,
+    /// The attempts whose evidence is of what the case does now.
+    pub attempts: Vec<JudgedAttempt>,
+}
+
+/// An attempt, judged by the claims as they stand.
+#[derive(Debug)]
+pub(super) struct JudgedAttempt {
+    pub subject: String,
+    pub repeat: u32,
+    pub evidence: Arc<Evidence>,
+    pub judged: Vec<Judged>,
+}
+
+/// The evidence that is known, by case.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    recordings: Option<Arc<Recordings>>,
+    attempts: HashMap<String, Vec<Attempt>>,
+    /// Cases whose recordings were looked for.
+    loaded: HashSet<String>,
+    running: HashMap<String, u32>,
+    outcomes: HashMap<String, Remembered>,
+}
+
+#[derive(Clone, Debug)]
+struct Attempt {
+    subject: String,
+    repeat: u32,
+    key: String,
+    evidence: Arc<Evidence>,
+}
+
+/// An outcome with what it was made of.
+#[derive(Debug)]
+struct Remembered {
+    case: Arc<Case>,
+    running: bool,
+    revision: usize,
+    outcome: Arc<CaseOutcome>,
+}
+
+impl Results {
+    /// Uses these recordings from now on.
+    pub(super) fn set_recordings(&mut self, recordings: Option<Arc<Recordings>>) {
+        self.recordings = recordings;
+        self.loaded.clear();
+        self.outcomes.clear();
+    }
+
+    /// The recordings in use.
+    pub(super) fn recordings(&self) -> Option<Arc<Recordings>> {
+        self.recordings.clone()
+    }
+
+    /// A case begins to run.
+    pub(super) fn started(&mut self, case: &str) {
+        *self.running.entry(case.to_owned()).or_default() += 1;
+    }
+
+    /// An attempt of a case has ended. Evidence of an attempt that never came about is nothing.
+    pub(super) fn finished(
+        &mut self,
+        case: &str,
+        key: String,
+        subject: &str,
+        repeat: u32,
+        evidence: Option<Arc<Evidence>>,
+    ) {
+        self.stopped(case);
+        let Some(evidence) = evidence else { return };
+        let attempts = self.attempts.entry(case.to_owned()).or_default();
+        // Evidence of what the case did before must not stand beside it.
+        attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
+        attempts.push(Attempt { subject: subject.to_owned(), repeat, key, evidence });
+        attempts.sort_by_key(|attempt| attempt.repeat);
+        self.loaded.insert(case.to_owned());
+        self.outcomes.remove(case);
+    }
+
+    /// A case no longer runs.
+    pub(super) fn stopped(&mut self, case: &str) {
+        if let Some(count) = self.running.get_mut(case) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(case);
+            }
+        }
+    }
+
+    /// What is known about each case of a suite. Looks only at cases that changed.
+    pub(super) fn outcomes(&mut self, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
+        suite.cases.iter().map(|case| self.outcome(suite.dialect, case, secrets)).collect()
+    }
+
+    fn outcome(&mut self, dialect: Dialect, case: &Arc<Case>, secrets: &Secrets) -> Arc<CaseOutcome> {
+        self.load(dialect, case);
+        let running = self.running.contains_key(&case.name);
+        let revision = self.attempts.get(&case.name).map_or(0, Vec::len);
+        if let Some(known) = self.outcomes.get(&case.name)
+            && Arc::ptr_eq(&known.case, case)
+            && known.running == running
+            && known.revision == revision
+        {
+            return Arc::clone(&known.outcome);
+        }
+        let outcome = Arc::new(self.judge(dialect, case, running, secrets));
+        let remembered = Remembered { case: Arc::clone(case), running, revision, outcome: Arc::clone(&outcome) };
+        self.outcomes.insert(case.name.clone(), remembered);
+        outcome
+    }
+
+    /// Looks for recordings of a case, once.
+    fn load(&mut self, dialect: Dialect, case: &Case) {
+        let Some(recordings) = self.recordings.clone().filter(|_| !self.loaded.contains(&case.name)) else { return };
+        let Action::Command(command) = &case.action else { return };
+        self.loaded.insert(case.name.clone());
+        let key = command.key(dialect);
+        for subject in case.action.subjects() {
+            for repeat in 0..case.repeat {
+                let label = Label { case: case.name.clone(), subject: subject.clone(), repeat };
+                let path = match recordings.find(&key, &label) {
+                    Found::Fresh(path) | Found::Stale(path) => path,
+                    Found::None => continue,
+                };
+                let Some(recording) = recordings.read(&path, dialect) else { continue };
+                let evidence = Arc::new(recording.evidence);
+                let attempt = Attempt { subject: subject.clone(), repeat, key: recording.key, evidence };
+                self.attempts.entry(case.name.clone()).or_default().push(attempt);
+            }
+        }
+    }
+
+    fn judge(&self, dialect: Dialect, case: &Case, running: bool, secrets: &Secrets) -> CaseOutcome {
+        let known = self.attempts.get(&case.name).map(Vec::as_slice).unwrap_or_default();
+        let key = match &case.action {
+            Action::Command(command) => Some(command.key(dialect)),
+            Action::Prompt(_) | Action::None => None,
+        };
+        let fresh: Vec<&Attempt> = known.iter().filter(|attempt| Some(&attempt.key) == key.as_ref()).collect();
+        let attempts: Vec<JudgedAttempt> = fresh
+            .iter()
+            .map(|attempt| JudgedAttempt {
+                subject: attempt.subject.clone(),
+                repeat: attempt.repeat,
+                evidence: Arc::clone(&attempt.evidence),
+                judged: if attempt.evidence.error.is_some() {
+                    Vec::new()
+                } else {
+                    judge(case, &attempt.evidence, secrets)
+                },
+            })
+            .collect();
+        let state = if running {
+            CaseState::Running
+        } else if attempts.is_empty() {
+            if known.is_empty() { CaseState::NeverRun } else { CaseState::Stale }
+        } else {
+            finished_state(&attempts)
+        };
+        CaseOutcome { state, attempts }
+    }
+}
+
+fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
+    let duration_ms = attempts.iter().filter_map(|attempt| attempt.evidence.duration_ms).sum();
+    if let Some(error) = attempts.iter().find_map(|attempt| attempt.evidence.error.as_ref()) {
+        return CaseState::Broke { message: error.message.clone() };
+    }
+    let statuses = attempts.iter().flat_map(|attempt| &attempt.judged).map(|judged| judged.verdict.outcome.status());
+    let statuses: Vec<Status> = statuses.collect();
+    let count = |status: Status| statuses.iter().filter(|found| **found == status).count();
+    match statuses.iter().max().copied().unwrap_or(Status::Pass) {
+        Status::Skip | Status::Pass => CaseState::Passed { duration_ms },
+        Status::Warn => CaseState::Warned { claims: count(Status::Warn), duration_ms },
+        Status::Unknown => CaseState::Unknown { claims: count(Status::Unknown) },
+        Status::Fail | Status::Error => CaseState::Failed { claims: count(Status::Fail) + count(Status::Error) },
+    }
+}

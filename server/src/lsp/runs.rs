@@ -1,0 +1,229 @@
+//! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
+//! progress and its results are told as they come.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, PoisonError},
+};
+
+use speclens_runner::{
+    event::{Event, RunResult},
+    run::{Job, Mode, Options, run},
+};
+use speclens_schema::suite::{Action, Suite};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::session::{Running, Session, Snapshot};
+use crate::workspace;
+
+/// What a run is asked for.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    /// One test, by its name.
+    Test(String),
+    /// Every test of the file.
+    File,
+}
+
+/// Why a run did not begin.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// The workspace is not trusted; the directory that would have to be.
+    Untrusted(std::path::PathBuf),
+    /// Something else, in one sentence.
+    Because(String),
+}
+
+/// Begins a run of a document as it stands in the editor, saved or not. Returns its number.
+pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Result<u32, Refused> {
+    let because = |message: &str| Refused::Because(message.to_owned());
+    let Some(snapshot) = session.snapshot(uri) else {
+        return Err(because("this file is not open, or is no suite: open it first"));
+    };
+    if snapshot.place.dialect().is_none() {
+        return Err(because("this file holds settings: there is nothing to run"));
+    }
+    if !session.may_run_in(&snapshot.place.directory) {
+        return Err(Refused::Untrusted(snapshot.place.directory.clone()));
+    }
+    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let problems = super::problems(&snapshot, &workspace);
+    let files = snapshot.place.files.as_ref();
+    let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
+    let cases = select(&suite, wanted).map_err(Refused::Because)?;
+    let token = CancellationToken::new();
+    let (number, progress) = {
+        let mut state = session.state();
+        let number = state.next_run;
+        state.next_run += 1;
+        let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
+        state.runs.insert(number, Running { cancel: token.clone(), token: progress.clone() });
+        (number, progress)
+    };
+    let planned = Planned { session: Arc::clone(session), uri: uri.to_owned(), snapshot, suite, number, progress };
+    tokio::spawn(planned.perform(cases, token));
+    Ok(number)
+}
+
+/// Cancels one run, or all. Returns how many.
+pub(super) fn cancel(session: &Session, number: Option<u32>) -> usize {
+    let state = session.state();
+    let chosen = state.runs.iter().filter(|(run, _)| number.is_none_or(|number| number == **run));
+    chosen.map(|(_, run)| run.cancel.cancel()).count()
+}
+
+/// Cancels the run whose progress the user dismissed.
+pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
+    session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());
+}
+
+fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, String> {
+    match wanted {
+        Wanted::Test(name) => {
+            let Some(index) = suite.cases.iter().position(|case| case.name == *name) else {
+                return Err(format!("there is no test `{name}` in this file"));
+            };
+            if !suite.cases[index].intact {
+                return Err(format!("`{name}` has mistakes: correct what is underlined, then run it"));
+            }
+            Ok([index].into())
+        }
+        Wanted::File => {
+            let intact: BTreeSet<usize> =
+                suite.cases.iter().enumerate().filter(|(_, case)| case.intact).map(|(index, _)| index).collect();
+            if intact.is_empty() {
+                return Err("no test of this file can be run: correct what is underlined".to_owned());
+            }
+            Ok(intact)
+        }
+    }
+}
+
+/// A run that is about to happen.
+struct Planned {
+    session: Arc<Session>,
+    uri: String,
+    snapshot: Snapshot,
+    suite: Arc<Suite>,
+    number: u32,
+    progress: lsp::ProgressToken,
+}
+
+impl Planned {
+    async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
+        let left_out = self.suite.cases.len() - cases.len();
+        let shows_progress = self.snapshot.abilities.progress
+            && self.session.client.create_work_done_progress(self.progress.clone()).await.is_ok();
+        let workspace = workspace::settings_for(&self.snapshot.place.directory);
+        let recordings = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner).recordings();
+        let job = Job {
+            suite: Arc::clone(&self.suite),
+            directory: self.snapshot.place.directory.clone(),
+            recordings: recordings.filter(|_| workspace.settings.recordings.enabled),
+            secrets: Arc::new(workspace.secrets()),
+            clock: self.session.clock,
+            output_limit: workspace.settings.limits.output_mib as usize * 1024 * 1024,
+        };
+        let options = Options {
+            mode: Mode::Live,
+            concurrency: workspace.settings.limits.concurrency.map(|limit| self.suite.concurrency.min(limit as usize)),
+            cases: Some(cases.clone()),
+            fail_fast: false,
+        };
+        let (events, mut told) = mpsc::unbounded_channel();
+        let running = tokio::spawn(run(job, options, cancel, events));
+        let mut listener = Listener { planned: &self, shows_progress, attempts: 0, done: 0, failed: 0 };
+        while let Some(event) = told.recv().await {
+            listener.event(event).await;
+        }
+        if let Err(error) = running.await {
+            tracing::error!("the run ended early: {error}");
+        }
+        listener.end(left_out).await;
+        self.session.state().runs.remove(&self.number);
+        self.session.analyse(&self.uri);
+    }
+}
+
+/// Passes on what a run tells.
+struct Listener<'p> {
+    planned: &'p Planned,
+    shows_progress: bool,
+    attempts: usize,
+    done: usize,
+    failed: usize,
+}
+
+impl Listener<'_> {
+    async fn event(&mut self, event: Event) {
+        match event {
+            Event::Started { attempts } => {
+                self.attempts = attempts;
+                self.report(lsp_begin(attempts)).await;
+            }
+            Event::AttemptStarted { case, .. } => {
+                let name = &self.planned.suite.cases[case].name;
+                self.with_results(|results| results.started(name));
+            }
+            Event::AttemptFinished { case, run } => {
+                self.done += 1;
+                self.failed += usize::from(run.status >= speclens_schema::verdict::Status::Fail);
+                self.keep(case, &run);
+                let name = &self.planned.suite.cases[case].name;
+                let message = format!("{}/{} {name}", self.done, self.attempts);
+                let percentage = self.done * 100 / self.attempts.max(1);
+                self.report(serde_json::json!({"kind": "report", "message": message, "percentage": percentage})).await;
+            }
+            Event::Note { message } => {
+                self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
+            }
+            Event::Finished(_) => return,
+        }
+        self.planned.session.analyse(&self.planned.uri);
+    }
+
+    fn keep(&self, case: usize, run: &RunResult) {
+        let case = &self.planned.suite.cases[case];
+        let dialect = self.planned.suite.dialect;
+        let Action::Command(command) = &case.action else {
+            return self.with_results(|results| results.stopped(&case.name));
+        };
+        // What a cancelled attempt left behind says nothing about the test.
+        let evidence = run.evidence.clone().filter(|_| !was_cancelled(run));
+        self.with_results(|results| {
+            results.finished(&case.name, command.key(dialect), &run.subject, run.repeat, evidence);
+        });
+    }
+
+    fn with_results(&self, change: impl FnOnce(&mut super::results::Results)) {
+        change(&mut self.planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    async fn end(&self, left_out: usize) {
+        let mut message = format!("{} of {} passed", self.done - self.failed, self.attempts);
+        if left_out > 0 && self.attempts > 1 {
+            message.push_str(&format!(", {left_out} left out"));
+        }
+        self.report(serde_json::json!({"kind": "end", "message": message})).await;
+    }
+
+    async fn report(&self, value: serde_json::Value) {
+        if self.shows_progress {
+            let params = lsp::ProgressParams { token: self.planned.progress.clone(), value };
+            self.planned.session.client.send_notification::<lsp::ProgressNotification>(params).await;
+        }
+    }
+}
+
+fn lsp_begin(attempts: usize) -> serde_json::Value {
+    let message = if attempts == 1 { "1 test".to_owned() } else { format!("{attempts} attempts") };
+    serde_json::json!({"kind": "begin", "title": "speclens", "message": message, "cancellable": true, "percentage": 0})
+}
+
+fn was_cancelled(run: &RunResult) -> bool {
+    use speclens_runner::event::AbsenceKind;
+    use speclens_schema::evidence::RunErrorKind;
+    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
+}

@@ -1,0 +1,199 @@
+//! The state of the server: open documents, what the client can do, what is running. One lock, held for
+//! moments and never across an await.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use speclens_runner::clock::Clock;
+use speclens_schema::{analysis::Analyzer, dialect::Dialect, document::Document, json_schema::SpecFile};
+use tokio_util::sync::CancellationToken;
+use tower_lsp_server::{Client, gen_lsp_types as lsp};
+
+use super::{
+    client::{Abilities, Display},
+    convert,
+    results::{Latest, Results},
+};
+use crate::files::DiskFiles;
+
+/// What every handler, the analysis and the runs share.
+pub(super) struct Session {
+    /// The way to the client.
+    pub client: Client,
+    /// What time it is, for recordings.
+    pub clock: Clock,
+    state: Mutex<State>,
+    /// Rung when there is something to analyse.
+    bell: Condvar,
+}
+
+/// Everything that changes.
+pub(super) struct State {
+    pub open: HashMap<String, Open>,
+    pub abilities: Abilities,
+    pub display: Display,
+    /// Messages about settings that were shown already.
+    pub told: BTreeSet<String>,
+    /// Messages that wait until the client may be told.
+    pub waiting_messages: Vec<String>,
+    /// Whether the client vouches for the workspace.
+    pub trusted: bool,
+    pub runs: BTreeMap<u32, Running>,
+    pub next_run: u32,
+    /// Documents that wait to be analysed.
+    waiting: BTreeSet<String>,
+    stopping: bool,
+}
+
+/// A run under way.
+pub(super) struct Running {
+    pub cancel: CancellationToken,
+    pub token: lsp::ProgressToken,
+}
+
+/// An open document.
+pub(super) struct Open {
+    pub version: i32,
+    pub document: Document,
+    pub place: Place,
+    pub analyzer: Analyzer,
+    /// Under a lock of its own: judging takes longer than anybody may wait for the state.
+    pub results: Arc<Mutex<Results>>,
+    /// What the analysis found last.
+    pub latest: Option<Arc<Latest>>,
+}
+
+/// Where a document belongs.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub file: SpecFile,
+    /// The directory that its paths are relative to.
+    pub directory: PathBuf,
+    pub file_name: String,
+    pub files: Arc<DiskFiles>,
+}
+
+/// A document as it stands at one moment.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    pub version: i32,
+    pub document: Document,
+    pub place: Place,
+    pub analyzer: Analyzer,
+    pub results: Arc<Mutex<Results>>,
+    pub latest: Option<Arc<Latest>>,
+    pub abilities: Abilities,
+    pub display: Display,
+}
+
+impl Place {
+    /// The place of a file that is ours; nothing for any other file.
+    pub(super) fn of(uri: &str) -> Option<Place> {
+        let path = convert::path(uri)?;
+        let file_name = path.file_name()?.to_str()?.to_owned();
+        let file = match Dialect::of_file_name(&file_name) {
+            Some(dialect) => SpecFile::of(dialect),
+            None if file_name == "speclens.yaml" => SpecFile::Settings,
+            None => return None,
+        };
+        let directory = path.parent()?.to_owned();
+        let files = Arc::new(DiskFiles::new(&directory));
+        Some(Place { file, directory, file_name, files })
+    }
+
+    /// The dialect, when it is a suite.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        match self.file {
+            SpecFile::KindLm => Some(Dialect::KindLm),
+            SpecFile::Settings => None,
+        }
+    }
+}
+
+impl Session {
+    /// A session without documents.
+    pub(super) fn new(client: Client, clock: Clock) -> Session {
+        let state = State {
+            open: HashMap::new(),
+            abilities: Abilities::default(),
+            display: Display::default(),
+            told: BTreeSet::new(),
+            waiting_messages: Vec::new(),
+            trusted: false,
+            runs: BTreeMap::new(),
+            next_run: 1,
+            waiting: BTreeSet::new(),
+            stopping: false,
+        };
+        Session { client, clock, state: Mutex::new(state), bell: Condvar::new() }
+    }
+
+    /// The state. A handler that panicked while it held the lock leaves it usable.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a document analysed.
+    pub(super) fn analyse(&self, uri: &str) {
+        self.state().waiting.insert(uri.to_owned());
+        self.bell.notify_one();
+    }
+
+    /// Has every open document analysed.
+    pub(super) fn analyse_all(&self) {
+        let mut state = self.state();
+        let all: Vec<String> = state.open.keys().cloned().collect();
+        state.waiting.extend(all);
+        drop(state);
+        self.bell.notify_one();
+    }
+
+    /// Waits for a document that is to be analysed; nothing when the server stops.
+    pub(super) fn next_to_analyse(&self) -> Option<String> {
+        let mut state = self.state();
+        loop {
+            if state.stopping {
+                return None;
+            }
+            if let Some(uri) = state.waiting.pop_first() {
+                return Some(uri);
+            }
+            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the analysis and every run.
+    pub(super) fn stop(&self) {
+        let mut state = self.state();
+        state.stopping = true;
+        state.runs.values().for_each(|run| run.cancel.cancel());
+        drop(state);
+        self.bell.notify_all();
+    }
+
+    /// A document as it stands now, its tree up to date.
+    pub(super) fn snapshot(&self, uri: &str) -> Option<Snapshot> {
+        let mut state = self.state();
+        let (abilities, display) = (state.abilities, state.display);
+        let open = state.open.get_mut(uri)?;
+        open.document.refresh();
+        Some(Snapshot {
+            version: open.version,
+            document: open.document.clone(),
+            place: open.place.clone(),
+            analyzer: open.analyzer,
+            results: Arc::clone(&open.results),
+            latest: open.latest.clone(),
+            abilities,
+            display,
+        })
+    }
+
+    /// Whether commands may be run in a directory.
+    pub(super) fn may_run_in(&self, directory: &Path) -> bool {
+        self.state().trusted || crate::trust::is_trusted(directory)
+    }
+}

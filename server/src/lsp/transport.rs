@@ -1,0 +1,308 @@
+//! What stands between the framework and the pipes, so that a slow or silent client cannot stop the
+//! server, and a mistake in a handler cannot end it.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    io,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
+use tower::Service;
+use tower_lsp_server::jsonrpc::{Error, Request, Response};
+
+/// Passes on messages from the client, and leaves out what is none: the framework stops reading at the
+/// first message that it cannot decode. Ends when the input ends.
+pub(super) async fn sift<R, W>(input: R, mut output: W, outbox: Outbox)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    let mut header = Vec::new();
+    loop {
+        let mut length = None;
+        loop {
+            header.clear();
+            match (&mut input).take(HEADER_LIMIT).read_until(b'\n', &mut header).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            let line = String::from_utf8_lossy(&header);
+            let line = line.trim();
+            if line.is_empty() {
+                // Blank lines between messages are harmless.
+                if length.is_some() {
+                    break;
+                }
+                continue;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse::<usize>().ok();
+            }
+        }
+        let length = length.unwrap_or_default();
+        if length > MESSAGE_LIMIT {
+            tracing::error!("a message of {length} bytes is too large: the connection is closed");
+            return;
+        }
+        let mut body = vec![0; length];
+        if input.read_exact(&mut body).await.is_err() {
+            return;
+        }
+        if let Some((code, reason)) = wrong_with(&body) {
+            tracing::warn!("a message was left out: {reason}");
+            outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
+            continue;
+        }
+        let framed = async {
+            output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
+            output.write_all(&body).await
+        };
+        if framed.await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A header line is not longer.
+const HEADER_LIMIT: u64 = 64 * 1024;
+
+/// A message is not larger: no document that is read can be.
+const MESSAGE_LIMIT: usize = 512 * 1024 * 1024;
+
+/// What makes a body no message.
+fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
+    #[derive(serde::Deserialize)]
+    struct Message {
+        jsonrpc: String,
+        method: Option<String>,
+        id: Option<serde::de::IgnoredAny>,
+    }
+    match serde_json::from_slice::<Message>(body) {
+        Ok(message) if message.jsonrpc == "2.0" && (message.method.is_some() || message.id.is_some()) => None,
+        Ok(_) => Some((-32600, "this is no message of JSON-RPC 2.0".to_owned())),
+        Err(error) if error.is_data() => Some((-32600, format!("this is no message of JSON-RPC 2.0: {error}"))),
+        Err(error) => Some((-32700, format!("this is no JSON: {error}"))),
+    }
+}
+
+/// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
+/// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
+#[derive(Clone, Debug)]
+pub(super) struct Outbox {
+    queue: UnboundedSender<Vec<u8>>,
+}
+
+impl Outbox {
+    /// A queue in front of `output`, and the task that drains it. The task ends when the queue is dropped
+    /// and empty, or when the output is closed.
+    pub(super) fn new<W>(output: W) -> (Outbox, impl Future<Output = ()> + Send)
+    where
+        W: AsyncWrite + Unpin + Send,
+    {
+        let (queue, waiting) = unbounded_channel();
+        (Outbox { queue }, drain(waiting, output))
+    }
+}
+
+impl Outbox {
+    /// Sends a message beside those of the framework.
+    fn send(&self, message: serde_json::Value) {
+        let body = message.to_string();
+        // A client that is gone needs no message.
+        let _ = self.queue.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
+    }
+}
+
+async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Vec<u8>>, mut output: W) {
+    while let Some(mut bytes) = waiting.recv().await {
+        while let Ok(more) = waiting.try_recv() {
+            bytes.extend(more);
+        }
+        let written = async {
+            output.write_all(&bytes).await?;
+            output.flush().await
+        };
+        if written.await.is_err() {
+            return;
+        }
+    }
+}
+
+impl AsyncWrite for Outbox {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.queue.send(bytes.to_vec()) {
+            Ok(()) => Poll::Ready(Ok(bytes.len())),
+            Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Answers with an internal error when a handler panics, instead of ending the server.
+#[derive(Debug)]
+pub(super) struct Guarded<S> {
+    service: S,
+}
+
+impl<S> Guarded<S> {
+    /// A guard around the framework's service.
+    pub(super) fn new(service: S) -> Guarded<S> {
+        Guarded { service }
+    }
+}
+
+impl<S> Service<Request> for Guarded<S>
+where
+    S: Service<Request, Response = Option<Response>>,
+    S::Future: Send + 'static,
+    S::Error: std::fmt::Display,
+{
+    type Response = Option<Response>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        // A service that has exited says so again in `call`.
+        match self.service.poll_ready(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(_) => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let method = request.method().to_owned();
+        let id = request.id().cloned();
+        let Ok(answer) = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
+            return Box::pin(std::future::ready(Ok(internal_error(&method, id))));
+        };
+        Box::pin(async move {
+            Ok(match CatchUnwind(Box::pin(answer)).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(error)) => {
+                    tracing::debug!("{method}: {error}");
+                    None
+                }
+                Err(Panicked) => internal_error(&method, id),
+            })
+        })
+    }
+}
+
+fn internal_error(method: &str, id: Option<tower_lsp_server::jsonrpc::Id>) -> Option<Response> {
+    tracing::error!("the handler of {method} panicked; the server goes on");
+    let mut error = Error::internal_error();
+    error.message = format!("{method} failed inside the server; its log says where").into();
+    id.map(|id| Response::from_error(id, error))
+}
+
+struct Panicked;
+
+struct CatchUnwind<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for CatchUnwind<F> {
+    type Output = Result<F::Output, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(_) => Poll::Ready(Err(Panicked)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::Future, pin::Pin, task::Poll};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tower::Service;
+    use tower_lsp_server::jsonrpc::{Request, Response};
+
+    use super::{Guarded, Outbox, sift};
+
+    /// A service whose handlers panic: at once, or when they are polled.
+    struct Panics;
+
+    impl Service<Request> for Panics {
+        type Response = Option<Response>;
+        type Error = String;
+        type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, String>> + Send>>;
+
+        fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> Poll<Result<(), String>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request) -> Self::Future {
+            assert_ne!(request.method(), "at once", "as the test wants");
+            let answer = Response::from_ok(1.into(), "fine".into());
+            Box::pin(async move {
+                assert_ne!(request.method(), "later", "as the test wants");
+                Ok(Some(answer))
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panicking_handler_is_answered_and_the_next_one_works() {
+        let mut service = Guarded::new(Panics);
+        for method in ["at once", "later"] {
+            let answer = service.call(Request::build(method).id(7).finish()).await.unwrap().unwrap();
+            assert_eq!(answer.error().unwrap().code.code(), -32603);
+            assert!(answer.error().unwrap().message.contains(method));
+        }
+        let answer = service.call(Request::build("well").id(1).finish()).await.unwrap().unwrap();
+        assert!(answer.is_ok());
+        // A notification has nobody to answer.
+        assert!(service.call(Request::build("later").finish()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_holds_up_nobody() {
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let (mut outbox, draining) = Outbox::new(ours);
+        let drained = tokio::spawn(draining);
+        for _ in 0..4000 {
+            outbox.write_all(&[b'x'; 1000]).await.unwrap();
+        }
+        drop(outbox);
+        let mut all = Vec::new();
+        theirs.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all.len(), 4_000_000);
+        drained.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_is_left_out() {
+        let good = "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}";
+        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let text = [frame("{garbage}"), frame("[]"), frame("{\"jsonrpc\":\"1.0\",\"id\":1}"), frame(good)].concat();
+        let (answers, mut client) = tokio::io::duplex(64 * 1024);
+        let (outbox, draining) = Outbox::new(answers);
+        tokio::spawn(draining);
+        let mut passed = Vec::new();
+        sift(text.as_bytes(), &mut passed, outbox).await;
+        assert_eq!(String::from_utf8(passed).unwrap(), frame(good));
+        let mut told = String::new();
+        client.read_to_string(&mut told).await.unwrap();
+        assert_eq!(told.matches("\"error\"").count(), 3, "{told}");
+    }
+}

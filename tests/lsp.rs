@@ -1,0 +1,348 @@
+//! The language server, driven by real messages over real pipes.
+
+#![allow(unreachable_pub, reason = "the modules of a test are its own")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+
+#[path = "lsp/client.rs"]
+mod client;
+
+use serde_json::{Value, json};
+
+use client::Client;
+
+const SUITE: &str = "kindlm: 1
+project: demo
+suite:
+  name: demo
+tests:
+  - name: greets
+    command: printf 'Hello, world\\n'
+    expect:
+      output:
+        contains: [hello]
+  - name: refuses
+    command: sh refuse.sh
+    expect:
+      output:
+        contains: [sorry]
+";
+
+const FILES: &[(&str, &str)] = &[("kindlm.yaml", SUITE), ("refuse.sh", "echo no\n")];
+
+fn sources(diagnostics: &[Value], source: &str) -> Vec<String> {
+    let fits = diagnostics.iter().filter(|diagnostic| diagnostic["source"] == source);
+    fits.map(|diagnostic| diagnostic["message"].as_str().unwrap().to_owned()).collect()
+}
+
+fn lens_titles(client: &mut Client, name: &str) -> Vec<String> {
+    let uri = client.uri(name);
+    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lenses = answer["result"].as_array().unwrap();
+    lenses.iter().map(|lens| lens["command"]["title"].as_str().unwrap().to_owned()).collect()
+}
+
+fn run(client: &mut Client, test: &str) {
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+}
+
+#[test]
+fn a_mistake_is_named_at_its_key_and_goes_when_it_is_corrected() {
+    let mut client = Client::start(&[("kindlm.yaml", &SUITE.replace("contains: [sorry]", "containz: [sorry]"))]);
+    let mut text = client.open("kindlm.yaml");
+    let found = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
+    let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+    assert_eq!(mistake["range"]["start"], json!({ "line": 14, "character": 8 }));
+    assert_eq!(mistake["range"]["end"], json!({ "line": 14, "character": 16 }));
+    assert_eq!(mistake["severity"], 1);
+    assert!(mistake["message"].as_str().unwrap().contains("`contains`"), "{mistake}");
+    client.replace("kindlm.yaml", &mut text, "containz", "contains", 2);
+    client.diagnostics("kindlm.yaml", |found| found.iter().all(|found| found["code"] != "unknown-key"));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_failing_claim_is_named_where_it_stands_and_judged_again_when_edited() {
+    let mut client = Client::start(FILES);
+    let mut text = client.open("kindlm.yaml");
+    assert_eq!(lens_titles(&mut client, "kindlm.yaml"), ["▶ Run file", "▶ Run", "▶ Run"]);
+    run(&mut client, "refuses");
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let failure = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+    assert_eq!(failure["range"]["start"], json!({ "line": 14, "character": 19 }));
+    assert_eq!(failure["code"], "CONTAINS_FAILED");
+    assert!(failure["message"].as_str().unwrap().contains("sorry"), "{failure}");
+    let titles = lens_titles(&mut client, "kindlm.yaml");
+    assert!(titles.contains(&"✗ 1 claim failed".to_owned()), "{titles:?}");
+
+    // The claim is edited: judged again from the recording, without a run.
+    std::fs::write(client.path("refuse.sh"), "touch ran-again\n").unwrap();
+    client.replace("kindlm.yaml", &mut text, "[sorry]", "['no']", 2);
+    client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
+    assert!(!client.path("ran-again").exists());
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_recording_of_another_command_is_stale() {
+    let mut client = Client::start(FILES);
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "refuses");
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    client.replace("kindlm.yaml", &mut text, "sh refuse.sh", "sh refuse.sh now", 2);
+    client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
+    let titles = lens_titles(&mut client, "kindlm.yaml");
+    assert!(titles.contains(&"⚠ stale, run again".to_owned()), "{titles:?}");
+
+    client.replace("kindlm.yaml", &mut text, "sh refuse.sh now", "sh refuse.sh", 3);
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    client.forget();
+
+    // The script that the command names changes.
+    std::fs::write(client.path("refuse.sh"), "echo sorry\n").unwrap();
+    let script = client.uri("refuse.sh");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": script, "type": 2 }] }));
+    client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
+    let titles = lens_titles(&mut client, "kindlm.yaml");
+    assert!(titles.contains(&"⚠ stale, run again".to_owned()), "{titles:?}");
+}
+
+#[test]
+fn a_run_that_breaks_is_told_at_the_command() {
+    let suite = SUITE.replace("sh refuse.sh", "sleep 60").replace("tests:", "defaults: {timeoutMs: 1000}\ntests:");
+    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "refuses");
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let broken = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+    assert_eq!(broken["range"]["start"], json!({ "line": 12, "character": 13 }));
+    assert!(broken["message"].as_str().unwrap().contains("timed out after 1000"), "{broken}");
+}
+
+#[test]
+fn a_run_shows_progress_and_can_be_cancelled() {
+    let marker = "cancelled-run-marker-7431";
+    let suite = SUITE.replace("sh refuse.sh", &format!("sleep 600 # {marker}"));
+    let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+    client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    run(&mut client, "refuses");
+    let begin = client.notification("$/progress", |params| params["value"]["kind"] == "begin");
+    assert_eq!(begin["value"]["cancellable"], true);
+    client.notify("window/workDoneProgress/cancel", json!({ "token": begin["token"] }));
+    client.notification("$/progress", |params| params["value"]["kind"] == "end" && params["token"] == begin["token"]);
+    let titles = lens_titles(&mut client, "kindlm.yaml");
+    assert!(!titles.iter().any(|title| title.contains("passed")), "{titles:?}");
+    let listing = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&listing.stdout).contains(marker), "the command still runs");
+}
+
+#[test]
+fn running_needs_trust() {
+    let mut client = Client::spawn(FILES);
+    client.initialize(json!({}), json!({}));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let arguments = json!([{ "uri": uri, "test": "refuses" }]);
+    let answer = client.execute("speclens.run", arguments.clone());
+    assert_eq!(answer["result"]["run"], Value::Null);
+    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Cancel" } }));
+
+    client.execute("speclens.run", arguments.clone());
+    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+
+    // It is remembered.
+    let answer = client.execute("speclens.run", arguments);
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+}
+
+#[test]
+fn trust_can_be_given_and_taken_while_the_server_runs() {
+    let mut client = Client::spawn(FILES);
+    client.initialize(json!({}), json!({}));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    client.notify("speclens/trust", json!({ "trusted": true }));
+    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    client.notify("speclens/trust", json!({ "trusted": false }));
+    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert_eq!(answer["result"]["run"], Value::Null);
+}
+
+#[test]
+fn a_client_that_pulls_gets_problems_once() {
+    let mut client = Client::spawn(&[("kindlm.yaml", &SUITE.replace("name: greets", "nme: greets"))]);
+    let capabilities = client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({ "trusted": true }));
+    assert_eq!(capabilities["capabilities"]["diagnosticProvider"]["identifier"], "speclens");
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.request("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }));
+    assert!(!sources(answer["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{answer}");
+    run(&mut client, "refuses");
+    let pushed = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
+    assert_eq!(sources(&pushed, "speclens"), Vec::<String>::new(), "pushed and pulled");
+}
+
+#[test]
+fn settings_change_what_is_shown_and_unknown_ones_are_named_once() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    run(&mut client, "refuses");
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    client.forget();
+    let settings = json!({ "settings": { "speclens": { "run": { "severity": "off" }, "colour": "red" } } });
+    client.notify("workspace/didChangeConfiguration", settings.clone());
+    let message = client.notification("window/showMessage", |_| true);
+    assert!(message["message"].as_str().unwrap().contains("speclens.colour"), "{message}");
+    client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
+    client.notify("workspace/didChangeConfiguration", settings);
+    let hint = json!({ "settings": { "speclens": { "run": { "severity": "hint" } } } });
+    client.notify("workspace/didChangeConfiguration", hint);
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    assert!(found.iter().any(|found| found["source"] == "speclens run" && found["severity"] == 4));
+    // Unknown settings were named once, however often they were sent.
+    let answer = client.execute("speclens.showStatus", json!([]));
+    assert!(answer.get("error").is_none());
+    assert!(!client.has_waiting("window/showMessage"));
+}
+
+#[test]
+fn commands_with_wrong_arguments_are_answered_with_an_error() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    for (command, arguments) in [
+        ("speclens.run", Value::Null),
+        ("speclens.run", json!([])),
+        ("speclens.run", json!([{ "uri": uri }])),
+        ("speclens.run", json!([{ "uri": uri, "test": "no such test" }])),
+        ("speclens.run", json!([7])),
+        ("speclens.runFile", json!([{ "uri": "file:///elsewhere/kindlm.yaml" }])),
+        ("speclens.nothing", json!([])),
+    ] {
+        let answer = client.execute(command, arguments);
+        assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_thousand_rapid_edits_leave_the_text_as_the_client_sees_it() {
+    let mut client = Client::start(FILES);
+    let mut text = client.open("kindlm.yaml");
+    let mut version = 2;
+    for _ in 0..500 {
+        client.replace("kindlm.yaml", &mut text, "[sorry", "[sörry😀", version);
+        client.replace("kindlm.yaml", &mut text, "[sörry😀", "[sorry", version + 1);
+        version += 2;
+    }
+    client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", version);
+    let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
+    let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+    assert_eq!(mistake["range"]["start"], json!({ "line": 14, "character": 8 }), "the text was garbled");
+}
+
+#[test]
+fn requests_are_cancelled_under_load() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let ids: Vec<u64> = (0..200)
+        .map(|_| client.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } })))
+        .collect();
+    for id in &ids {
+        client.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    // Each request gets exactly one answer: its result, or that it was cancelled.
+    for id in ids {
+        let answer = client.answer(id);
+        assert!(answer.get("result").is_some() || answer["error"]["code"] == -32800, "{answer}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_still_heard() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    // More than any pipe holds, while nothing is taken out on our side of the channel but by the reader.
+    let ids: Vec<u64> =
+        (0..4000).map(|_| client.ask("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))).collect();
+    client.answer(*ids.last().unwrap());
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn odd_first_messages_are_understood() {
+    for odd in [
+        json!({ "processId": null, "rootUri": null, "capabilities": {} }),
+        json!({ "processId": 1, "rootUri": "file:///with a space", "capabilities": {}, "trace": "loud" }),
+        json!({ "capabilities": { "workspace": { "workspaceEdit": { "failureHandling": "never-heard-of" } } }, "rootPath": 7 }),
+        json!({ "capabilities": { "general": { "positionEncodings": ["utf-7", "utf-8"] } }, "initializationOptions": "text" }),
+    ] {
+        let mut client = Client::spawn(FILES);
+        let answer = client.request("initialize", odd.clone());
+        assert!(answer.get("result").is_some() || answer.get("error").is_some(), "{odd}");
+        if answer.get("result").is_some() {
+            client.notify("initialized", json!({}));
+            client.open("kindlm.yaml");
+            client.diagnostics("kindlm.yaml", |_| true);
+        }
+    }
+}
+
+#[test]
+fn garbage_on_the_wire_does_not_end_the_server() {
+    let mut client = Client::start(FILES);
+    client.send_raw(b"Content-Length: 9\r\n\r\n{garbage}");
+    client.notify("textDocument/didChange", json!({ "nonsense": true }));
+    client.notify("no/such/notification", json!([1]));
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn the_server_ends_when_the_client_hangs_up() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    client.hang_up();
+    client.exit_status();
+}
+
+#[test]
+fn positions_count_in_the_unit_that_the_client_offers() {
+    let suite = SUITE.replace("name: refuses", "{name: 'täst 😀', nam: x}");
+    let suite = suite.replace("    command: sh refuse.sh\n    expect:\n      output:\n        contains: [sorry]\n", "");
+    for (encodings, column) in [(json!(["utf-8", "utf-16"]), 25), (json!(["utf-16"]), 22), (json!([]), 22)] {
+        let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+        let capabilities = json!({ "general": { "positionEncodings": encodings } });
+        client.initialize(capabilities, json!({}));
+        client.open("kindlm.yaml");
+        let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
+        let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+        assert_eq!(mistake["range"]["start"]["character"], column, "{encodings}: {mistake}");
+    }
+}
+
+#[test]
+fn speclens_yaml_is_checked_and_decides_in_the_editor_too() {
+    let mut client = Client::start(&[
+        ("kindlm.yaml", &SUITE.replace("expect:\n      output:\n        contains: [hello]", "expect: {}")),
+        ("speclens.yaml", "severity:\n  no-claims: error\n  unknwn-key: off\nlimitz: {}\n"),
+    ]);
+    client.open("kindlm.yaml");
+    let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "no-claims"));
+    let found = found.iter().find(|found| found["code"] == "no-claims").unwrap();
+    assert_eq!(found["severity"], 1);
+    client.open("speclens.yaml");
+    let found = client.diagnostics("speclens.yaml", |found| found.len() >= 2);
+    let messages = sources(&found, "speclens").concat();
+    assert!(messages.contains("unknwn-key") && messages.contains("limitz"), "{messages}");
+}

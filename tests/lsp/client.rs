@@ -1,0 +1,272 @@
+//! A language client of a few lines: it talks to the real program over its pipes.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+/// Nothing that is waited for takes as long.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The program, and what it said.
+pub struct Client {
+    process: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    /// Messages that were read and not yet asked for.
+    waiting: Vec<Value>,
+    next_id: u64,
+    /// The version of the text last sent: what was told about earlier ones is of no interest.
+    version: i32,
+    /// The workspace, removed at the end.
+    pub directory: tempfile::TempDir,
+}
+
+impl Client {
+    /// Starts the server in a new workspace with these files, without a handshake.
+    pub fn spawn(files: &[(&str, &str)]) -> Client {
+        let directory = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = directory.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let mut process = Command::new(env!("CARGO_BIN_EXE_speclens"))
+            .arg("lsp")
+            .current_dir(directory.path())
+            .env("XDG_STATE_HOME", directory.path().join(".state"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let input = process.stdin.take();
+        let output = process.stdout.take().unwrap();
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            while let Some(message) = read_message(&mut output) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Client { process, input, messages, waiting: Vec::new(), next_id: 1, version: 1, directory }
+    }
+
+    /// Starts the server and introduces a client that pushes: no pull, trusted.
+    pub fn start(files: &[(&str, &str)]) -> Client {
+        let mut client = Client::spawn(files);
+        client.initialize(json!({}), json!({ "trusted": true }));
+        client
+    }
+
+    /// Introduces a client with these capabilities and options.
+    pub fn initialize(&mut self, capabilities: Value, options: Value) -> Value {
+        let root = self.uri("");
+        let answer = self.request(
+            "initialize",
+            json!({ "processId": null, "rootUri": root, "capabilities": capabilities, "initializationOptions": options }),
+        );
+        self.notify("initialized", json!({}));
+        answer["result"].clone()
+    }
+
+    /// The path of a file of the workspace.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The address of a file of the workspace.
+    pub fn uri(&self, name: &str) -> String {
+        uri(&self.path(name))
+    }
+
+    /// Opens a file with the text that it has on the disk.
+    pub fn open(&mut self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name)).unwrap();
+        self.open_text(name, &text);
+        text
+    }
+
+    /// Opens a file with another text.
+    pub fn open_text(&mut self, name: &str, text: &str) {
+        let uri = self.uri(name);
+        let document = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+
+    /// Replaces the only occurrence of a text in an open document, in the way editors do.
+    pub fn replace(&mut self, name: &str, text: &mut String, old: &str, new: &str, version: i32) {
+        let at = text.find(old).expect("the text to replace is there");
+        let place = |offset: usize| {
+            let before = &text[..offset];
+            let line = before.matches('\n').count();
+            let column = before[before.rfind('\n').map_or(0, |end| end + 1)..].encode_utf16().count();
+            json!({ "line": line, "character": column })
+        };
+        let change = json!({ "range": { "start": place(at), "end": place(at + old.len()) }, "text": new });
+        let uri = self.uri(name);
+        self.notify(
+            "textDocument/didChange",
+            json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": [change] }),
+        );
+        text.replace_range(at..at + old.len(), new);
+        self.version = version;
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub fn ask(&mut self, method: &str, params: Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params);
+        self.answer(id)
+    }
+
+    /// Waits for the answer to a request.
+    pub fn answer(&mut self, id: u64) -> Value {
+        self.wait(&format!("the answer to request {id}"), |message| {
+            message["id"] == id && message.get("method").is_none()
+        })
+    }
+
+    /// Waits for a notification that fits.
+    pub fn notification(&mut self, method: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        self.wait(method, |message| message["method"] == method && fits(&message["params"]))["params"].clone()
+    }
+
+    /// Waits for diagnostics of the text as it was sent last, that fit.
+    pub fn diagnostics(&mut self, name: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let (uri, version) = (self.uri(name), self.version);
+        let params = self.notification("textDocument/publishDiagnostics", |params| {
+            params["uri"] == uri.as_str()
+                && params["version"] == version
+                && fits(params["diagnostics"].as_array().unwrap())
+        });
+        params["diagnostics"].as_array().unwrap().clone()
+    }
+
+    /// Runs a command of the server.
+    pub fn execute(&mut self, command: &str, arguments: Value) -> Value {
+        self.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }))
+    }
+
+    /// Writes bytes as they are.
+    pub fn send_raw(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().expect("the pipe is open");
+        input.write_all(bytes).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, message: &Value) {
+        let body = message.to_string();
+        self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+
+    /// Waits for a message that fits. Requests of the server are answered with nothing on the way.
+    pub fn wait(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        if let Some(found) = self.waiting.iter().position(&fits) {
+            return self.waiting.remove(found);
+        }
+        let end = Instant::now() + DEADLINE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(message) = self.messages.recv_timeout(left) else {
+                panic!("{what} did not come; what came: {:#?}", self.waiting);
+            };
+            if fits(&message) {
+                return message;
+            }
+            if message.get("id").is_some() && message.get("method").is_some() {
+                self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
+            }
+            self.waiting.push(message);
+        }
+    }
+
+    /// Whether a notification came that nobody asked for.
+    pub fn has_waiting(&self, method: &str) -> bool {
+        self.waiting.iter().any(|message| message["method"] == method)
+    }
+
+    /// Forgets what came and was not asked for.
+    pub fn forget(&mut self) {
+        while let Ok(message) = self.messages.try_recv() {
+            drop(message);
+        }
+        self.waiting.clear();
+    }
+
+    /// Says goodbye and returns the exit status. The input stays open, as some clients leave it.
+    pub fn leave(mut self) -> Option<i32> {
+        self.request("shutdown", Value::Null);
+        self.notify("exit", Value::Null);
+        self.exit_status()
+    }
+
+    /// Waits for the end of the program.
+    pub fn exit_status(&mut self) -> Option<i32> {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "the server did not end");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Closes the server's input.
+    pub fn hang_up(&mut self) {
+        self.input = None;
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The address of a path.
+pub fn uri(path: &Path) -> String {
+    url::Url::from_file_path(path).unwrap().to_string()
+}
+
+fn read_message(output: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("Content-Length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
