@@ -15,8 +15,7 @@ use std::{io, process::ExitCode, thread};
 
 use clap::{Parser, Subcommand};
 
-/// A tool call's arguments may nest a hundred thousand levels deep; reading and dropping them recurses.
-const STACK_BYTES: usize = 256 * 1024 * 1024;
+use crate::lsp::STACK_BYTES;
 
 /// The environment variable that says how much is logged: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -62,6 +61,8 @@ enum Command {
     Init(init::Args),
     /// Allow editors to run the suites in a directory
     Trust(trust::Args),
+    /// Speak the Language Server Protocol over standard input and output, for editors
+    Lsp,
 }
 
 /// The whole program.
@@ -94,6 +95,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),
         Command::Trust(args) => trust::perform(&args),
+        Command::Lsp => crate::lsp::serve().map(|()| PASSED),
     }
 }
 

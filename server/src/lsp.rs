@@ -31,11 +31,15 @@ use session::{Session, Snapshot};
 /// waits for a place cannot be cancelled.
 const CONCURRENCY: usize = 4096;
 
+/// Arguments of tool calls may nest deep, and judging them recurses.
+pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
+
 /// Serves one client over standard input and output until it says `exit` or goes away.
 pub fn serve() -> anyhow::Result<()> {
     let clock = Clock::from_environment()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .thread_stack_size(STACK_BYTES)
         .enable_all()
         .build()
         .context("the server cannot start its threads")?;
@@ -68,8 +72,12 @@ where
     let analysis = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
-        std::thread::spawn(move || publish::analyse_until_stopped(&session, &runtime))
+        let work = move || publish::analyse_until_stopped(&session, &runtime);
+        std::thread::Builder::new().name("analysis".to_owned()).stack_size(STACK_BYTES).spawn(work)
     };
+    if let Err(error) = &analysis {
+        tracing::error!("the analysis cannot start, so nothing will be checked: {error}");
+    }
     Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY).serve(transport::Guarded::new(service)).await;
     session.stop();
     sifting.abort();
