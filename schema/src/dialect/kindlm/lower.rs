@@ -5,7 +5,7 @@ mod inputs;
 
 use std::{collections::BTreeMap, sync::Arc, sync::OnceLock};
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::{
@@ -15,7 +15,10 @@ use super::{
         ToolCallClaim,
     },
     config::Defaults,
-    expect::{BaselineExpect, ToolCallExpect},
+    expect::{
+        BaselineExpect, CostExpect, Expect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
+        ToolCallExpect,
+    },
     test::Test,
 };
 use crate::{
@@ -76,32 +79,25 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
 
 /// Lowers one test. `at` is the place that it has in the document.
 pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
-    let value = value_of(test);
-    let mut intact = value.as_ref().is_some_and(|value| serde_json::from_value::<Test>(value.clone()).is_ok());
-    let text = |key: &str| test.get(key).and_then(NodeRef::as_str);
-    let name = text("name").unwrap_or_default().to_owned();
+    let value = value_of(test).unwrap_or_default();
+    let (expect, readable) = match Test::deserialize(&value) {
+        Ok(test) => (Parts::from(test.expect), true),
+        Err(_) => (value.get("expect").map(Parts::lenient).unwrap_or_default(), false),
+    };
     let (action, action_is_intact) = action(test, &at, root, files);
     let mut lowering = Lowering { files, claims: Vec::new(), intact: true };
-    if let Some(expect) = test.get("expect") {
-        lowering.expect(expect, &at.key("expect"));
-    }
-    intact &= action_is_intact && lowering.intact && !name.is_empty();
-    let repeat =
-        test.get("repeat").and_then(value_of).and_then(|value| lenient::<u32>(&value)).or(root.defaults.repeat);
+    lowering.expect(expect, &at.key("expect"));
+    let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let repeat = part::<u32>(&value, "repeat").or(root.defaults.repeat).unwrap_or(Defaults::REPEAT);
+    let tags = value.get("tags").and_then(Value::as_array).into_iter().flatten();
     Case {
-        name,
-        tags: test
-            .get("tags")
-            .into_iter()
-            .flat_map(NodeRef::items)
-            .filter_map(NodeRef::as_str)
-            .map(str::to_owned)
-            .collect(),
-        skip: test.get("skip").and_then(value_of) == Some(Value::Bool(true)),
-        repeat: repeat.unwrap_or(Defaults::REPEAT).clamp(1, 100),
+        tags: tags.filter_map(Value::as_str).map(str::to_owned).collect(),
+        skip: value.get("skip") == Some(&Value::Bool(true)),
+        repeat: repeat.clamp(1, 100),
         action,
         claims: lowering.claims,
-        intact,
+        intact: readable && action_is_intact && lowering.intact && !name.is_empty(),
+        name,
         at,
     }
 }
@@ -169,6 +165,60 @@ pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<St
     if missing.is_empty() { Ok(expanded) } else { Err(missing) }
 }
 
+/// What could be read of one `expect`. Items of lists keep their place.
+#[derive(Default)]
+struct Parts {
+    tool_calls: Vec<Option<ToolCallExpect>>,
+    output: Option<OutputExpect>,
+    pii: Option<PiiGuardrail>,
+    keywords: Option<KeywordsGuardrail>,
+    judge: Vec<Option<JudgeExpect>>,
+    baseline: Option<BaselineExpect>,
+    latency: Option<LatencyExpect>,
+    cost: Option<CostExpect>,
+}
+
+impl From<Expect> for Parts {
+    fn from(expect: Expect) -> Parts {
+        let guardrails = expect.guardrails.unwrap_or_default();
+        Parts {
+            tool_calls: expect.tool_calls.into_iter().flatten().map(Some).collect(),
+            output: expect.output,
+            pii: guardrails.pii,
+            keywords: guardrails.keywords,
+            judge: expect.judge.into_iter().flatten().map(Some).collect(),
+            baseline: expect.baseline,
+            latency: expect.latency,
+            cost: expect.cost,
+        }
+    }
+}
+
+impl Parts {
+    /// Each part as far as it can be read, in an `expect` that cannot be read as a whole.
+    fn lenient(expect: &Value) -> Parts {
+        let guardrails = expect.get("guardrails").unwrap_or(&Value::Null);
+        Parts {
+            tool_calls: items(expect, "toolCalls"),
+            output: part(expect, "output"),
+            pii: part(guardrails, "pii"),
+            keywords: part(guardrails, "keywords"),
+            judge: items(expect, "judge"),
+            baseline: part(expect, "baseline"),
+            latency: part(expect, "latency"),
+            cost: part(expect, "cost"),
+        }
+    }
+}
+
+fn part<T: DeserializeOwned>(value: &Value, key: &str) -> Option<T> {
+    value.get(key).and_then(lenient)
+}
+
+fn items<T: DeserializeOwned>(value: &Value, key: &str) -> Vec<Option<T>> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten().map(lenient).collect()
+}
+
 /// The claims of one `expect`, in the order in which the original reports them.
 struct Lowering<'f> {
     files: &'f dyn Files,
@@ -177,73 +227,48 @@ struct Lowering<'f> {
 }
 
 impl Lowering<'_> {
-    fn expect(&mut self, expect: NodeRef<'_>, at: &Pointer) {
-        self.tool_calls(expect, at);
-        self.output(expect, at);
-        if let Some(guardrails) = expect.get("guardrails") {
-            let at = at.key("guardrails");
-            if let Some(pii) = self.part(guardrails, "pii") {
-                self.claim(at.key("pii"), PiiClaim::new(&pii));
-            }
-            if let Some(expect) = self.part(guardrails, "keywords") {
-                self.claim(at.key("keywords"), KeywordsClaim { expect });
-            }
+    fn expect(&mut self, parts: Parts, at: &Pointer) {
+        self.tool_calls(parts.tool_calls, &at.key("toolCalls"));
+        if let Some(expect) = parts.output {
+            let path = expect.schema_file.as_ref().filter(|path| !path.is_empty());
+            let schema_file = path.map(|path| self.schema_file(path));
+            self.claim(at.key("output"), OutputClaim { expect, schema_file });
         }
-        for (index, judge) in expect.get("judge").into_iter().flat_map(NodeRef::items).enumerate() {
-            if let Some(expect) = self.read(judge) {
+        let guardrails = at.key("guardrails");
+        if let Some(expect) = parts.pii {
+            self.claim(guardrails.key("pii"), PiiClaim::new(&expect));
+        }
+        if let Some(expect) = parts.keywords {
+            self.claim(guardrails.key("keywords"), KeywordsClaim { expect });
+        }
+        for (index, expect) in parts.judge.into_iter().enumerate() {
+            if let Some(expect) = expect {
                 self.claim(at.key("judge").index(index), JudgeClaim { expect });
             }
         }
-        if let Some(BaselineExpect { drift: Some(_) }) = self.part(expect, "baseline") {
+        if parts.baseline.is_some_and(|baseline| baseline.drift.is_some()) {
             self.claim(at.key("baseline").key("drift"), DriftClaim);
         }
-        if let Some(expect) = self.part(expect, "latency") {
+        if let Some(expect) = parts.latency {
             self.claim(at.key("latency"), LatencyClaim { expect });
         }
-        if let Some(expect) = self.part(expect, "cost") {
+        if let Some(expect) = parts.cost {
             self.claim(at.key("cost"), CostClaim { expect });
         }
     }
 
-    fn tool_calls(&mut self, expect: NodeRef<'_>, at: &Pointer) {
-        let entries: Vec<_> = expect.get("toolCalls").into_iter().flat_map(NodeRef::items).collect();
-        let entries: Vec<Option<ToolCallExpect>> = entries.into_iter().map(|entry| self.read(entry)).collect();
+    fn tool_calls(&mut self, entries: Vec<Option<ToolCallExpect>>, at: &Pointer) {
         let ordered = entries.iter().flatten().any(|entry| entry.order.is_some());
         for (index, entry) in entries.into_iter().enumerate() {
             let Some(expect) = entry else { continue };
-            let args_schema = match &expect.args_schema {
-                Some(path) if !expect.should_not_call => Some(self.schema_file(path)),
-                Some(_) | None => None,
-            };
-            self.claim(at.key("toolCalls").index(index), ToolCallClaim { expect, args_schema, ordered });
+            let path = expect.args_schema.as_ref().filter(|_| !expect.should_not_call);
+            let args_schema = path.map(|path| self.schema_file(path));
+            self.claim(at.index(index), ToolCallClaim { expect, args_schema, ordered });
         }
-    }
-
-    fn output(&mut self, expect: NodeRef<'_>, at: &Pointer) {
-        let Some(expect) = self.part::<super::expect::OutputExpect>(expect, "output") else { return };
-        let schema_file = match &expect.schema_file {
-            Some(path) if !path.is_empty() => Some(self.schema_file(path)),
-            Some(_) | None => None,
-        };
-        self.claim(at.key("output"), OutputClaim { expect, schema_file });
     }
 
     fn claim(&mut self, at: Pointer, check: impl Check + 'static) {
         self.claims.push(Claim { at, phase: None, check: Arc::new(check) });
-    }
-
-    fn part<T: DeserializeOwned>(&mut self, node: NodeRef<'_>, key: &str) -> Option<T> {
-        node.get(key).and_then(|part| self.read(part))
-    }
-
-    /// Reads a part as far as it can be read.
-    fn read<T: DeserializeOwned>(&mut self, node: NodeRef<'_>) -> Option<T> {
-        let value = value_of(node)?;
-        if let Ok(read) = T::deserialize(&value) {
-            return Some(read);
-        }
-        self.intact = false;
-        lenient(&value)
     }
 
     /// Reads a schema file. Whether it holds a schema is seen when the claim is judged.
