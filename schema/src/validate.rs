@@ -38,14 +38,20 @@ pub enum Definition {
 
 impl Definition {
     /// The keys of the top-level lists whose items are checked on their own.
-    pub fn lists(file: SpecFile) -> Vec<&'static str> {
-        let fields = Shape::of(file).fields(None);
-        fields.into_iter().filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
+    pub fn lists(file: SpecFile) -> &'static [&'static str] {
+        static LISTS: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+            let lists = |file: SpecFile| {
+                let fields = Shape::of(file).fields(None).into_iter();
+                fields.filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
+            };
+            SpecFile::ALL.iter().map(|file| (file.as_str(), lists(*file))).collect()
+        });
+        &LISTS[file.as_str()]
     }
 
     /// An item of a top-level list, when the list is one whose items are checked on their own.
     pub fn item(file: SpecFile, key: &str) -> Option<Definition> {
-        Definition::lists(file).into_iter().find(|list| *list == key).map(|list| Definition::Item(file, list))
+        Definition::lists(file).iter().find(|list| **list == key).map(|list| Definition::Item(file, list))
     }
 
     /// The kind of file.

@@ -33,11 +33,17 @@ use super::{
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
-    "if" = { "required": ["tests"], "properties": { "tests": { "contains": { "type": "object", "required": ["prompt"] } } } },
+    "if" = {
+        "type": "object",
+        "required": ["tests"],
+        "properties": { "tests": { "type": "array", "contains": { "type": "object", "required": ["prompt"] } } }
+    },
     "then" = {
         "required": ["providers", "models", "prompts"],
         "properties": {
-            "providers": { "minProperties": 1 }, "models": { "minItems": 1 }, "prompts": { "minProperties": 1 }
+            "providers": { "type": "object", "minProperties": 1 },
+            "models": { "type": "array", "minItems": 1 },
+            "prompts": { "type": "object", "minProperties": 1 }
         }
     }
 ))]

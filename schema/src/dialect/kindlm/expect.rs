@@ -104,8 +104,8 @@ pub struct Expect {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
-    "if" = { "properties": { "format": { "const": "json" } }, "required": ["format"] },
-    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": { "minLength": 1 } } }
+    "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
+    "then" = { "required": ["schemaFile"], "properties": { "schemaFile": { "type": "string", "minLength": 1 } } }
 ))]
 pub struct OutputExpect {
     /// Whether the output is text or JSON.

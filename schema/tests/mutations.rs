@@ -1,0 +1,84 @@
+//! Whatever a person types: checking never panics, and every problem points into the text.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{fs, path::Path};
+
+use speclens_schema::{
+    dialect::{ScalarRules, kindlm::lint::lint},
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Problem,
+    validate::validate,
+};
+
+/// A small generator, so that a failure can be repeated.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+}
+
+fn mutate(text: &str, numbers: &mut Numbers) -> String {
+    const SIGNS: &[&str] = &[
+        "\"", "'", "[", "{", "}", "]", ":", "- ", "\n", "  ", "\t", "&a ", "*a", "#", "é", "🦀", "|", "null", "{{x}}",
+        "<<: *a\n", "\r\n", "\u{feff}",
+    ];
+    let mut letters: Vec<char> = text.chars().collect();
+    for _ in 0..=numbers.below(4) {
+        let at = numbers.below(letters.len() + 1);
+        match numbers.below(3) {
+            0 => drop(letters.drain(at..(at + numbers.below(12)).min(letters.len()))),
+            1 => drop(letters.splice(at..at, SIGNS[numbers.below(SIGNS.len())].chars())),
+            _ => {
+                let from = numbers.below(letters.len() + 1).min(at);
+                let piece: Vec<char> = letters[from..at.min(from + 60)].to_vec();
+                letters.splice(at..at, piece);
+            }
+        }
+    }
+    letters.into_iter().collect()
+}
+
+#[track_caller]
+fn check(text: &str, problem: &Problem) {
+    assert!(text.get(problem.range.clone()).is_some(), "{problem:?}\n{text}");
+    assert!(!problem.message.contains("under any of the"), "{}", problem.message);
+    for related in &problem.related {
+        assert!(text.get(related.range.clone()).is_some(), "{problem:?}\n{text}");
+    }
+    for fix in &problem.fixes {
+        for edit in &fix.edits {
+            assert!(text.get(edit.range.clone()).is_some(), "{problem:?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn checking_survives_any_edit() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+    let mut suites: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "yaml") && !path.ends_with("too-large.yaml")
+        })
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    suites.sort();
+    let files = MemoryFiles::new("/suite", [("schemas/answer.json", "{}")]);
+    let mut numbers = Numbers(3);
+    let mut found = 0;
+    for round in 0..1500 {
+        let text = mutate(&suites[round % suites.len()], &mut numbers);
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let mut problems = validate(&document, SpecFile::KindLm);
+        problems.extend(lint(&document, &files));
+        problems.iter().for_each(|problem| check(&text, problem));
+        found += problems.len();
+    }
+    assert!(found > 1500, "only {found} problems");
+}
