@@ -122,7 +122,7 @@ fn what_the_original_refuses_is_refused_at_the_same_place() {
             assert!(
                 accounted.contains(problem.at.as_str()),
                 "{name}: too much\n{}",
-                common::render(text, &[problem.clone()])
+                common::render(text, std::slice::from_ref(problem))
             );
         }
         seen += 1;

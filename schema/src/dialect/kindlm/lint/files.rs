@@ -109,11 +109,14 @@ enum Mistake {
     OtherDraft(&'static str),
 }
 
+/// A file's content, and what is wrong with it.
+type Answer = (Arc<[u8]>, Option<Mistake>);
+
 /// What is wrong with a schema file. Many tests name the same file, so the last answers are kept.
 fn schema_mistake(content: &Arc<[u8]>) -> Option<Mistake> {
     const KEPT: usize = 64;
     thread_local! {
-        static ANSWERS: RefCell<Vec<(Arc<[u8]>, Option<Mistake>)>> = const { RefCell::new(Vec::new()) };
+        static ANSWERS: RefCell<Vec<Answer>> = const { RefCell::new(Vec::new()) };
     }
     ANSWERS.with_borrow_mut(|answers| {
         if let Some((_, answer)) = answers.iter().find(|(known, _)| known == content) {
