@@ -1,5 +1,4 @@
 //! Whatever a person types: checking never panics, and every problem points into the text.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{fs, path::Path};
 

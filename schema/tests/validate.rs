@@ -1,5 +1,4 @@
 //! What the schema finds wrong, as a person sees it.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
