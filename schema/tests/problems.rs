@@ -47,7 +47,11 @@ fn every_code_shows_what_is_wrong() {
         let file = if *code == Code::InvalidSetting { SpecFile::Settings } else { SpecFile::KindLm };
         let problems = problems(&text, file);
         assert!(problems.iter().any(|problem| problem.code == *code), "{}: {problems:#?}", code.as_str());
+        let document = Document::read(&text, ScalarRules::Yaml12);
         for problem in &problems {
+            // The node, or where a key is missing the mapping that lacks it.
+            let parent = problem.at.parent().unwrap_or_default();
+            assert!(document.find(&parent).is_some(), "{problem:?}");
             assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
             assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
         }

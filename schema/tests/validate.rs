@@ -260,9 +260,11 @@ fn values_outside_of_their_bounds_name_the_bounds() {
     check_below(
         "gates: { passRateMin: 95, costMaxUsd: 0 }\ndefaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }\ntests:\n  - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }\n",
         expect![[r#"
-            error[out-of-range]: `passRateMin` must be from 0 to 1, not the number `95`
+            error[out-of-range]: `passRateMin` must be from 0 to 1, not the number `95`: write `0.95`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
                   |                       ^^
+              fix: Write `0.95`
+                "95" -> "0.95"
             error[out-of-range]: `costMaxUsd` must be above 0, not the number `0`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
                   |                                       ^

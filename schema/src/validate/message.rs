@@ -366,7 +366,17 @@ impl Context<'_> {
         let found = self.node.find(&at).map(describe).unwrap_or_default();
         let bounds = bounds.unwrap_or_else(|| "a number that can be counted exactly".to_owned());
         let from = if bounds.contains(" to ") { "from " } else { "" };
-        Problem::new(Code::OutOfRange, at, range, format!("`{name}` must be {from}{bounds}, not {found}"))
+        let message = format!("`{name}` must be {from}{bounds}, not {found}");
+        // A share that was written as a percentage.
+        let share = self.node.find(&at).filter(|node| bounds == "0 to 1" && !node.resolved().is_through_alias());
+        if let Some(node) = share
+            && let Some(percent @ 2..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
+        {
+            let text = (f64::from(percent) / 100.0).to_string();
+            let fix = fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"));
+            return Problem::new(Code::OutOfRange, at, range, format!("{message}: write `{text}`")).with_fix(fix);
+        }
+        Problem::new(Code::OutOfRange, at, range, message)
     }
 
     fn empty_text(&self, at: Pointer) -> Problem {
