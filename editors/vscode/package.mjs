@@ -1,0 +1,38 @@
+// npm run package: builds speclens-PLATFORM.vsix with the speclens program inside.
+// SPECLENS_BIN names a program to bundle; without it the release build is made here.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const repository = resolve(here, '../..');
+const target = `${process.platform}-${process.arch}`; // the same words as vsce's
+const exe = process.platform === 'win32' ? 'speclens.exe' : 'speclens';
+
+function run(program, args, cwd = here) {
+  execFileSync(program, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+function releaseBuild() {
+  run('cargo', ['build', '--release', '--locked', '--package', 'speclens'], repository);
+  // The folder may be configured (CARGO_TARGET_DIR among others): ask.
+  const metadata = execFileSync('cargo', ['metadata', '--no-deps', '--format-version', '1'], { cwd: repository, maxBuffer: 1 << 26 });
+  return join(JSON.parse(metadata).target_directory, 'release', exe);
+}
+
+const program = process.env.SPECLENS_BIN ? resolve(process.env.SPECLENS_BIN) : releaseBuild();
+rmSync(join(here, 'bin'), { recursive: true, force: true }); // a running old one cannot be overwritten, but unlinked
+mkdirSync(join(here, 'bin'));
+copyFileSync(program, join(here, 'bin', exe));
+chmodSync(join(here, 'bin', exe), 0o755);
+
+// A package has its own licence and changelog; the repository keeps them in one place.
+const licences = ['LICENSE-MIT', 'LICENSE-APACHE'].map((file) => readFileSync(join(repository, file), 'utf8'));
+writeFileSync(join(here, 'LICENSE.txt'), `speclens is licensed under either of the two licences below, at your option.\n\n${licences.join(`\n${'-'.repeat(80)}\n\n`)}`);
+copyFileSync(join(repository, 'CHANGELOG.md'), join(here, 'CHANGELOG.md'));
+
+run('npm', ['run', '--silent', 'check']);
+run('npm', ['run', '--silent', 'build']);
+run(process.execPath, [join(here, 'node_modules/@vscode/vsce/vsce'), 'package', '--no-dependencies', '--target', target, '--out', `speclens-${target}.vsix`]);

@@ -1,0 +1,93 @@
+// speclens for VS Code: starts the server, gives its commands a place in the palette, shows transcripts.
+// It never looks into a spec: what is a test, a problem or a result is the server's to say.
+
+import * as vscode from 'vscode';
+import { isSpec } from './files';
+import { Server } from './server';
+import { Transcripts } from './transcript';
+
+let server: Server | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('speclens', { log: true });
+  const transcripts = new Transcripts();
+  const running = (server = new Server(context, log, (arguments_, answer) => transcripts.show(arguments_, answer)));
+
+  // The ids that lenses and code actions carry (`speclens.run`, `speclens.showTranscript`, ...) are the server's: the
+  // language client registers them. These are their counterparts for the palette, which has no arguments to give.
+  const commands: Record<string, () => unknown> = {
+    'speclens.restartServer': () => running.restart(),
+    'speclens.showLog': () => log.show(),
+    'speclens.runActiveFile': () => onSpec((document) => ask('speclens.runFile', { uri: document.uri.toString() })),
+    'speclens.runTestAtCursor': () => onTest((test) => ask('speclens.run', test)),
+    'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
+    'speclens.cancelRuns': () => ask('speclens.cancel'),
+  };
+
+  context.subscriptions.push(
+    log,
+    transcripts,
+    running,
+    ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
+    // Other YAML files do not start the server.
+    vscode.workspace.onDidOpenTextDocument((document) => isSpec(document) && running.start()),
+    vscode.window.onDidChangeActiveTextEditor(offerCommands),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => running.trust()),
+    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('speclens.server.path') && specIsOpen() && running.restart()),
+  );
+  offerCommands(vscode.window.activeTextEditor);
+  if (specIsOpen()) void running.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}
+
+function specIsOpen(): boolean {
+  return vscode.workspace.textDocuments.some(isSpec);
+}
+
+/** Calls a command of the server, which exists only while the server runs. */
+async function ask(command: string, ...arguments_: unknown[]): Promise<void> {
+  if ((await vscode.commands.getCommands(true)).includes(command)) {
+    await vscode.commands.executeCommand(command, ...arguments_);
+    return;
+  }
+  const choice = await vscode.window.showErrorMessage('speclens: the server is not running', 'Restart Server', 'Show Log');
+  if (choice === 'Restart Server') await vscode.commands.executeCommand('speclens.restartServer');
+  if (choice === 'Show Log') await vscode.commands.executeCommand('speclens.showLog');
+}
+
+/** The palette and the editor's title bar show commands about a spec only in a spec. */
+function offerCommands(editor: vscode.TextEditor | undefined): void {
+  void vscode.commands.executeCommand('setContext', 'speclens.inSpec', editor !== undefined && isSpec(editor.document));
+}
+
+async function onSpec(act: (document: vscode.TextDocument, selection: vscode.Selection) => unknown): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !isSpec(editor.document)) {
+    await vscode.window.showInformationMessage('speclens: open a spec first');
+    return;
+  }
+  await act(editor.document, editor.selection);
+}
+
+/** Calls `act` with the arguments of the server's own *run* action at the cursor: the server knows which test that is. */
+async function onTest(act: (test: unknown) => unknown): Promise<void> {
+  await onSpec(async (document, selection) => {
+    const actions = await vscode.commands.executeCommand<(vscode.CodeAction | vscode.Command)[]>(
+      'vscode.executeCodeActionProvider',
+      document.uri,
+      selection,
+      'source.speclens.run',
+    );
+    const run = actions
+      .map((action) => (typeof action.command === 'string' ? (action as vscode.Command) : action.command))
+      .find((command) => command?.command === 'speclens.run');
+    if (!run) {
+      await vscode.window.showInformationMessage('speclens: no test at the cursor');
+      return;
+    }
+    await act(run.arguments?.[0]);
+  });
+}

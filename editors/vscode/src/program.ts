@@ -1,0 +1,73 @@
+// Which speclens program to start.
+
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+
+export interface Program {
+  path: string;
+  version: string;
+  /** Where the path comes from, as words for messages. */
+  source: string;
+}
+
+/** The setting's program, else the bundled one, else the first on `PATH`. Throws what a person can act on. */
+export async function findProgram(context: vscode.ExtensionContext): Promise<Program> {
+  const { path, source } = await locate(context);
+  const version = await askVersion(path, source);
+  const needed: string = context.extension.packageJSON.version;
+  // Before 1.0 a minor version may change what client and server say to each other.
+  if (minor(version) !== minor(needed)) {
+    throw new Error(`${path} (${source}) is speclens ${version}, but this extension needs ${minor(needed)}.x`);
+  }
+  return { path, version, source };
+}
+
+async function locate(context: vscode.ExtensionContext): Promise<{ path: string; source: string }> {
+  // VS Code itself withholds the workspace's value while the workspace is not trusted (`restrictedConfigurations`).
+  const setting = vscode.workspace.getConfiguration('speclens').get('server.path', '').trim();
+  if (setting) return { path: absolute(setting), source: 'setting speclens.server.path' };
+
+  const name = process.platform === 'win32' ? 'speclens.exe' : 'speclens';
+  const bundled = context.asAbsolutePath(join('bin', name));
+  if (await isExecutable(bundled)) return { path: bundled, source: 'bundled' };
+
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    // A relative entry would mean a program in whatever folder is open.
+    if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return { path: join(folder, name), source: 'on PATH' };
+  }
+  throw new Error('no speclens program: none came with the extension, none is on PATH. Install one, or set speclens.server.path');
+}
+
+async function askVersion(path: string, source: string): Promise<string> {
+  let answer: string;
+  try {
+    answer = (await promisify(execFile)(path, ['--version'], { timeout: 10_000 })).stdout.trim();
+  } catch (error) {
+    throw new Error(`${path} (${source}) does not start: ${error instanceof Error ? error.message.trim() : error}`);
+  }
+  const version = /^speclens (\d+\.\d+\.\S+)$/.exec(answer)?.[1];
+  if (!version) throw new Error(`${path} (${source}) is not speclens: it answers --version with “${answer.slice(0, 80)}”`);
+  return version;
+}
+
+function absolute(path: string): string {
+  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  return isAbsolute(path) || !folder ? path : join(folder, path);
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function minor(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}

@@ -1,0 +1,152 @@
+// The server's life: started with the first spec, restarted on demand, its state in the language status.
+
+import * as vscode from 'vscode';
+import { DidChangeConfigurationNotification, LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
+import { selector } from './files';
+import { findProgram, type Program } from './program';
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private readonly status = vscode.languages.createLanguageStatusItem('speclens.server', selector);
+  /** Starts and stops follow one another: a restart during a start waits for it. */
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly showTranscript: (arguments_: unknown[], answer: unknown) => Promise<void>,
+  ) {
+    this.status.name = 'speclens server';
+    this.status.command = { title: 'Restart', command: 'speclens.restartServer' };
+    this.show('not started');
+  }
+
+  start(): Promise<void> {
+    return this.enqueue(async () => {
+      if (!this.client) await this.launch();
+    });
+  }
+
+  restart(): Promise<void> {
+    return this.enqueue(async () => {
+      await this.halt();
+      await this.launch();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.enqueue(() => this.halt());
+  }
+
+  /** Tells the server that the workspace became trusted. One that starts later hears it at its start. */
+  async trust(): Promise<void> {
+    if (this.client?.isRunning()) await this.client.sendNotification('speclens/trust', { trusted: true });
+  }
+
+  dispose(): void {
+    this.status.dispose();
+  }
+
+  private enqueue(step: () => Promise<void>): Promise<void> {
+    return (this.queue = this.queue.then(step));
+  }
+
+  private async launch(): Promise<void> {
+    this.show('starting', { busy: true });
+    let program: Program;
+    try {
+      program = await findProgram(this.context);
+    } catch (error) {
+      return this.fail(error);
+    }
+    this.log.info(`starting ${program.path} ${program.version} (${program.source})`);
+    const client = this.createClient(program);
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Running) this.show('running', { program });
+      if (newState === State.Starting) this.show('starting', { program, busy: true });
+      if (newState === State.Stopped) this.show('stopped', { program, severity: vscode.LanguageStatusSeverity.Warning });
+    });
+    this.client = client;
+    try {
+      await client.start();
+    } catch (error) {
+      this.client = undefined;
+      this.fail(error);
+    }
+  }
+
+  private async halt(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    try {
+      await client?.dispose(2000);
+    } catch (error) {
+      // It crashed, or does not answer: the new one does not depend on it.
+      this.log.warn(`the server did not stop in order: ${error}`);
+    }
+  }
+
+  private createClient(program: Program): LanguageClient {
+    return new LanguageClient(
+      'speclens', // also the section of `speclens.trace.server`
+      'speclens',
+      { command: program.path, args: ['lsp'] },
+      {
+        documentSelector: selector,
+        // A function: a restart asks again.
+        initializationOptions: () => ({ trusted: vscode.workspace.isTrusted, settings: displaySettings() }),
+        synchronize: { configurationSection: 'speclens' },
+        outputChannel: this.log,
+        revealOutputChannelOn: RevealOutputChannelOn.Never, // the status item and messages tell; the log is for looking up
+        middleware: {
+          workspace: {
+            configuration: async (params, token, next) => {
+              const values = await next(params, token);
+              if (!Array.isArray(values)) return values;
+              return values.map((value, i) => (params.items[i]?.section === 'speclens' ? displaySettings() : value));
+            },
+            didChangeConfiguration: async () => {
+              await this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { speclens: displaySettings() } });
+            },
+          },
+          // The server's own commands, from lenses, code actions and the palette's wrappers, all pass here.
+          executeCommand: async (command, arguments_, next) => {
+            const answer: unknown = await next(command, arguments_);
+            if (command === 'speclens.showTranscript') await this.showTranscript(arguments_, answer);
+            return answer;
+          },
+        },
+      },
+    );
+  }
+
+  private show(state: string, { program, busy = false, severity = vscode.LanguageStatusSeverity.Information }: Partial<Shown> = {}): void {
+    this.status.text = program ? `speclens ${program.version}` : 'speclens';
+    this.status.detail = program ? `${state}, ${program.source}` : state;
+    this.status.busy = busy;
+    this.status.severity = severity;
+  }
+
+  private fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.log.error(message);
+    this.show(`failed: ${message}`, { severity: vscode.LanguageStatusSeverity.Error });
+    // Not awaited: the next start must not wait for someone to close the message.
+    void vscode.window.showErrorMessage(`speclens: ${message}`, 'Show Log', 'Open Settings').then((choice) => {
+      if (choice === 'Show Log') this.log.show();
+      if (choice === 'Open Settings') void vscode.commands.executeCommand('workbench.action.openSettings', 'speclens.server.path');
+    });
+  }
+}
+
+interface Shown {
+  program: Program;
+  busy: boolean;
+  severity: vscode.LanguageStatusSeverity;
+}
+
+/** The settings that the server knows: all but the client's own. Unknown ones go along, the server names them. */
+function displaySettings(): object {
+  const { server: _server, trace: _trace, ...display } = vscode.workspace.getConfiguration().get<Record<string, unknown>>('speclens', {});
+  return display;
+}
