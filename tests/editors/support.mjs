@@ -1,0 +1,52 @@
+// What the editor tests share: where things are, fresh workspaces, what is kept when a test fails.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const repository = resolve(here, '../..');
+export const cache = resolve(repository, process.env.SPECLENS_CACHE ?? 'target/editors-cache');
+
+/** The speclens program under test: `SPECLENS_BIN`, else the development build. */
+export function program() {
+  const path = resolve(process.env.SPECLENS_BIN ?? join(repository, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/speclens'));
+  if (!existsSync(path)) throw new Error(`${path} does not exist: cargo build -p speclens`);
+  return path;
+}
+
+/** Makes sure that an editor is in the cache (a matter of milliseconds when it is). */
+export function get(...parts) {
+  execFileSync(join(here, 'get'), parts, { stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+const temporary = mkdtempSync(join(tmpdir(), 'speclens-editors-'));
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+
+/** A new empty folder; gone when the tests end. */
+export function folder(name) {
+  return mkdtempSync(join(temporary, `${name}-`));
+}
+
+/** A copy of tests/specs/editors to edit and to run in. */
+export function workspace() {
+  const path = folder('workspace');
+  cpSync(join(repository, 'tests/specs/editors'), path, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
+  return path;
+}
+
+/** Where a failed test leaves its picture and logs. */
+export function remains(test) {
+  const path = join(repository, 'target/editor-tests', test.replaceAll(/\W+/g, '-'));
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** All files below `path` whose path matches. */
+export function find(path, pattern) {
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true }).map((name) => join(path, name)).filter((file) => pattern.test(file));
+}

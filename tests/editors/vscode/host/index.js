@@ -1,0 +1,207 @@
+// Runs inside VS Code's extension host: what the extension gives to VS Code. Prints `ok NAME` or `not ok NAME: REASON` for each test.
+
+const assert = require('node:assert/strict');
+const vscode = require('vscode');
+
+const { commands, languages, window, workspace } = vscode;
+const DEADLINE = 20_000;
+
+/** Waits until `ask` gives something; every wait of these tests is for an event with a deadline. */
+async function until(what, ask) {
+  const end = Date.now() + DEADLINE;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > end) throw new Error(`never seen: ${what}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
+let spec; // the open document of kindlm.yaml
+let original;
+
+const problems = (source) => languages.getDiagnostics(spec.uri).filter((problem) => problem.source === source);
+const runProblems = () => problems('speclens run');
+const lenses = async () => (await commands.executeCommand('vscode.executeCodeLensProvider', spec.uri, 100)) ?? [];
+const lineOf = (text) => spec.positionAt(spec.getText().indexOf(text)).line;
+const run = (test) => commands.executeCommand('speclens.run', { uri: spec.uri.toString(), test });
+
+/** The titles of the lenses above the line that contains `text`. */
+async function titles(text) {
+  const line = lineOf(text);
+  return (await lenses()).filter((lens) => lens.range.start.line === line).map((lens) => lens.command.title);
+}
+const state = (test, words) => until(`“${words}” above ${test}`, async () => (await titles(`name: ${test}`)).some((title) => title.includes(words)));
+
+async function replace(old, fresh) {
+  const start = spec.getText().indexOf(old);
+  assert.ok(start >= 0, `${old} is in the text`);
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(spec.uri, new vscode.Range(spec.positionAt(start), spec.positionAt(start + old.length)), fresh);
+  await workspace.applyEdit(edit);
+}
+
+const configure = (key, value) => workspace.getConfiguration('speclens').update(key, value, vscode.ConfigurationTarget.Global);
+const sibling = (name) => vscode.Uri.joinPath(spec.uri, '..', name);
+
+const tests = {
+  async 'a misspelled key is a problem on that key'() {
+    const [problem] = await until('the problem', () => problems('speclens').length && problems('speclens'));
+    assert.equal(spec.getText(problem.range), 'notContain');
+    assert.equal(problem.severity, vscode.DiagnosticSeverity.Error);
+    assert.match(problem.message, /notContains/);
+    assert.equal(problems('speclens').length, 1, 'and it is there once');
+  },
+
+  async 'the problem has a quick fix'() {
+    const [problem] = problems('speclens');
+    const actions = await commands.executeCommand('vscode.executeCodeActionProvider', spec.uri, problem.range, 'quickfix');
+    const fix = actions.find((action) => /notContains/.test(action.title));
+    assert.ok(fix?.edit, JSON.stringify(actions));
+    await workspace.applyEdit(fix.edit);
+    await until('no problem', () => problems('speclens').length === 0);
+  },
+
+  async 'keys are completed'() {
+    const at = new vscode.Position(lineOf('contains: [hello]'), 8);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(spec.uri, new vscode.Position(at.line, 0), '        m\n');
+    await workspace.applyEdit(edit);
+    const list = await commands.executeCommand('vscode.executeCompletionItemProvider', spec.uri, at.translate(0, 1));
+    const labels = list.items.map((item) => item.label.label ?? item.label);
+    assert.ok(labels.includes('maxLength'), labels.join());
+  },
+
+  async 'hover explains a key'() {
+    const hovers = await commands.executeCommand('vscode.executeHoverProvider', spec.uri, new vscode.Position(lineOf('contains: [hello]'), 10));
+    assert.ok(hovers.some((hover) => hover.contents.some((part) => part.value.length > 20)), 'some words about `contains`');
+  },
+
+  async 'the outline names the tests'() {
+    const symbols = await commands.executeCommand('vscode.executeDocumentSymbolProvider', spec.uri);
+    const names = (list) => list.flatMap((symbol) => [symbol.name, ...names(symbol.children ?? [])]);
+    for (const name of ['greets', 'finds the order', 'never apologises']) assert.ok(names(symbols).includes(name), names(symbols).join());
+  },
+
+  async 'lenses stand above the file and each test'() {
+    assert.deepEqual((await titles('kindlm: 1')).slice(0, 1), ['▶ Run file']);
+    for (const name of ['greets', 'finds the order', 'never apologises']) {
+      assert.deepEqual((await titles(`name: ${name}`)).slice(0, 1), ['▶ Run']);
+    }
+  },
+
+  async 'a failing claim is a problem on the claim, and correcting it is enough'() {
+    await run('finds the order');
+    const [failure] = await until('the failure', () => runProblems().length && runProblems());
+    assert.match(spec.getText(failure.range), /54321|order_id/);
+    assert.match(failure.message, /54321/);
+    assert.match(failure.message, /12345/);
+    await state('finds the order', '✗ 1 claim');
+    await replace('54321', '12345');
+    await until('no failure', () => runProblems().length === 0);
+    await state('finds the order', '✓ passed');
+  },
+
+  async 'editing the command, or the script that it names, makes the result stale'() {
+    await run('finds the order');
+    await state('finds the order', '✗ 1 claim');
+    const script = sibling('agent.sh');
+    const text = await workspace.fs.readFile(script);
+    await workspace.fs.writeFile(script, Buffer.concat([text, Buffer.from('echo bye\n')]));
+    await state('finds the order', '⚠ stale');
+    await until('no failure: what came from another script says nothing about this one', () => runProblems().length === 0);
+    await workspace.fs.writeFile(script, text);
+    await state('finds the order', '✗ 1 claim');
+    await replace('sh agent.sh', 'sh ./agent.sh');
+    await state('finds the order', '⚠ stale');
+  },
+
+  async 'the palette runs the file'() {
+    await replace('notContain:', 'notContains:');
+    await commands.executeCommand('speclens.runActiveFile');
+    await state('greets', '✓ passed');
+    await state('never apologises', '✓ passed');
+    await state('finds the order', '✗ 1 claim');
+  },
+
+  async 'the palette runs the test at the cursor and shows its transcript'() {
+    const at = new vscode.Position(lineOf('order_id'), 6);
+    window.activeTextEditor.selection = new vscode.Selection(at, at);
+    await commands.executeCommand('speclens.runTestAtCursor');
+    await state('finds the order', '✗ 1 claim');
+    await commands.executeCommand('speclens.showTranscriptAtCursor');
+    const transcript = await until('the transcript', () => workspace.textDocuments.find((document) => document.uri.scheme === 'speclens-transcript'));
+    assert.match(transcript.getText(), /status: delivered/);
+    await window.showTextDocument(spec, vscode.ViewColumn.One);
+  },
+
+  async 'settings change how failures are shown'() {
+    await run('finds the order');
+    await until('the failure', () => runProblems()[0]?.severity === vscode.DiagnosticSeverity.Error);
+    await configure('run.severity', 'warning');
+    await until('a warning', () => runProblems()[0]?.severity === vscode.DiagnosticSeverity.Warning);
+    await configure('run.severity', 'off');
+    await until('nothing', () => runProblems().length === 0);
+    await state('finds the order', '✗ 1 claim');
+    await configure('run.severity', undefined);
+    await until('the error again', () => runProblems()[0]?.severity === vscode.DiagnosticSeverity.Error);
+  },
+
+  async 'a setting switches the lenses off'() {
+    await configure('codeLens.enable', false);
+    await until('no lens', async () => (await lenses()).length === 0);
+    await configure('codeLens.enable', undefined);
+    await until('lenses', async () => (await lenses()).length > 0);
+  },
+
+  async 'restarting the server brings everything back'() {
+    await commands.executeCommand('speclens.restartServer');
+    const [problem] = await until('the problem', () => problems('speclens').length && problems('speclens'));
+    assert.equal(spec.getText(problem.range), 'notContain');
+    await until('lenses', async () => (await lenses()).length > 0);
+  },
+
+  async 'a wrong path stops the server, a right one starts it'() {
+    await configure('server.path', '/nowhere/speclens');
+    await until('no problem', () => problems('speclens').length === 0);
+    await until('no command of the server', async () => !(await commands.getCommands(true)).includes('speclens.run'));
+    await configure('server.path', undefined);
+    await until('the problem', () => problems('speclens').length === 1);
+  },
+
+  async 'a program that is not speclens is not started'() {
+    await configure('server.path', '/bin/echo');
+    await until('no command of the server', async () => !(await commands.getCommands(true)).includes('speclens.run'));
+    await configure('server.path', undefined);
+    await until('the problem', () => problems('speclens').length === 1);
+  },
+
+  async 'other YAML files are left alone'() {
+    await workspace.fs.writeFile(sibling('compose.yaml'), Buffer.from(original));
+    const other = await workspace.openTextDocument(sibling('compose.yaml'));
+    // The answer for this document and then for the spec: had there been problems for the first, they would be here too.
+    assert.deepEqual(await commands.executeCommand('vscode.executeCodeLensProvider', other.uri, 100), []);
+    await replace('kindlm: 1', 'kindlm: 2');
+    await until('a problem of the spec', () => problems('speclens').length === 2);
+    assert.deepEqual(languages.getDiagnostics(other.uri), []);
+  },
+};
+
+exports.run = async () => {
+  const [file] = await workspace.findFiles('kindlm.yaml');
+  spec = await workspace.openTextDocument(file);
+  original = spec.getText();
+  let failed = 0;
+  for (const [name, check] of Object.entries(tests)) {
+    try {
+      if (spec.getText() !== original) await replace(spec.getText(), original);
+      await window.showTextDocument(spec, vscode.ViewColumn.One);
+      await check();
+      console.log(`ok ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`not ok ${name}: ${error.stack}\n${JSON.stringify(languages.getDiagnostics(spec.uri).map((it) => `${it.source}: ${it.message}`))}`);
+    }
+  }
+  if (failed) throw new Error(`${failed} failed`);
+};
