@@ -182,9 +182,9 @@ class Window {
     await until(`${this.file} with ${pattern}`, () => pattern.test(this.read(this.file)));
   }
 
-  /** The code lens with this title on the lines just above the line that contains `line`. */
-  async lens(line, title) {
-    const found = await this.page.waitForFunction(([line, title]) => {
+  /** The code lens with this title just above the line that contains `line`; an `a` can be clicked, a `span` only read. */
+  async lens(line, title, kind = 'a, span') {
+    const found = await this.page.waitForFunction(([line, title, kind]) => {
       const plain = (node) => node.textContent.replaceAll('\u00a0', ' ');
       const target = [...document.querySelectorAll('.monaco-editor .view-line')].find((node) => plain(node).includes(line));
       if (!target) return undefined;
@@ -193,15 +193,15 @@ class Window {
         const distance = top - node.getBoundingClientRect().top;
         return distance > 0 && distance < 2 * height;
       });
-      return above.flatMap((node) => [...node.querySelectorAll('a, span')]).find((node) => plain(node).includes(title));
-    }, [line, title], { timeout: DEADLINE });
+      return above.flatMap((node) => [...node.querySelectorAll(kind)]).find((node) => plain(node).includes(title));
+    }, [line, title, kind], { timeout: DEADLINE });
     return found.asElement();
   }
 
   /** Clicks a lens. VS Code draws lenses anew whenever the server says so, perhaps just under the mouse: then once more. */
   async clickLens(line, title) {
     for (const end = Date.now() + DEADLINE; ; ) {
-      const lens = await this.lens(line, title);
+      const lens = await this.lens(line, title, 'a'); // at first a lens is text without a command
       try {
         return await lens.click({ timeout: 2000 });
       } catch (error) {

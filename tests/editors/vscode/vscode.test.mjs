@@ -71,7 +71,7 @@ test('nothing runs in an untrusted workspace until the person trusts it', async 
     await window.command('Workspaces: Manage Workspace Trust');
     await window.page.click('.workspace-trust-editor .monaco-button:has-text("Trust")');
     await window.page.waitForSelector('.workspace-trust-editor :text("You trust this folder")');
-    await window.page.keyboard.press('Escape');
+    await window.page.click('.monaco-modal-editor-block [aria-label^="Close"]');
     await window.page.waitForSelector('.workspace-trust-editor', { state: 'detached' });
     await window.clickLens('name: greets', '▶ Run');
     await window.lens('name: greets', '✓ passed');
