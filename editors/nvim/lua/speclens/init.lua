@@ -1,0 +1,327 @@
+-- speclens for Neovim: starts the server and gives its commands names. What a spec says, and what came of a run, is the server's to know.
+-- Neovim 0.10 lacks vim.lsp.config, 0.10 and 0.11 lack code lenses that refresh themselves: each difference stands in one place below.
+
+local M = {}
+
+--- The files that the server reads. The one list of them in this plugin.
+M.files = { ['kindlm.yaml'] = true, ['kindlm.yml'] = true, ['speclens.yaml'] = true }
+
+M.version_needed = '0.1'
+
+local has_config = vim.fn.has('nvim-0.11') == 1
+local has_self_refreshing_lenses = vim.lsp.codelens.enable ~= nil -- 0.12
+
+---@param buf integer
+---@return string? root nil where speclens has nothing to say
+local function root(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if M.files[vim.fs.basename(name)] then
+    return vim.fs.root(buf, { 'speclens.yaml', '.git' }) or vim.fs.dirname(name)
+  end
+end
+
+--- Calls a method of a client: 0.11 made them methods, before they were fields.
+local function call(client, method, ...)
+  if has_config then
+    return client[method](client, ...)
+  end
+  return client[method](...)
+end
+
+local function notify(message, level)
+  vim.notify('speclens: ' .. message, level or vim.log.levels.INFO)
+end
+
+local function clients(buf)
+  return vim.lsp.get_clients({ name = 'speclens', bufnr = buf })
+end
+
+-- Code lenses before 0.12 -------------------------------------------------------------------------------------------
+
+local asked, ask_again = {}, {} -- by buffer
+
+--- vim.lsp.codelens.refresh() of 0.10 drops a refresh that comes while another is under way, and with it the result of a run.
+local function refresh_lenses(client, buf)
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  if asked[buf] then
+    ask_again[buf] = true
+    return
+  end
+  asked[buf] = true
+  local sent = call(client, 'request', 'textDocument/codeLens', { textDocument = vim.lsp.util.make_text_document_params(buf) }, function(...)
+    asked[buf] = nil
+    vim.lsp.codelens.on_codelens(...)
+    if ask_again[buf] then
+      ask_again[buf] = nil
+      refresh_lenses(client, buf)
+    end
+  end, buf)
+  if not sent then
+    asked[buf] = nil -- the server is going away
+  end
+end
+
+local function lens_refresh_handler(_, _, context)
+  local client = vim.lsp.get_client_by_id(context.client_id)
+  for buf in pairs(client and client.attached_buffers or {}) do
+    refresh_lenses(client, buf)
+  end
+  return vim.NIL
+end
+
+-- What the server's answers look like -------------------------------------------------------------------------------
+
+--- Shows a transcript in a window of its own, the same for the same test.
+local function show_text(title, text)
+  local name = 'speclens://transcript/' .. title
+  local buf = vim.fn.bufnr('^' .. vim.fn.fnameescape(name) .. '$')
+  if buf == -1 then
+    buf = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buf, name)
+  end
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
+  vim.bo[buf].modifiable = false
+  local window = vim.fn.bufwinid(buf)
+  if window == -1 then
+    vim.cmd('botright split')
+    vim.api.nvim_win_set_buf(0, buf)
+  end
+end
+
+--- Has the server execute a command; `done` gets the result.
+local function execute(client, command, arguments, done)
+  call(client, 'request', 'workspace/executeCommand', { command = command, arguments = arguments }, function(failure, result)
+    if failure then
+      notify(failure.message, vim.log.levels.ERROR)
+    elseif done then
+      done(result)
+    end
+  end)
+end
+
+local function show_transcript(client, arguments)
+  execute(client, 'speclens.showTranscript', arguments, function(result)
+    show_text(arguments[1].test, result.text)
+  end)
+end
+
+-- Configuration -----------------------------------------------------------------------------------------------------
+
+--- The client's configuration: lsp/speclens.lua returns it, and 0.10 starts with it.
+function M.config()
+  local config = {
+    name = 'speclens',
+    cmd = { 'speclens', 'lsp' },
+    filetypes = { 'yaml' },
+    -- Called by 0.11 and later: only files with the right names get a client, not all of YAML.
+    root_dir = function(buf, start)
+      local dir = root(buf)
+      if dir then
+        start(dir)
+      end
+    end,
+    -- What a lens does beyond asking the server.
+    commands = {
+      ['speclens.showTranscript'] = function(command, context)
+        show_transcript(assert(vim.lsp.get_client_by_id(context.client_id or clients(context.bufnr)[1].id)), command.arguments)
+      end,
+    },
+  }
+  if not has_self_refreshing_lenses then
+    config.capabilities = vim.lsp.protocol.make_client_capabilities()
+    config.capabilities.workspace.codeLens = { refreshSupport = true }
+    config.handlers = { ['workspace/codeLens/refresh'] = lens_refresh_handler }
+  end
+  return config
+end
+
+local chosen -- what setup() was given, as client configuration
+
+--- The configuration with what the user chose.
+function M.chosen_config()
+  return has_config and vim.lsp.config.speclens or vim.tbl_deep_extend('force', M.config(), chosen or {})
+end
+
+--- Starts the server for a buffer, if it is a spec.
+local function start(buf)
+  local dir = root(buf)
+  if dir then
+    vim.lsp.start(vim.tbl_extend('force', M.chosen_config(), { root_dir = dir }), { bufnr = buf })
+  end
+end
+
+--- @param options? { cmd?: string[], trusted?: boolean, settings?: table } and whatever else vim.lsp.ClientConfig knows
+function M.setup(options)
+  chosen = vim.deepcopy(options or {})
+  chosen.init_options = vim.tbl_extend('keep', chosen.init_options or {}, { trusted = chosen.trusted, settings = chosen.settings })
+  chosen.settings = chosen.settings and { speclens = chosen.settings }
+  chosen.trusted = nil
+  if has_config then
+    vim.lsp.config('speclens', chosen)
+    vim.lsp.enable('speclens')
+    return
+  end
+  vim.api.nvim_create_autocmd('FileType', {
+    group = vim.api.nvim_create_augroup('speclens.start', {}),
+    pattern = 'yaml',
+    callback = function(event)
+      start(event.buf)
+    end,
+  })
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].filetype == 'yaml' then
+      start(buf)
+    end
+  end
+end
+
+--- Tells the server that a file was saved. Neovim on Linux watches no files, and a script that a command names is part of the test.
+local function tell_saved(event)
+  local file = vim.fs.normalize(vim.api.nvim_buf_get_name(event.buf))
+  for _, client in ipairs(clients()) do
+    local watches = vim.tbl_get(client.capabilities or {}, 'workspace', 'didChangeWatchedFiles', 'dynamicRegistration')
+    local dir = client.config.root_dir
+    if not watches and dir and vim.startswith(file, vim.fs.normalize(dir) .. '/') then
+      call(client, 'notify', 'workspace/didChangeWatchedFiles', { changes = { { uri = vim.uri_from_fname(file), type = 2 } } })
+    end
+  end
+end
+
+--- Called for every buffer that the server looks after.
+function M.attached(client, buf)
+  vim.api.nvim_create_autocmd('BufWritePost', { group = vim.api.nvim_create_augroup('speclens.saved', {}), callback = tell_saved })
+  if has_self_refreshing_lenses then
+    vim.lsp.codelens.enable(true, { bufnr = buf })
+    return
+  end
+  refresh_lenses(client, buf)
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'TextChanged' }, {
+    group = vim.api.nvim_create_augroup('speclens.lenses.' .. buf, {}),
+    buffer = buf,
+    callback = function()
+      for _, it in ipairs(clients(buf)) do
+        refresh_lenses(it, buf)
+      end
+    end,
+  })
+end
+
+-- :Speclens ---------------------------------------------------------------------------------------------------------
+
+local function with_client(act)
+  local client = clients(0)[1]
+  if not client then
+    notify('no server for this buffer, see :checkhealth speclens', vim.log.levels.WARN)
+    return
+  end
+  act(client)
+end
+
+--- Calls `act` with the argument of the server's own *run* action at the cursor: the server knows which test that is.
+local function with_test(act)
+  with_client(function(client)
+    local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
+    params.context = { diagnostics = {}, only = { 'source.speclens.run' }, triggerKind = 1 }
+    call(client, 'request', 'textDocument/codeAction', params, function(failure, actions)
+      if failure then
+        return notify(failure.message, vim.log.levels.ERROR)
+      end
+      for _, action in ipairs(actions or {}) do
+        local command = type(action.command) == 'table' and action.command or action
+        if command.command == 'speclens.run' then
+          return act(client, command.arguments)
+        end
+      end
+      notify('no test at the cursor', vim.log.levels.WARN)
+    end, 0)
+  end)
+end
+
+local function this_file()
+  return { { uri = vim.uri_from_bufnr(0) } }
+end
+
+local subcommands = {
+  run = function()
+    with_test(function(client, arguments)
+      execute(client, 'speclens.run', arguments)
+    end)
+  end,
+
+  ['run-file'] = function()
+    with_client(function(client)
+      execute(client, 'speclens.runFile', this_file())
+    end)
+  end,
+
+  cancel = function()
+    with_client(function(client)
+      execute(client, 'speclens.cancel', {}, function(result)
+        notify(('%d cancelled'):format(result.cancelled))
+      end)
+    end)
+  end,
+
+  transcript = function()
+    with_test(show_transcript)
+  end,
+
+  log = function()
+    vim.cmd.tabedit(vim.fn.fnameescape(vim.lsp.get_log_path and vim.lsp.get_log_path() or vim.lsp.log.get_filename()))
+  end,
+
+  -- For good: the program remembers the folder. To be trusted by configuration, setup({ trusted = true }).
+  trust = function()
+    with_client(function(client)
+      local dir = client.config.root_dir
+      vim.system({ client.config.cmd[1], 'trust', dir }, { text = true }, vim.schedule_wrap(function(done)
+        if done.code ~= 0 then
+          return notify(vim.trim(done.stderr), vim.log.levels.ERROR)
+        end
+        call(client, 'notify', 'speclens/trust', { trusted = true })
+        notify('trusts ' .. dir)
+      end))
+    end)
+  end,
+
+  restart = function()
+    local bufs = {}
+    for _, client in ipairs(clients()) do
+      vim.list_extend(bufs, vim.tbl_keys(client.attached_buffers))
+      -- Gone for good, else vim.lsp.start() would take the old one again.
+      local function gone()
+        return vim.lsp.get_client_by_id(client.id) == nil
+      end
+      call(client, 'stop')
+      if not vim.wait(2000, gone, 20) then
+        call(client, 'stop', true)
+        vim.wait(2000, gone, 20)
+      end
+    end
+    if #bufs == 0 then
+      bufs = { vim.api.nvim_get_current_buf() }
+    end
+    vim.iter(bufs):filter(vim.api.nvim_buf_is_loaded):each(start)
+  end,
+}
+
+function M.command(words)
+  local run = subcommands[words[1]]
+  if not run or #words > 1 then
+    return notify(('no `:Speclens %s`; there is %s'):format(table.concat(words, ' '), table.concat(M.complete(''), ', ')), vim.log.levels.ERROR)
+  end
+  run()
+end
+
+function M.complete(lead)
+  local names = vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, vim.tbl_keys(subcommands))
+  table.sort(names)
+  return names
+end
+
+return M

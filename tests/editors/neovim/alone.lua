@@ -1,0 +1,166 @@
+-- What the plugin gives to Neovim.
+
+local scenario = {}
+
+function scenario.setup()
+  require('speclens').setup({ cmd = { vim.env.SPECLENS_BIN, 'lsp' }, trusted = true })
+end
+
+function scenario.tests(T)
+  local test, wait, is = T.test, T.wait, T.is
+
+  local function failures()
+    return T.diagnostics('speclens run')
+  end
+
+  test('attaches to a spec', function()
+    is('speclens', T.client().name)
+  end)
+
+  test('a misspelled key is a diagnostic on that key', function()
+    wait('the diagnostic', function()
+      return #T.diagnostics('speclens') == 1
+    end)
+    local it = T.diagnostics('speclens')[1]
+    is('notContain', T.underlined(it))
+    is(vim.diagnostic.severity.ERROR, it.severity)
+    T.replace('notContain:', 'notContains:')
+    wait('none', function()
+      return #T.diagnostics('speclens') == 0
+    end)
+  end)
+
+  test('a key is completed while typing', function()
+    local line = T.line('contains: [hello]')
+    vim.api.nvim_buf_set_lines(T.buf, line, line, false, { '        max' })
+    vim.api.nvim_win_set_cursor(0, { line + 1, 0 })
+    -- Typed as by a person, who looks at the list before choosing; without a screen, waiting has to be a key, too.
+    _G.wait_for_list = function()
+      wait('a list of keys', function()
+        return vim.fn.pumvisible() == 1
+      end)
+    end
+    vim.api.nvim_feedkeys(vim.keycode('A<C-x><C-o><Cmd>lua wait_for_list()<CR><C-y>'), 'tx', false)
+    local text = vim.api.nvim_buf_get_lines(T.buf, line, line + 1, false)[1]
+    assert(vim.startswith(text, '        maxLength:'), text)
+  end)
+
+  test('lenses stand above the file and each test', function()
+    for _, name in ipairs({ 'greets', 'finds the order', 'never apologises' }) do
+      wait('a lens above ' .. name, function()
+        return T.titles('name: ' .. name)[1] == '▶ Run'
+      end)
+    end
+    is('▶ Run file', T.titles('kindlm: 1')[1])
+  end)
+
+  test('a lens runs a test that passes', function()
+    T.run_lens('name: greets', '▶ Run')
+    T.state('greets', '✓ passed')
+    is({}, failures())
+  end)
+
+  test('a failing claim is a diagnostic on the claim, and correcting it is enough', function()
+    T.run_lens('name: finds the order', '▶ Run')
+    T.state('finds the order', '✗ 1 claim')
+    wait('the failure', function()
+      return #failures() == 1
+    end)
+    local it = failures()[1]
+    is(T.line('order_id'), it.lnum)
+    assert(it.message:find('54321') and it.message:find('12345'), it.message)
+    T.replace('54321', '12345')
+    wait('no failure', function()
+      return #failures() == 0
+    end)
+    T.state('finds the order', '✓ passed')
+  end)
+
+  test('editing the command makes the result stale', function()
+    T.state('finds the order', '✗ 1 claim')
+    T.replace('sh agent.sh', 'sh ./agent.sh')
+    T.state('finds the order', '⚠ stale')
+    wait('no failure', function()
+      return #failures() == 0
+    end)
+  end)
+
+  test('editing the script that a command names makes the result stale', function()
+    T.state('finds the order', '✗ 1 claim')
+    T.edit_script(vim.list_extend({ 'echo good morning' }, T.script_lines))
+    T.state('finds the order', '⚠ stale')
+    T.edit_script(T.script_lines)
+    T.state('finds the order', '✗ 1 claim')
+  end)
+
+  test(':Speclens run and run-file', function()
+    T.replace('notContain:', 'notContains:')
+    wait('no problem', function()
+      return #T.diagnostics('speclens') == 0
+    end)
+    vim.cmd.Speclens('run-file')
+    T.state('never apologises', '✓ passed')
+    T.state('finds the order', '✗ 1 claim')
+    T.replace('echo hello', 'echo hello again')
+    T.state('greets', '⚠ stale')
+    T.cursor('contains: [hello]')
+    vim.cmd.Speclens('run')
+    T.state('greets', '✓ passed')
+  end)
+
+  test(':Speclens transcript shows what the last run did', function()
+    T.cursor('order_id')
+    vim.cmd.Speclens('transcript')
+    local buf = wait('the window', function()
+      return vim.iter(vim.api.nvim_list_bufs()):find(function(it)
+        return vim.api.nvim_buf_get_name(it):find('speclens://transcript/finds the order', 1, true)
+      end)
+    end)
+    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    assert(text:find('status: delivered', 1, true), text)
+    vim.cmd.only()
+  end)
+
+  test(':Speclens completes its subcommands', function()
+    is({ 'cancel', 'log', 'restart', 'run', 'run-file', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
+    is({ 'run', 'run-file' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
+  end)
+
+  test(':Speclens restart brings a new server', function()
+    local old = T.client().id
+    vim.cmd.Speclens('restart')
+    wait('another client', function()
+      local client = vim.lsp.get_clients({ bufnr = T.buf, name = 'speclens' })[1]
+      return client and client.id ~= old and client.initialized
+    end)
+    wait('the diagnostic', function()
+      return #T.diagnostics('speclens') == 1
+    end)
+    T.state('greets', 'Run')
+  end)
+
+  test(':checkhealth speclens finds the program, its version and the server', function()
+    vim.cmd.checkhealth('speclens')
+    local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    for _, words in ipairs({ 'version 0.1.', 'server running', 'kindlm.yaml', 'trusted' }) do
+      assert(text:find(words, 1, true), text)
+    end
+    assert(not text:find('ERROR', 1, true) and not text:find('WARNING', 1, true), text)
+    vim.cmd.bdelete()
+  end)
+
+  test('other YAML files are left alone', function()
+    vim.cmd.edit('compose.yaml')
+    is('yaml', vim.bo.filetype)
+    is({}, vim.lsp.get_clients({ bufnr = 0 }))
+  end)
+
+  test('the server stops with its client', function()
+    T.stop(T.client())
+    wait('no client', function()
+      return #vim.lsp.get_clients({ bufnr = T.buf }) == 0
+    end)
+  end)
+end
+
+return scenario

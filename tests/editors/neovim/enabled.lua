@@ -1,0 +1,24 @@
+-- Without the plugin's setup(): vim.lsp.enable('speclens') is all, and the program is on PATH. 0.11 and later.
+
+local scenario = {}
+
+function scenario.setup()
+  vim.lsp.enable('speclens')
+end
+
+function scenario.tests(T)
+  T.test('attaches, checks and shows lenses', function()
+    T.client()
+    T.wait('the diagnostic', function()
+      return #T.diagnostics('speclens') == 1
+    end)
+    T.state('greets', 'Run')
+  end)
+
+  T.test('leaves other YAML files alone', function()
+    vim.cmd.edit('compose.yaml')
+    T.is({}, vim.lsp.get_clients({ bufnr = 0 }))
+  end)
+end
+
+return scenario
