@@ -35,12 +35,14 @@ function scenario.tests(T)
     vim.api.nvim_buf_set_lines(T.buf, line, line, false, { '        max' })
     vim.api.nvim_win_set_cursor(0, { line + 1, 0 })
     -- Typed as by a person, who looks at the list before choosing; without a screen, waiting has to be a key, too.
+    local seen
     _G.wait_for_list = function()
-      wait('a list of keys', function()
-        return vim.fn.pumvisible() == 1
-      end)
+      seen = vim.wait(20000, function()
+        return #vim.fn.complete_info({ 'items' }).items > 0
+      end, 20)
     end
     vim.api.nvim_feedkeys(vim.keycode('A<C-x><C-o><Cmd>lua wait_for_list()<CR><C-y>'), 'tx', false)
+    assert(seen, 'never seen: a list of keys')
     local text = vim.api.nvim_buf_get_lines(T.buf, line, line + 1, false)[1]
     assert(vim.startswith(text, '        maxLength:'), text)
   end)

@@ -38,28 +38,29 @@ end
 
 -- Code lenses before 0.12 -------------------------------------------------------------------------------------------
 
-local asked, ask_again = {}, {} -- by buffer
+local asked, ask_again = {}, {} -- by client and buffer: a client that was stopped never answers
 
 --- vim.lsp.codelens.refresh() of 0.10 drops a refresh that comes while another is under way, and with it the result of a run.
 local function refresh_lenses(client, buf)
   if not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  if asked[buf] then
-    ask_again[buf] = true
+  local key = client.id .. ':' .. buf
+  if asked[key] then
+    ask_again[key] = true
     return
   end
-  asked[buf] = true
+  asked[key] = true
   local sent = call(client, 'request', 'textDocument/codeLens', { textDocument = vim.lsp.util.make_text_document_params(buf) }, function(...)
-    asked[buf] = nil
+    asked[key] = nil
     vim.lsp.codelens.on_codelens(...)
-    if ask_again[buf] then
-      ask_again[buf] = nil
+    if ask_again[key] then
+      ask_again[key] = nil
       refresh_lenses(client, buf)
     end
   end, buf)
   if not sent then
-    asked[buf] = nil -- the server is going away
+    asked[key] = nil -- the server is going away
   end
 end
 
