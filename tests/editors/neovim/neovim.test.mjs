@@ -1,4 +1,4 @@
-// speclens in real Neovims, without a screen. Each scenario is a Lua file that runs inside Neovim. node --test tests/editors/neovim
+// speclens in real Neovims, without a screen. Each scenario is a Lua file that runs inside Neovim. node --test tests/editors/neovim/neovim.test.mjs
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // speclens in a real VS Code: what a person does (few, through the page), and what the extension answers to VS Code's
-// interface (many, in the extension host: host/index.cjs). node --test tests/editors/vscode
+// interface (many, in the extension host: host/index.cjs). node --test tests/editors/vscode/vscode.test.mjs
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
