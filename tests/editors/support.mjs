@@ -32,7 +32,7 @@ export function folder(name) {
 
 /** A copy of tests/specs/editors to edit and to run in. */
 export function workspace() {
-  const path = folder('workspace');
+  const path = join(folder('workspace'), 'refund-desk'); // a name for the title bar
   cpSync(join(repository, 'tests/specs/editors'), path, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
   return path;
 }

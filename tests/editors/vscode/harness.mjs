@@ -18,6 +18,8 @@ const environment = { ...process.env, EXTENSIONS_GALLERY: '{}' };
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.reduceMotion': 'on',
+  'breadcrumbs.enabled': false,
   'workbench.colorTheme': 'Default Light Modern',
   'security.workspace.trust.enabled': false,
   'telemetry.telemetryLevel': 'off',
@@ -85,7 +87,7 @@ class VsCode {
   /** Opens `path` in a new window with these settings, and keeps a picture and the logs if `act` fails. */
   async inWindow(name, path, settings, act, payload = []) {
     writeFileSync(join(this.data, 'data/User/settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
-    const context = await this.browser.newContext({ viewport: { width: 1200, height: 860 } });
+    const context = await this.browser.newContext({ viewport: { width: 1100, height: 900 } });
     const page = await context.newPage();
     page.setDefaultTimeout(DEADLINE);
     const window = new Window(page, path);
@@ -237,6 +239,23 @@ class Window {
   async quickFix(title) {
     await this.page.keyboard.press('Control+.');
     await this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first().click();
+  }
+
+  /** A picture for the README: the spec and its problems, no traces of the test. */
+  async picture(path) {
+    await this.command('View: Close Primary Side Bar');
+    await this.command('Notifications: Clear All Notifications');
+    await this.command('View: Focus Active Editor Group');
+    await this.page.waitForSelector('.quick-input-widget', { state: 'hidden' });
+    const panel = await this.page.locator('.part.panel').boundingBox();
+    const [x, y] = [panel.x + panel.width / 2, panel.y - 2]; // the sash
+    await this.page.mouse.move(x, y, { steps: 3 });
+    await this.page.mouse.down();
+    await this.page.mouse.move(x, y + 160, { steps: 5 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(5, 5);
+    await this.squiggle(); // of the last test, too, now that it is in sight
+    await this.page.screenshot({ path });
   }
 
   /** Waits for a notification with these words; the driver shows them in the notification centre only. */

@@ -41,11 +41,7 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.clickLens('name: finds the order', '▶ Run');
     await window.lens('name: finds the order', '✗ 1 claim failed');
     await window.problem('54321', '12345', 'speclens run');
-    if (process.env.SPECLENS_UPDATE_SCREENSHOT) {
-      await window.command('Notifications: Clear All Notifications');
-      await page.mouse.move(5, 5);
-      await page.screenshot({ path: join(extension, 'screenshot.png') });
-    }
+    if (process.env.SPECLENS_UPDATE_SCREENSHOT) await window.picture(join(extension, 'screenshot.png'));
 
     // The claim is corrected, nothing runs again, and it is green.
     await window.retype('54321', '12345');
