@@ -186,6 +186,8 @@ class Window {
 
   /** The code lens with this title just above the line that contains `line`; an `a` can be clicked, a `span` only read. */
   async lens(line, title, kind = 'a, span') {
+    // VS Code drops what it was about to ask about lenses when the focus leaves the editor, and asks when it comes back.
+    await this.page.keyboard.press('Control+1');
     const found = await this.page.waitForFunction(([line, title, kind]) => {
       const plain = (node) => node.textContent.replaceAll('\u00a0', ' ');
       const target = [...document.querySelectorAll('.monaco-editor .view-line')].find((node) => plain(node).includes(line));
