@@ -19,14 +19,14 @@ function scenario.tests(T)
 
   test('a misspelled key is a diagnostic on that key', function()
     wait('the diagnostic', function()
-      return #T.diagnostics('speclens') == 1
+      return #T.problems() == 1
     end)
-    local it = T.diagnostics('speclens')[1]
+    local it = T.problems()[1]
     is('notContain', T.underlined(it))
     is(vim.diagnostic.severity.ERROR, it.severity)
     T.replace('notContain:', 'notContains:')
     wait('none', function()
-      return #T.diagnostics('speclens') == 0
+      return #T.problems() == 0
     end)
   end)
 
@@ -98,7 +98,7 @@ function scenario.tests(T)
   test(':Speclens run and run-file', function()
     T.replace('notContain:', 'notContains:')
     wait('no problem', function()
-      return #T.diagnostics('speclens') == 0
+      return #T.problems() == 0
     end)
     vim.cmd.Speclens('run-file')
     T.state('never apologises', '✓ passed')
@@ -136,7 +136,7 @@ function scenario.tests(T)
       return client and client.id ~= old and client.initialized
     end)
     wait('the diagnostic', function()
-      return #T.diagnostics('speclens') == 1
+      return #T.problems() == 1
     end)
     T.state('greets', 'Run')
   end)

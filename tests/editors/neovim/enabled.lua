@@ -10,7 +10,7 @@ function scenario.tests(T)
   T.test('attaches, checks and shows lenses', function()
     T.client()
     T.wait('the diagnostic', function()
-      return #T.diagnostics('speclens') == 1
+      return #T.problems() == 1
     end)
     T.state('greets', 'Run')
   end)

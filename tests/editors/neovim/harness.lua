@@ -77,6 +77,13 @@ function T.diagnostics(source)
   end, vim.diagnostic.get(T.buf))
 end
 
+--- What is wrong with the text; remarks, such as where the original program differs, are not.
+function T.problems()
+  return vim.tbl_filter(function(it)
+    return it.severity == vim.diagnostic.severity.ERROR
+  end, T.diagnostics('speclens'))
+end
+
 --- The text that a diagnostic underlines.
 function T.underlined(it)
   return table.concat(vim.api.nvim_buf_get_text(T.buf, it.lnum, it.col, it.end_lnum, it.end_col, {}), '\n')

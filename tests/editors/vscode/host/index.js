@@ -20,8 +20,10 @@ async function until(what, ask) {
 let spec; // the open document of kindlm.yaml
 let original;
 
-const problems = (source) => languages.getDiagnostics(spec.uri).filter((problem) => problem.source === source);
-const runProblems = () => problems('speclens run');
+const from = (source) => languages.getDiagnostics(spec.uri).filter((problem) => problem.source === source);
+/** What is wrong with the text; remarks, such as where the original program differs, are not. */
+const problems = () => from('speclens').filter((problem) => problem.severity === vscode.DiagnosticSeverity.Error);
+const runProblems = () => from('speclens run');
 const lenses = async () => (await commands.executeCommand('vscode.executeCodeLensProvider', spec.uri, 100)) ?? [];
 const lineOf = (text) => spec.positionAt(spec.getText().indexOf(text)).line;
 const run = (test) => commands.executeCommand('speclens.run', { uri: spec.uri.toString(), test });
@@ -46,20 +48,20 @@ const sibling = (name) => vscode.Uri.joinPath(spec.uri, '..', name);
 
 const tests = {
   async 'a misspelled key is a problem on that key'() {
-    const [problem] = await until('the problem', () => problems('speclens').length && problems('speclens'));
+    const [problem] = await until('the problem', () => problems().length && problems());
     assert.equal(spec.getText(problem.range), 'notContain');
     assert.equal(problem.severity, vscode.DiagnosticSeverity.Error);
     assert.match(problem.message, /notContains/);
-    assert.equal(problems('speclens').length, 1, 'and it is there once');
+    assert.equal(problems().length, 1, 'and it is there once');
   },
 
   async 'the problem has a quick fix'() {
-    const [problem] = problems('speclens');
+    const [problem] = problems();
     const actions = await commands.executeCommand('vscode.executeCodeActionProvider', spec.uri, problem.range, 'quickfix');
     const fix = actions.find((action) => /notContains/.test(action.title));
     assert.ok(fix?.edit, JSON.stringify(actions));
     await workspace.applyEdit(fix.edit);
-    await until('no problem', () => problems('speclens').length === 0);
+    await until('no problem', () => problems().length === 0);
   },
 
   async 'keys are completed'() {
@@ -156,24 +158,24 @@ const tests = {
 
   async 'restarting the server brings everything back'() {
     await commands.executeCommand('speclens.restartServer');
-    const [problem] = await until('the problem', () => problems('speclens').length && problems('speclens'));
+    const [problem] = await until('the problem', () => problems().length && problems());
     assert.equal(spec.getText(problem.range), 'notContain');
     await until('lenses', async () => (await lenses()).length > 0);
   },
 
   async 'a wrong path stops the server, a right one starts it'() {
     await configure('server.path', '/nowhere/speclens');
-    await until('no problem', () => problems('speclens').length === 0);
+    await until('no problem', () => problems().length === 0);
     await until('no command of the server', async () => !(await commands.getCommands(true)).includes('speclens.run'));
     await configure('server.path', undefined);
-    await until('the problem', () => problems('speclens').length === 1);
+    await until('the problem', () => problems().length === 1);
   },
 
   async 'a program that is not speclens is not started'() {
     await configure('server.path', '/bin/echo');
     await until('no command of the server', async () => !(await commands.getCommands(true)).includes('speclens.run'));
     await configure('server.path', undefined);
-    await until('the problem', () => problems('speclens').length === 1);
+    await until('the problem', () => problems().length === 1);
   },
 
   async 'other YAML files are left alone'() {
@@ -182,7 +184,7 @@ const tests = {
     // The answer for this document and then for the spec: had there been problems for the first, they would be here too.
     assert.deepEqual(await commands.executeCommand('vscode.executeCodeLensProvider', other.uri, 100), []);
     await replace('kindlm: 1', 'kindlm: 2');
-    await until('a problem of the spec', () => problems('speclens').length === 2);
+    await until('a problem of the spec', () => problems().length === 2);
     assert.deepEqual(languages.getDiagnostics(other.uri), []);
   },
 };
