@@ -209,7 +209,7 @@ codes! {
     /// A claim that cannot fail: an empty list, an empty text, a bound without effect.
     VacuousClaim = "vacuous-claim", Warning;
     /// Claims that cannot hold together.
-    Contradiction = "contradiction", Error;
+    Contradiction = "contradiction", Warning;
     /// Claims that ask for the same position or repeat each other.
     Collision = "collision", Warning;
     /// A key that has no effect here.

@@ -354,8 +354,9 @@ fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
         let from = text.line_to_byte(first);
         let line = text.byte_slice(from..end_of(first)).to_string();
         let visible = line.trim_end_matches(['\r', '\n']);
-        let begin = (start - from).min(visible.len());
-        let end = (mark.range.end.max(start) - from).clamp(begin, visible.len());
+        // A byte that belongs to no character has become one that is longer.
+        let begin = visible.floor_char_boundary((start - from).min(visible.len()));
+        let end = visible.ceil_char_boundary((mark.range.end.max(start) - from).clamp(begin, visible.len()));
         let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation: Annotation<'static> = kind.span(begin..end).label(mark.label.as_deref().map(shown));
         elements.push(Element::from(

@@ -1,0 +1,257 @@
+//! The command line: what it accepts, what it prints, how it ends.
+
+use std::{
+    fs,
+    io::Read,
+    process::{Command, Stdio},
+};
+
+use crate::support::{Done, Place, repository, suite};
+
+const GOOD: &str = "{output: {contains: [hello]}}";
+
+#[test]
+fn the_starter_suite_passes_and_is_never_overwritten() {
+    let place = Place::empty();
+    assert_eq!(place.run(&["init", "kindlm"]).code, Some(0));
+    let checked = place.run(&["check", "--deny", "warnings"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    let ran = place.run(&["run"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("2 tests: 2 passed"), "{ran:?}");
+    place.write("kindlm.yaml", "mine");
+    let again = place.run(&["init", "kindlm"]);
+    assert_eq!((again.code, place.read("kindlm.yaml").as_str()), (Some(2), "mine"));
+    assert!(again.stderr.contains("exists already"), "{again:?}");
+}
+
+#[test]
+fn the_shipped_examples_pass() {
+    let place = Place::copy_of("schema/examples");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = place.run(&["check", "--deny", "warnings"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[test]
+fn suites_are_found_below_the_directory_unless_version_control_ignores_them() {
+    let place = Place::empty();
+    for directory in ["a", "b/c", "ignored", "node_modules/x"] {
+        place.write(&format!("{directory}/kindlm.yaml"), suite("echo hello", GOOD));
+    }
+    place.write(".gitignore", "ignored\nnode_modules\n");
+    let done = place.run(&["list"]);
+    assert_eq!(done.stdout.matches("kindlm.yaml").count(), 2, "{done:?}");
+    assert!(done.stdout.contains("a/kindlm.yaml") && done.stdout.contains("b/c/kindlm.yaml"), "{done:?}");
+    // What is named outright is not ignored, and nothing is taken twice.
+    let done = place.run(&["list", "ignored", "ignored/kindlm.yaml"]);
+    assert_eq!(done.stdout.matches("kindlm.yaml").count(), 1, "{done:?}");
+}
+
+#[test]
+fn a_place_without_a_suite_is_an_error() {
+    let done = Place::empty().run(&["check"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("speclens init"), "{done:?}");
+    let done = Place::empty().run(&["run", "nowhere"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("nowhere"), "{done:?}");
+}
+
+#[test]
+fn a_suite_under_another_name_is_known_by_what_it_holds() {
+    let place = Place::empty();
+    place.write("agent.yaml", suite("echo hello", GOOD));
+    place.write("other.yaml", "a: 1\n");
+    assert_eq!(place.run(&["run", "agent.yaml"]).code, Some(0));
+    let done = place.run(&["run", "other.yaml"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("other.yaml is not a suite"), "{done:?}");
+}
+
+#[test]
+fn a_suite_with_errors_is_refused_and_the_others_run() {
+    let place = Place::empty();
+    place.write("good/kindlm.yaml", suite("echo hello", GOOD));
+    place.write(
+        "bad/kindlm.yaml",
+        "kindlm: 1\nproject: x\nsuite: {name: bad}\ntests:\n  - name: a\n    command: touch marker\n",
+    );
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("refused") && done.stdout.contains("1 passed"), "{done:?}");
+    assert!(!place.exists("bad/marker"));
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(2));
+    assert_eq!(report["suites"][0]["status"], "error");
+    assert_eq!(report["suites"][1]["status"], "pass");
+}
+
+#[test]
+fn warnings_fail_only_when_they_are_denied() {
+    let place = Place::with(
+        &suite("echo hello", "{output: {contains: [hello]}, latency: {maxMs: 60000}}")
+            .replace("project", "projct: x\nproject"),
+    );
+    assert_eq!(place.run(&["check"]).code, Some(0));
+    let denied = place.run(&["check", "--deny", "warnings"]);
+    assert_eq!(denied.code, Some(2), "{denied:?}");
+    assert!(denied.stdout.contains("warning[unknown-key]"), "{denied:?}");
+}
+
+#[test]
+fn wrong_command_lines_are_errors() {
+    let place = Place::with(&suite("echo hello", GOOD));
+    for arguments in [
+        &["run", "--nothing"][..],
+        &["run", "--test", "nobody"],
+        &["run", "--tag", "nobody"],
+        &["run", "--failed"],
+        &["run", "--jobs", "0"],
+        &["run", "--repeat", "0"],
+        &["run", "--timeout", "never"],
+        &["run", "--timeout", "-1"],
+        &["run", "--report", "xml"],
+        &["run", "--report", "json="],
+        &["run", "--report", "json", "--report", "junit"],
+        &["run", "--set", "report.evidence"],
+        &["run", "--set", "report.evidence=maybe"],
+        &["run", "--set", "nothing=1"],
+        &["explain", "no-such-thing-at-all"],
+        &["schema", "nothing"],
+        &["trust", "nowhere"],
+        &["init", "nothing"],
+        &["frobnicate"],
+        &[],
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
+        assert!(!done.stderr.is_empty() && !done.text().contains("panicked"), "{arguments:?}: {done:?}");
+    }
+    let done = place.run(&["run", "--test", "onyl"]);
+    assert!(done.stderr.contains("did you mean `only`?"), "{done:?}");
+}
+
+#[test]
+fn a_broken_pattern_of_names_is_taken_as_a_name() {
+    let place = Place::with(&suite("echo hello", GOOD).replace("name: only", "name: \"a[b\""));
+    assert_eq!(place.run(&["run", "--test", "a[b"]).code, Some(0));
+    assert_eq!(place.run(&["run", "--test", "a*"]).code, Some(0));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_a_clear_problem() {
+    let good = suite("echo hello", GOOD);
+    let utf16: Vec<u8> = [0xfeff].into_iter().chain(good.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let inputs: [(&str, Vec<u8>, &str); 4] = [
+        ("NUL", good.replace("hello", "hel\0lo").into_bytes(), "NUL byte"),
+        (
+            "Latin-1",
+            good.replace("demo", "d\u{1}mo").bytes().map(|it| if it == 1 { 0xe9 } else { it }).collect(),
+            "not UTF-8",
+        ),
+        ("UTF-16", utf16, "UTF-16"),
+        ("binary", (0..=255).collect(), "not UTF-8"),
+    ];
+    for (name, bytes, expected) in inputs {
+        let place = Place::empty();
+        place.write("kindlm.yaml", bytes);
+        for command in ["check", "run", "list"] {
+            let done = place.run(&[command]);
+            assert_eq!(done.code, Some(2), "{name} {command}: {done:?}");
+            assert!(!done.text().contains("panicked"), "{name} {command}: {done:?}");
+        }
+        let done = place.run(&["check"]);
+        assert!(done.stdout.contains("error[encoding]") && done.stdout.contains(expected), "{name}: {done:?}");
+    }
+    let bom = Place::with(&format!("\u{feff}{}", good.replace('\n', "\r\n")));
+    let done = bom.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_a_clear_problem() {
+    let place = Place::empty();
+    place.write("empty/kindlm.yaml", "");
+    let done = place.run(&["check", "empty"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    // A pipe would be waited for.
+    let made = Command::new("mkfifo").arg(place.path().join("kindlm.yaml")).status().unwrap();
+    assert!(made.success());
+    let done = place.run(&["check", "kindlm.yaml"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("not a regular file"), "{done:?}");
+}
+
+#[test]
+fn settings_decide_and_their_mistakes_are_told() {
+    let place = Place::empty();
+    place.write("speclens.yaml", "severity: {unknown-key: error}\nlimits: {concurrency: many}\n");
+    place.write("sub/kindlm.yaml", suite("echo hello", GOOD).replace("project", "projct: x\nproject"));
+    let done = place.run(&["check"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("error[unknown-key]"), "{done:?}");
+    assert!(done.stdout.contains("speclens.yaml:2"), "{done:?}");
+    let done = place.run(&["check", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let paths: Vec<&str> = report["suites"][0]["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["place"]["path"].as_str().unwrap())
+        .collect();
+    assert!(paths.contains(&"speclens.yaml") && paths.contains(&"sub/kindlm.yaml"), "{paths:?}");
+    assert!(report["suites"][0].get("cases").is_none());
+}
+
+#[test]
+fn everything_that_is_explained_is_printed() {
+    let place = Place::empty();
+    for name in ["unknown-key", "argsMatch", "expect.output", "gates.passRateMin"] {
+        let done = place.run(&["explain", name]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(done.stdout.len() > 40, "{done:?}");
+    }
+    assert!(place.run(&["explain"]).stdout.contains("vacuous-claim"));
+    for kind in ["kindlm", "speclens", "report"] {
+        let printed = place.run(&["schema", kind]).stdout;
+        let committed = repository().join(format!("schema/json/{kind}.schema.json"));
+        assert_eq!(printed, fs::read_to_string(committed).unwrap(), "{kind}");
+    }
+    assert_eq!(place.run(&["--version"]).stdout, "speclens 0.1.0\n");
+}
+
+#[test]
+fn trust_is_remembered_by_the_real_path() {
+    let place = Place::empty();
+    fs::create_dir(place.path().join("suite")).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let output = place.program(&["trust", "suite"]).env("XDG_STATE_HOME", state.path()).output().unwrap();
+    assert_eq!(Done::of(&output).code, Some(0));
+    let stored = fs::read_to_string(state.path().join("speclens/trusted-folders")).unwrap();
+    let real = fs::canonicalize(place.path().join("suite")).unwrap();
+    assert_eq!(stored, format!("{}\n", real.display()));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_mistake() {
+    let place = Place::empty();
+    let mut child = place.program(&["schema", "kindlm"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut complaints = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    assert_eq!(complaints, "");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_log_goes_to_standard_error_and_colours_to_nobody_who_did_not_ask() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [goodbye]}}"));
+    let done = Done::of(&place.program(&["run"]).env("SPECLENS_LOG", "trace").output().unwrap());
+    assert!(!done.stdout.contains('\u{1b}') && !done.stdout.contains("TRACE"), "{done:?}");
+    let forced = Done::of(&place.program(&["run"]).env("CLICOLOR_FORCE", "1").output().unwrap());
+    assert!(forced.stdout.contains('\u{1b}'), "{forced:?}");
+    let unwanted = Done::of(&place.program(&["run"]).env("CLICOLOR_FORCE", "0").env("NO_COLOR", "1").output().unwrap());
+    assert!(!unwanted.stdout.contains('\u{1b}'), "{unwanted:?}");
+}

@@ -1,0 +1,150 @@
+//! Recordings: judged again without acting, never with a secret, never in the way.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Done, Place, suite};
+
+fn run_of(report: &Value) -> &Value {
+    &report["suites"][0]["cases"][0]["runs"][0]
+}
+
+#[test]
+fn an_edited_claim_is_judged_from_the_recording() {
+    let place = Place::with(&suite("echo x >> marker; echo hello", "{output: {contains: [goodbye]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    place.write("kindlm.yaml", suite("echo x >> marker; echo hello", "{output: {contains: [hello]}}"));
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(
+        (&run_of(&report)["recording"], &run_of(&report)["evidence"]["output_text"]),
+        (&"replayed".into(), &"hello".into())
+    );
+    assert_eq!(place.read("marker"), "x\n");
+    assert_eq!(place.read(".speclens/.gitignore"), "*\n");
+}
+
+#[test]
+fn a_changed_act_makes_the_recording_stale() {
+    let expect = "{output: {contains: [hello]}}";
+    let place = Place::with(&suite("sh say.sh", expect));
+    place.write("say.sh", "echo hello\n");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+    // The script that the command names.
+    place.write("say.sh", "echo goodbye\n");
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, &run_of(&report)["status"]), (Some(3), &"unknown".into()));
+    assert_eq!(run_of(&report)["error"]["kind"], "stale");
+    place.write("say.sh", "echo hello\n");
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+    // The command itself.
+    place.write("kindlm.yaml", suite("sh say.sh ", expect));
+    let done = place.run(&["run", "--recorded"]);
+    assert_eq!(done.code, Some(3));
+    assert!(done.stdout.contains("stale"), "{done:?}");
+}
+
+#[test]
+fn without_a_recording_nothing_is_known() {
+    let place = Place::with(&suite("touch marker", "{output: {maxLength: 5}}"));
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"no-recording".into()));
+    assert!(!place.exists("marker"));
+}
+
+#[test]
+fn recordings_that_cannot_be_read_count_as_none() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let path = place.recordings()[0].clone();
+    let good = fs::read_to_string(&path).unwrap();
+    let newer = good.replace("\"speclens_recording\":1", "\"speclens_recording\":99");
+    for bad in ["{", "", newer.as_str()] {
+        fs::write(&path, bad).unwrap();
+        let (code, report) = place.report(&["--recorded"]);
+        assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"no-recording".into()), "{bad}");
+    }
+    // The next run writes it anew.
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+}
+
+#[test]
+fn secrets_reach_no_recording_and_no_report() {
+    const SECRET: &str = "sk-12345-very-secret";
+    let place = Place::with(&suite(
+        "echo key=$MY_API_KEY; echo $MY_API_KEY >&2; echo CUSTOMER $CUSTOMER; echo ticket-4711",
+        "{output: {contains: [missing, \"sk-12345-very-secret\"]}}",
+    ));
+    place.write("speclens.yaml", "recordings: {redact_env: [CUSTOMER], redact_patterns: ['ticket-\\d+']}\n");
+    let run = |arguments: &[&str]| {
+        let mut program = place.program(arguments);
+        Done::of(&program.env("MY_API_KEY", SECRET).env("CUSTOMER", "Ada").output().unwrap())
+    };
+    let json = ["run", "--report", "json", "--set", "report.evidence=true"];
+    let live = run(&json);
+    let human = run(&["run"]);
+    let junit = run(&["run", "--report", "junit"]);
+    let replayed = run(&["run", "--recorded", "--report", "json", "--set", "report.evidence=true"]);
+    let recording = fs::read_to_string(&place.recordings()[0]).unwrap();
+    for text in [&live.stdout, &human.text(), &junit.stdout, &replayed.stdout, &recording] {
+        // The suite's own text holds the secret: what the program observed does not.
+        let observed: String = text.lines().filter(|line| !line.contains("contains")).collect();
+        assert!(!observed.contains(&format!("key={SECRET}")), "{text}");
+        assert!(!observed.contains("CUSTOMER Ada") && !observed.contains("ticket-4711"), "{text}");
+    }
+    let stars = "*".repeat(SECRET.len());
+    assert!(recording.contains(&format!("key={stars}")), "{recording}");
+    for done in [live, replayed] {
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        let verdicts = run_of(&report)["verdicts"].as_array().unwrap();
+        // The claims of one test hold a masked value, so nobody can tell.
+        assert!(verdicts.iter().any(|verdict| verdict["outcome"] == "unknown"), "{report}");
+        assert!(verdicts.iter().all(|verdict| verdict["outcome"] != "pass"), "{report}");
+        assert_eq!(run_of(&report)["evidence"]["stderr"], format!("{stars}\n"));
+    }
+}
+
+#[test]
+fn where_nothing_can_be_recorded_the_run_says_so_and_goes_on() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write(".speclens", "a file stands in the way");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("1 passed"), "{done:?}");
+    assert_eq!(done.stderr.matches("cannot record").count(), 1, "{done:?}");
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, &run_of(&report)["recording"]), (Some(0), &"none".into()));
+}
+
+#[test]
+fn recording_can_be_switched_off() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", "recordings: {enabled: false}\n");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert!(!place.exists(".speclens"));
+}
+
+#[test]
+fn output_beyond_the_limit_leaves_what_it_could_decide_open() {
+    let place = Place::with(&suite(
+        "head -c 1100000 /dev/zero | tr '\\0' y; echo needle",
+        "{output: {contains: [yyy, needle], notContains: [zzz]}}",
+    ));
+    place.write("speclens.yaml", "limits: {output_mib: 1}\n");
+    let (code, report) = place.report(&[]);
+    let outcomes: Vec<&str> = run_of(&report)["verdicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|verdict| verdict["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!((code, outcomes), (Some(3), vec!["pass", "unknown", "unknown"]));
+    assert!(
+        run_of(&report)["notes"][0].as_str().unwrap().contains("longer than 1 MiB"),
+        "{}",
+        run_of(&report)["notes"]
+    );
+}

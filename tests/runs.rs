@@ -1,0 +1,272 @@
+//! Runs: what is selected, how it ends, what is reported.
+
+use std::{
+    fs,
+    io::Read,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::support::{Done, Place, repository, suite};
+
+const THREE: &str = "\
+kindlm: 1
+project: demo
+suite: {name: demo}
+defaults: {concurrency: 1}
+tests:
+  - {name: alpha-one, tags: [a, b], command: touch alpha-one, expect: {output: {maxLength: 9}}}
+  - {name: alpha-two, tags: [a], repeat: 2, command: echo x >> alpha-two, expect: {output: {maxLength: 9}}}
+  - {name: beta, tags: [b], command: echo x >> beta, expect: {output: {maxLength: 9}}}
+";
+
+#[test]
+fn the_failing_example_shows_what_is_wrong_and_what_helps() {
+    let place = Place::copy_of("tests/specs/failing");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    for part in [
+        "✗ looks-up-the-right-order",
+        "! ends-in-time",
+        "✓ says-hello",
+        "failed[TOOL_CALL_ARGS_MISMATCH]",
+        "order_id: \"12345\"",
+        "^^^^^^^",
+        "failed[PII_DETECTED]",
+        "failed[KEYWORD_DENIED]",
+        "failed[SCHEMA_INVALID]",
+        "error[timed-out]: `ends-in-time`: timed out after 1000 ms",
+        "standard error: agent: still thinking",
+        "5 tests: 1 passed, 3 failed, 1 broke",
+    ] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+}
+
+#[test]
+fn tests_are_selected_by_name_and_tag() {
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let place = Place::with(THREE);
+        let (code, report) = place.report(arguments);
+        assert_eq!(code, Some(0), "{arguments:?} {report}");
+        let cases = report["suites"][0]["cases"].as_array().unwrap();
+        let names: Vec<String> = cases.iter().map(|case| case["name"].as_str().unwrap().to_owned()).collect();
+        for name in ["alpha-one", "alpha-two", "beta"] {
+            assert_eq!(place.exists(name), names.iter().any(|chosen| chosen == name), "{arguments:?} {name}");
+        }
+        names
+    };
+    assert_eq!(names(&[]), ["alpha-one", "alpha-two", "beta"]);
+    assert_eq!(names(&["--test", "beta"]), ["beta"]);
+    assert_eq!(names(&["--test", "alpha-*"]), ["alpha-one", "alpha-two"]);
+    assert_eq!(names(&["--test", "beta", "--test", "*-one"]), ["alpha-one", "beta"]);
+    assert_eq!(names(&["--tag", "a", "--tag", "b"]), ["alpha-one", "alpha-two", "beta"]);
+    assert_eq!(names(&["--tag", "a,b"]), ["alpha-one"]);
+    assert_eq!(names(&["--tag", "b", "--test", "alpha*"]), ["alpha-one"]);
+}
+
+#[test]
+fn repeats_of_the_command_line_leave_a_tests_own_alone() {
+    let place = Place::with(THREE);
+    let (_, report) = place.report(&["--repeat", "3"]);
+    let runs = |index: usize| report["suites"][0]["cases"][index]["runs"].as_array().unwrap().len();
+    assert_eq!((runs(0), runs(1), runs(2)), (3, 2, 3));
+    assert_eq!(place.read("beta"), "x\nx\nx\n");
+}
+
+#[test]
+fn a_dry_run_runs_nothing() {
+    let place = Place::with(THREE);
+    let done = place.run(&["run", "--dry-run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("4 attempts would run") && done.stdout.contains("touch alpha-one"), "{done:?}");
+    assert!(!place.exists("alpha-one") && !place.exists(".speclens"));
+}
+
+#[test]
+fn exit_codes_tell_a_false_claim_from_a_broken_run() {
+    let code = |command: &str, expect: &str, tail: &str| {
+        let place = Place::with(&format!("{}{tail}", suite(command, expect)));
+        place.run(&["run"]).code
+    };
+    assert_eq!(code("echo hello", "{output: {contains: [hello]}}", ""), Some(0));
+    assert_eq!(code("echo hello; exit 7", "{output: {contains: [hello]}}", ""), Some(0), "the status is only shown");
+    assert_eq!(code("echo hello", "{output: {contains: [bye]}}", ""), Some(1));
+    assert_eq!(code("sleep 60", "{output: {contains: [bye]}}", "defaults: {timeoutMs: 1000}\n"), Some(3));
+    assert_eq!(code("echo hello", "{judge: [{criteria: good}]}", ""), Some(3), "not judged is not passed");
+    // A claim that does not hold counts more than a run that broke.
+    let both = "  - {name: slow, command: sleep 60, expect: {output: {contains: [x]}}}\ndefaults: {timeoutMs: 1000}\n";
+    assert_eq!(code("echo hello", "{output: {contains: [bye]}}", both), Some(1));
+    // Gates that are written permit failures, and cause them.
+    let flaky = "sh -c 'if [ -e once ]; then echo good; else touch once; echo bad; fi'";
+    let half = "    repeat: 2\ngates: {passRateMin: 0.5}\ndefaults: {concurrency: 1}\n";
+    assert_eq!(code(flaky, "{output: {contains: [good]}}", half), Some(0));
+    assert_eq!(code(flaky, "{output: {contains: [good]}}", &half.replace("0.5", "0.9")), Some(1));
+    assert_eq!(code("echo hello", "{output: {contains: [hello]}}", "gates: {latencyMaxMs: 0.001}\n"), Some(1));
+}
+
+#[test]
+fn a_command_line_deadline_holds() {
+    let place = Place::with(&suite("sleep 60", "{output: {contains: [x]}}"));
+    let begun = Instant::now();
+    let (code, report) = place.report(&["--timeout", "0.3"]);
+    assert_eq!(code, Some(3));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(report["suites"][0]["cases"][0]["runs"][0]["error"]["kind"], "timed-out");
+}
+
+#[test]
+fn failing_fast_leaves_the_rest() {
+    let place =
+        Place::with(&THREE.replace(
+            "touch alpha-one, expect: {output: {maxLength: 9}}",
+            "\"true\", expect: {output: {contains: [x]}}",
+        ));
+    let (code, report) = place.report(&["--fail-fast"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(report["suites"][0]["cases"][2]["status"], "skip");
+    assert!(!place.exists("beta"));
+}
+
+#[test]
+fn only_what_failed_runs_again() {
+    let place = Place::with(&THREE.replace(
+        "echo x >> beta, expect: {output: {maxLength: 9}}",
+        "echo x >> beta, expect: {output: {contains: [x]}}",
+    ));
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    let done = place.run(&["run", "--failed"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!((place.read("beta").as_str(), place.read("alpha-two").as_str()), ("x\nx\n", "x\nx\n"));
+    // The claim is mended: nothing has failed any more.
+    place.write("kindlm.yaml", THREE);
+    assert_eq!(place.run(&["run", "--failed"]).code, Some(2));
+    assert_eq!(place.read("beta"), "x\nx\n");
+}
+
+#[test]
+fn the_json_report_keeps_its_contract() {
+    let schema: Value =
+        serde_json::from_str(&fs::read_to_string(repository().join("schema/json/report.schema.json")).unwrap())
+            .unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let check = |text: &str| {
+        let report: Value = serde_json::from_str(text).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        report
+    };
+    let place = Place::copy_of("tests/specs/failing");
+    check(&place.run(&["check", "--format", "json"]).stdout);
+    let done = place.run(&["run", "--report", "json", "--set", "report.evidence=true"]);
+    let report = check(&done.stdout);
+    check(&place.run(&["run", "--recorded", "--report", "json"]).stdout);
+
+    let case = &report["suites"][0]["cases"][0];
+    let run = &case["runs"][0];
+    assert_eq!((&run["subject"], &run["run"], &run["recording"]), (&"command".into(), &0.into(), &"fresh".into()));
+    let verdict = run["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["outcome"] == "fail").unwrap();
+    assert_eq!(verdict["claim"], "/tests/0/expect/toolCalls/0");
+    assert_eq!(verdict["code"], "TOOL_CALL_ARGS_MISMATCH");
+    assert_eq!(verdict["place"]["pointer"], "/tests/0/expect/toolCalls/0/argsMatch/order_id");
+    let line = verdict["place"]["range"]["start"]["line"].as_u64().unwrap() as usize;
+    assert!(place.read("kindlm.yaml").lines().nth(line).unwrap().contains("order_id"));
+    assert_eq!(run["evidence"]["tool_calls"][0]["arguments"]["order_id"], "1234");
+    assert!(run["evidence"].get("output_json").is_none());
+    assert_eq!(run["evidence"]["exit_code"], 0);
+    let slow = &report["suites"][0]["cases"][3]["runs"][0];
+    assert_eq!((&slow["status"], &slow["error"]["kind"]), (&"error".into(), &"timed-out".into()));
+    assert_eq!(slow["evidence"]["stdout"], "Let me think about that.\n");
+    assert_eq!(report["totals"]["failed"], 3);
+    assert_eq!(report["totals"]["errored"], 1);
+}
+
+#[test]
+fn columns_count_in_utf16_units() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [\"😀é\", hello, bye]}}"));
+    let (_, report) = place.report(&[]);
+    let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap();
+    let range = &verdicts[2]["place"]["range"];
+    let line = place.read("kindlm.yaml").lines().nth(6).unwrap().to_owned();
+    let units: usize = line.split("bye").next().unwrap().encode_utf16().count();
+    assert_eq!((&range["start"]["line"], &range["start"]["character"]), (&6.into(), &units.into()));
+    assert_eq!(range["end"]["character"], units + 3);
+}
+
+#[test]
+fn reports_go_to_files_while_people_read() {
+    let place = Place::copy_of("tests/specs/failing");
+    let done = place.run(&["run", "--report", "junit=out/junit.xml", "--report", "json=out/report.json"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.stdout.contains("5 tests"), "{done:?}");
+    let junit = place.read("out/junit.xml");
+    assert!(junit.contains("<failure") && junit.contains("<error") && junit.contains("type=\"timed-out\""), "{junit}");
+    assert!(junit.contains("failures=\"3\"") && junit.contains("errors=\"1\""), "{junit}");
+    let report: Value = serde_json::from_str(&place.read("out/report.json")).unwrap();
+    assert_eq!(report["speclens"], 1);
+    place.write("plain.txt", "");
+    place.run(&["run", "--report", "human=plain.txt"]);
+    assert!(place.read("plain.txt").contains("5 tests") && !place.read("plain.txt").contains('\u{1b}'));
+}
+
+#[test]
+fn control_characters_and_long_output_do_no_harm() {
+    let command = "printf '\\033[31mred\\000\\a'; head -c 300000 /dev/zero | tr '\\0' y";
+    let place = Place::with(&suite(command, "{output: {contains: [missing]}}"));
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1));
+    assert!(!done.stdout.contains('\u{1b}') && !done.stdout.contains('\u{7}'), "{}", done.stdout.len());
+    assert!(done.stdout.len() < 10_000 && done.stdout.contains("--report json"), "{}", done.stdout.len());
+    let junit = place.run(&["run", "--report", "junit"]).stdout;
+    assert!(!junit.contains('\u{1b}') && !junit.contains('\u{0}'));
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
+    for signal in ["INT", "TERM"] {
+        let place =
+            Place::with(&suite("echo $$ > pid; sh -c 'echo $$ > inner; sleep 60'", "{output: {contains: [x]}}"));
+        let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        while !(place.exists("inner") && place.read("inner").ends_with('\n')) {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            thread::yield_now();
+        }
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let mut text = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {text}");
+        assert!(text.contains("cancelled"), "{text}");
+        for name in ["pid", "inner"] {
+            let pid = place.read(name).trim().to_owned();
+            let begun = Instant::now();
+            while is_running(&pid) {
+                assert!(begun.elapsed() < Duration::from_secs(20), "{signal}: {name} survived");
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Whether a process still runs; one that waits to be buried does not.
+fn is_running(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+#[test]
+fn the_clock_can_be_stopped() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    let run = |now: &str| Done::of(&place.program(&["run"]).env("SPECLENS_NOW", now).output().unwrap());
+    assert_eq!(run("2026-05-14T12:00:00Z").code, Some(0));
+    let recording = fs::read_to_string(&place.recordings()[0]).unwrap();
+    assert!(recording.contains("\"recorded\":\"2026-05-14T12:00:00Z\""), "{recording}");
+    let done = run("noon");
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("SPECLENS_NOW"), "{done:?}");
+}
