@@ -1,6 +1,24 @@
-//! What an editor shows, computed from documents alone: no LSP types, no disk but what
-//! [`Files`](speclens_schema::files::Files) answers. One file per feature.
+//! What an editor shows, computed from documents alone, as plain data in byte ranges: no LSP types, no disk
+//! but what [`Files`](speclens_schema::files::Files) answers. One file per feature.
 
+pub mod actions;
+pub mod completion;
+pub mod folding;
+pub mod hover;
 pub mod lens;
 pub mod run_problems;
+pub mod symbols;
 pub mod transcript;
+
+mod card;
+mod context;
+mod flow;
+mod line;
+mod names;
+mod snippet;
+mod template;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod half_typed;

@@ -1,0 +1,485 @@
+//! What the cursor stands in. Indentation decides, read line by line upwards from the cursor, so that it
+//! works while a line is half typed; the tree then says what stands around it.
+
+use std::ops::Range;
+
+use speclens_schema::{
+    document::{BlockKind, Document, NodeRef, Pointer},
+    json_schema::SpecFile,
+    shape::{Shape, Type, Word},
+};
+
+use super::{
+    flow::{self, FlowSlot},
+    line::{Line, Parts, Segment, SegmentKind},
+};
+
+/// What the cursor stands in.
+#[derive(Debug)]
+pub(crate) struct Context<'d> {
+    /// The mapping or list around the cursor, or the value that is being written.
+    pub at: Pointer,
+    /// What the schema says there.
+    pub shape: Shape,
+    /// What stands there, as far as it can be read.
+    pub node: Option<NodeRef<'d>>,
+    /// What is being written.
+    pub slot: Slot,
+    /// The bytes that are there already and would be replaced; all on one line.
+    pub token: Range<usize>,
+    /// How new lines would have to look.
+    pub layout: Layout,
+}
+
+/// What is being written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Slot {
+    /// A key of the mapping.
+    Key {
+        /// Whether its colon is there.
+        has_colon: bool,
+        /// Keys that stand before it. The tree may not know them all.
+        before: Vec<String>,
+        /// The quote in which the cursor stands.
+        quote: Option<char>,
+    },
+    /// The value.
+    Value {
+        /// The quote in which the cursor stands.
+        quote: Option<char>,
+    },
+    /// More of a text that began on a line above.
+    Continued,
+    /// The mapping or list behind its key's colon, on the same line; nothing stands there yet.
+    Below,
+    /// An item of the list, whose dash is not there yet.
+    Item,
+    /// A comment.
+    Comment,
+}
+
+/// How new text has to look at the cursor.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    /// Whether it is in brackets.
+    pub flow: bool,
+    /// The column of the keys, or dashes, that stand beside what is being written.
+    pub column: usize,
+    /// The blanks that the cursor's line begins with.
+    pub indent: usize,
+    /// How much deeper each level is.
+    pub step: usize,
+    /// The line break.
+    pub line_break: &'static str,
+    /// What must come before the new text: a blank behind a colon or dash.
+    pub gap: &'static str,
+}
+
+/// What the lines above the cursor say.
+struct Above {
+    /// From the innermost outwards.
+    parents: Vec<Segment>,
+    /// Keys in the same column, of the same mapping.
+    siblings: Vec<String>,
+}
+
+impl<'d> Context<'d> {
+    /// Finds out where the cursor stands. Nothing where nothing can be said.
+    pub(crate) fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Context<'d>> {
+        Finder { document, file, offset }.find()
+    }
+}
+
+struct Finder<'d> {
+    document: &'d Document,
+    file: SpecFile,
+    offset: usize,
+}
+
+/// A place in the tree, on the way down.
+#[derive(Clone)]
+struct Step<'d> {
+    at: Pointer,
+    shape: Option<Shape>,
+    node: Option<NodeRef<'d>>,
+}
+
+impl<'d> Finder<'d> {
+    fn find(&self) -> Option<Context<'d>> {
+        let text = self.document.text();
+        let number = text.byte_to_line(self.offset);
+        let line = Line::of(text, number);
+        if self.offset < line.start || self.offset > line.end() {
+            return None;
+        }
+        let mut layout = Layout {
+            flow: false,
+            column: 0,
+            indent: line.indent().min(self.offset - line.start),
+            step: 2,
+            line_break: self.line_break(),
+            gap: "",
+        };
+        if let Some(open) = self.flow_root() {
+            layout.flow = true;
+            return self.in_flow(self.root(), open, layout);
+        }
+        let parts = line.parts();
+        let before: Vec<&Segment> = parts.segments.iter().filter(|segment| segment.at < self.offset).collect();
+        let is_blank = line.is_blank();
+        let column = if is_blank { self.offset - line.start } else { line.indent() };
+        let first_is_dash = parts.segments.first().is_some_and(|segment| segment.kind == SegmentKind::Dash);
+        let column = self.column_before_bracket(number, &line, column);
+        let above = self.above(number, column, first_is_dash && !before.is_empty());
+        layout.column = column;
+        layout.step = step_of(&above.parents, column);
+
+        // Down to the cursor's line; text or brackets that began above hold everything below.
+        let mut here = self.root();
+        for parent in above.parents.iter().rev() {
+            here = self.step(&here, parent);
+            if let Some(value) = value_of(parent, text)
+                && let Some(held) = self.held(&here, value, &layout)
+            {
+                return held;
+            }
+        }
+        if let Some(comment) = parts.comment.filter(|comment| self.offset > *comment) {
+            return self.context(&self.root(), Slot::Comment, comment..line.end(), layout);
+        }
+        if line.indent() > self.offset - line.start && !is_blank {
+            return None;
+        }
+        if is_blank {
+            return self.word(here, self.offset..self.offset, above.siblings, layout);
+        }
+        self.on_line(here, &line, &parts, above.siblings, layout)
+    }
+
+    /// The cursor on a line that holds something.
+    fn on_line(
+        &self,
+        mut here: Step<'d>,
+        line: &Line<'_>,
+        parts: &Parts,
+        mut siblings: Vec<String>,
+        mut layout: Layout,
+    ) -> Option<Context<'d>> {
+        for segment in &parts.segments {
+            match &segment.kind {
+                SegmentKind::Dash => {
+                    if self.offset <= segment.at {
+                        return None;
+                    }
+                    here = self.step(&here, segment);
+                    siblings.clear();
+                    layout.column = segment.column + 2;
+                    if self.offset == segment.at + 1 {
+                        layout.gap = " ";
+                    }
+                }
+                SegmentKind::Key { range, colon_end, value, .. } => {
+                    layout.column = segment.column;
+                    if self.offset < range.start {
+                        return None;
+                    }
+                    if self.offset <= range.end {
+                        let slot = Slot::Key { has_colon: true, before: siblings, quote: None };
+                        return self.context(&here, slot, range.clone(), layout);
+                    }
+                    if self.offset < *colon_end {
+                        return None;
+                    }
+                    let here = self.step(&here, segment);
+                    layout.gap = if self.offset == *colon_end { " " } else { "" };
+                    if value.is_empty() {
+                        return self.empty_value(here, *colon_end, layout);
+                    }
+                    return self.written(here, line, value.clone(), layout);
+                }
+            }
+        }
+        if parts.rest.is_empty() {
+            layout.column = layout.column.max(self.offset - line.start);
+            return self.word(here, self.offset..self.offset, siblings, layout);
+        }
+        if self.offset < parts.rest.start || self.offset > parts.rest.end {
+            return None;
+        }
+        layout.column = parts.rest.start - line.start;
+        let opens = line.slice(parts.rest.clone()).starts_with(['{', '[', '"', '\'', '|', '>']);
+        let is_mapping = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Mapping);
+        match opens && !(is_mapping && line.slice(parts.rest.clone()).starts_with(['"', '\''])) {
+            true => self.written(here, line, parts.rest.clone(), layout),
+            false => self.word(here, parts.rest.clone(), siblings, layout),
+        }
+    }
+
+    /// A word, or nothing yet, in a mapping, a list, or at the place of a value.
+    fn word(&self, here: Step<'d>, token: Range<usize>, before: Vec<String>, layout: Layout) -> Option<Context<'d>> {
+        let slot = match here.shape.as_ref()?.kind() {
+            Type::Mapping => Slot::Key { has_colon: false, before, quote: None },
+            Type::List => Slot::Item,
+            Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => Slot::Value { quote: None },
+        };
+        self.context(&here, slot, token, layout)
+    }
+
+    /// Nothing behind a colon.
+    fn empty_value(&self, here: Step<'d>, colon_end: usize, mut layout: Layout) -> Option<Context<'d>> {
+        let slot = match here.shape.as_ref()?.kind() {
+            Type::Mapping | Type::List => {
+                layout.column += layout.step;
+                return self.context(&here, Slot::Below, colon_end..self.offset, layout);
+            }
+            Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => Slot::Value { quote: None },
+        };
+        self.context(&here, slot, self.offset..self.offset, layout)
+    }
+
+    /// A value that has been begun on the cursor's line.
+    fn written(&self, here: Step<'d>, line: &Line<'_>, value: Range<usize>, mut layout: Layout) -> Option<Context<'d>> {
+        if self.offset < value.start || self.offset > value.end {
+            return None;
+        }
+        let text = line.slice(value.clone());
+        let is_text = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Text);
+        match text.chars().next()? {
+            '{' | '[' if self.offset > value.start && !(is_text && text.starts_with("{{")) => {
+                layout.flow = true;
+                self.in_flow(here, value.start, layout)
+            }
+            quote @ ('"' | '\'') if self.offset > value.start => {
+                let end = super::line::quote_end(text).map_or(value.end, |end| value.start + end - 1);
+                (self.offset <= end)
+                    .then(|| self.context(&here, Slot::Value { quote: Some(quote) }, value.start + 1..end, layout))
+                    .flatten()
+            }
+            _ => self.context(&here, Slot::Value { quote: None }, value, layout),
+        }
+    }
+
+    /// A value that began on a line above, and holds the cursor: brackets, or text. `None` when the value
+    /// lets other nodes stand below it.
+    fn held(&self, here: &Step<'d>, value: Range<usize>, layout: &Layout) -> Option<Option<Context<'d>>> {
+        let text = self.document.text();
+        let number = text.byte_to_line(value.start);
+        let line = Line::of(text, number);
+        let first = *line.slice(value.clone()).as_bytes().first()?;
+        let is_text = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Text);
+        let layout = layout.clone();
+        Some(match first {
+            b'{' | b'[' if !(is_text && line.slice(value.clone()).starts_with("{{")) => {
+                self.in_flow(here.clone(), value.start, Layout { flow: true, ..layout })
+            }
+            b'*' => None,
+            _ => {
+                let cursor_line = Line::of(text, text.byte_to_line(self.offset));
+                let token =
+                    cursor_line.start + cursor_line.indent().min(self.offset - cursor_line.start)..cursor_line.end();
+                is_text.then(|| self.context(here, Slot::Continued, token, layout)).flatten()
+            }
+        })
+    }
+
+    fn in_flow(&self, here: Step<'d>, open: usize, layout: Layout) -> Option<Context<'d>> {
+        let text = self.document.text();
+        let end = text.line_to_byte((text.byte_to_line(self.offset) + 1).min(text.len_lines()));
+        let held = String::from(text.byte_slice(open..end.max(self.offset)));
+        let place = flow::place(&held, self.offset - open)?;
+        let mut here = here;
+        for name in &place.steps {
+            here = self.named(&here, name);
+        }
+        let token = open + place.token.start..open + place.token.end;
+        // The gap between `:` and the cursor.
+        let mut layout = layout;
+        layout.gap = if token.is_empty() && held[..self.offset - open].ends_with(':') { " " } else { "" };
+        let slot = match place.slot {
+            FlowSlot::Key(before) => {
+                let behind = held[place.token.end..].trim_start_matches(['"', '\'', ' ']);
+                Slot::Key { has_colon: behind.starts_with(':'), before, quote: place.quote }
+            }
+            FlowSlot::Value => Slot::Value { quote: place.quote },
+        };
+        self.context(&here, slot, token, layout)
+    }
+
+    fn context(&self, here: &Step<'d>, slot: Slot, token: Range<usize>, layout: Layout) -> Option<Context<'d>> {
+        let shape = here.shape.clone()?;
+        let text = self.document.text();
+        let line = Line::of(text, text.byte_to_line(self.offset));
+        let token = token.start.max(line.start)..token.end.min(line.end());
+        Some(Context { at: here.at.clone(), shape, node: here.node, slot, token, layout })
+    }
+
+    fn root(&self) -> Step<'d> {
+        Step { at: Pointer::root(), shape: Some(Shape::of(self.file)), node: self.document.root() }
+    }
+
+    fn step(&self, here: &Step<'d>, segment: &Segment) -> Step<'d> {
+        match &segment.kind {
+            SegmentKind::Key { name, .. } => self.named(here, name),
+            SegmentKind::Dash => {
+                let index = self.index_of(here.node, segment.at);
+                let name = index.unwrap_or(here.node.map_or(0, |list| list.items().count())).to_string();
+                let mut item = self.named(here, &name);
+                item.node = index.and_then(|index| here.node?.item_at(index));
+                item
+            }
+        }
+    }
+
+    fn named(&self, here: &Step<'d>, name: &str) -> Step<'d> {
+        let node = here.node.and_then(|node| node.find(&Pointer::root().key(name)));
+        let shape = here.shape.as_ref().and_then(|shape| shape.step(name, here.node));
+        Step { at: here.at.key(name), shape, node }
+    }
+
+    /// The item that begins behind a dash.
+    fn index_of(&self, list: Option<NodeRef<'d>>, dash: usize) -> Option<usize> {
+        let list = list?;
+        let (mut low, mut high) = (0, list.items().count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if list.item_at(middle)?.range().start <= dash { low = middle + 1 } else { high = middle }
+        }
+        // The item may begin on a later line, yet before the next dash in the same column.
+        let item = list.item_at(low)?.range();
+        let text = self.document.text();
+        let (dash_line, item_line) = (text.byte_to_line(dash), text.byte_to_line(item.start));
+        let is_own = (dash_line + 1..=item_line).all(|number| {
+            let line = Line::of(text, number);
+            line.is_blank() || line.indent() > dash - text.line_to_byte(dash_line)
+        });
+        is_own.then_some(low)
+    }
+
+    /// Walks upwards to the nearest line that is indented less, and on from there.
+    fn above(&self, number: usize, column: usize, from_dash: bool) -> Above {
+        let text = self.document.text();
+        let mut above = Above { parents: Vec::new(), siblings: Vec::new() };
+        let (mut limit, mut from_dash) = (column, from_dash);
+        let mut number = number;
+        while number > 0 && (limit > 0 || from_dash) {
+            number -= 1;
+            let line = Line::of(text, number);
+            if line.indent() > limit {
+                continue;
+            }
+            let parts = line.parts();
+            let is_parent = |segment: &Segment| {
+                segment.column < limit
+                    || (from_dash && segment.column == limit && matches!(segment.kind, SegmentKind::Key { .. }))
+            };
+            if above.parents.is_empty() && !from_dash {
+                above.siblings.extend(parts.segments.iter().filter(|segment| segment.column == limit).filter_map(
+                    |segment| match &segment.kind {
+                        SegmentKind::Key { name, .. } => Some(name.clone()),
+                        SegmentKind::Dash => None,
+                    },
+                ));
+            }
+            let Some(found) = parts.segments.iter().rposition(is_parent) else {
+                number = self.line_before_items(line.start).unwrap_or(number);
+                continue;
+            };
+            above.parents.extend(parts.segments[..=found].iter().rev().cloned());
+            limit = parts.segments[0].column;
+            from_dash = parts.segments[0].kind == SegmentKind::Dash;
+            // What stands in the items before, damaged or not, is no parent of this one.
+            if from_dash {
+                number = self.line_before_items(line.start).unwrap_or(number);
+            }
+        }
+        above
+    }
+
+    /// The line behind the last one that belongs to no item, when a line begins an item of a long list: the
+    /// items between need not be looked at.
+    fn line_before_items(&self, start: usize) -> Option<usize> {
+        let is_item = |kind: BlockKind| matches!(kind, BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray);
+        let blocks: Vec<(usize, BlockKind)> = self.document.blocks().map(|(at, block)| (at, block.kind())).collect();
+        let index = blocks.binary_search_by_key(&start, |(at, _)| *at).ok()?;
+        if !is_item(blocks[index].1) {
+            return None;
+        }
+        let first = blocks[..index].iter().rposition(|(_, kind)| !is_item(*kind))? + 1;
+        Some(self.document.text().byte_to_line(blocks[first].0))
+    }
+
+    /// The cursor's column. Before a line that begins with a closing bracket it counts as deeper than the
+    /// bracket: people write the bracket in the column of the key.
+    fn column_before_bracket(&self, number: usize, line: &Line<'_>, column: usize) -> usize {
+        let text = self.document.text();
+        if line.text.trim_start().starts_with(['}', ']']) {
+            return column.max(line.indent() + 1);
+        }
+        if !line.is_blank() && !line.parts().segments.is_empty() {
+            return column;
+        }
+        for next in number + 1..(number + 4).min(text.len_lines()) {
+            let next = Line::of(text, next);
+            if !next.is_blank() {
+                let closes = next.text.trim_start().starts_with(['}', ']']);
+                return if closes { column.max(next.indent() + 1) } else { column };
+            }
+        }
+        column
+    }
+
+    /// Where a document that is in brackets as a whole begins.
+    fn flow_root(&self) -> Option<usize> {
+        if !self.document.is_whole() && self.document.root().is_some() {
+            return None;
+        }
+        let text = self.document.text();
+        for number in 0..text.len_lines() {
+            let line = Line::of(text, number);
+            let words = line.text.trim_start();
+            if words.is_empty() || words.starts_with('#') || words.starts_with("---") {
+                continue;
+            }
+            let open = line.start + line.text.len() - words.len();
+            return (words.starts_with('{') && open < self.offset).then_some(open);
+        }
+        None
+    }
+
+    fn line_break(&self) -> &'static str {
+        let first = self.document.text().line(0);
+        let is_crlf = first.len_chars() > 1 && first.char(first.len_chars() - 2) == '\r';
+        if is_crlf { "\r\n" } else { "\n" }
+    }
+}
+
+/// How much deeper a level is than the one above, as the lines above the cursor do it.
+fn step_of(parents: &[Segment], column: usize) -> usize {
+    let mut columns = std::iter::once(column).chain(parents.iter().map(|parent| parent.column));
+    let mut inner = columns.next().unwrap_or(0);
+    for (segment, outer) in parents.iter().zip(columns) {
+        if matches!(segment.kind, SegmentKind::Key { .. }) && (2..=8).contains(&inner.saturating_sub(outer)) {
+            return inner - outer;
+        }
+        inner = outer;
+    }
+    2
+}
+
+/// What stands behind a parent on its own line.
+fn value_of(segment: &Segment, text: &ropey::Rope) -> Option<Range<usize>> {
+    match &segment.kind {
+        SegmentKind::Key { value, .. } => (!value.is_empty()).then(|| value.clone()),
+        SegmentKind::Dash => {
+            let line = Line::of(text, text.byte_to_line(segment.at));
+            let parts = line.parts();
+            let is_last = parts.segments.last().is_some_and(|last| last.at == segment.at);
+            (is_last && !parts.rest.is_empty()).then_some(parts.rest)
+        }
+    }
+}
+
+/// Whether a shape is text with placeholders.
+pub(crate) fn is_template(shape: &Shape) -> bool {
+    matches!(shape.word(), Some(Word::Template(_)))
+}

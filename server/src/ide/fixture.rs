@@ -1,0 +1,70 @@
+//! Fixtures of the tests: files and a cursor, written as one text. `//- /path` begins a file, `$0` is the
+//! cursor, two of them a selection. Text without `//- ` is `/kindlm.yaml`.
+
+use std::ops::Range;
+
+use speclens_schema::{dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile};
+
+/// A parsed fixture.
+pub(crate) struct Fixture {
+    /// What the cursor's file holds, or the first file.
+    pub document: Document,
+    /// Its kind.
+    pub file: SpecFile,
+    /// The cursor or selection; empty at the beginning when there is none.
+    pub selection: Range<usize>,
+    /// All files, by their paths without the leading `/`.
+    pub files: MemoryFiles,
+}
+
+impl Fixture {
+    /// Reads a fixture. Panics when it has no file.
+    pub(crate) fn parse(text: &str) -> Fixture {
+        let mut files: Vec<(String, String)> = Vec::new();
+        for line in text.split_inclusive('\n') {
+            match line.strip_prefix("//- /") {
+                Some(path) => files.push((path.trim().to_owned(), String::new())),
+                None if files.is_empty() => files.push(("kindlm.yaml".to_owned(), line.to_owned())),
+                None => files.last_mut().expect("checked").1.push_str(line),
+            }
+        }
+        let main = files.iter().position(|(_, text)| text.contains("$0")).unwrap_or(0);
+        let (path, text) = &mut files[main];
+        let mut cursors = Vec::new();
+        while let Some(at) = text.find("$0") {
+            text.replace_range(at..at + 2, "");
+            cursors.push(at);
+        }
+        let selection = match cursors.as_slice() {
+            [] => 0..0,
+            [at] => *at..*at,
+            [start, end] => *start..*end,
+            more => panic!("{} cursors", more.len()),
+        };
+        let file = if path == "speclens.yaml" { SpecFile::Settings } else { SpecFile::KindLm };
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let files = MemoryFiles::new("/", files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        Fixture { document, file, selection, files }
+    }
+
+    /// The cursor.
+    pub(crate) fn offset(&self) -> usize {
+        self.selection.start
+    }
+
+    /// The text of the cursor's file.
+    pub(crate) fn text(&self) -> String {
+        String::from(self.document.text())
+    }
+}
+
+#[test]
+fn a_fixture_has_files_and_a_cursor() {
+    use speclens_schema::files::Files;
+    let fixture = Fixture::parse("//- /kindlm.yaml\nkindlm: $01\n//- /schemas/a.json\n{}\n");
+    assert_eq!(fixture.text(), "kindlm: 1\n");
+    assert_eq!(fixture.selection, 8..8);
+    assert_eq!(fixture.files.read("schemas/a.json").expect("it is there").as_ref(), b"{}\n");
+    let fixture = Fixture::parse("a: $0b$0\n");
+    assert_eq!(fixture.selection, 3..4);
+}

@@ -1,0 +1,204 @@
+//! Where the cursor stands in flow style: `{a: [1, |`. Reads from the opening bracket to the cursor and
+//! never looks further, so that brackets may still be open.
+
+use std::ops::Range;
+
+/// Where the cursor stands.
+#[derive(Debug, PartialEq)]
+pub(crate) struct FlowPlace {
+    /// The steps from the node that opened to the mapping or list around the cursor, and further to the
+    /// value when the cursor stands at one.
+    pub steps: Vec<String>,
+    /// What is being written.
+    pub slot: FlowSlot,
+    /// What is there already at the cursor, up to its end; counted from the opening bracket.
+    pub token: Range<usize>,
+    /// The quote in which the cursor stands. The token begins behind it.
+    pub quote: Option<char>,
+}
+
+/// What is being written.
+#[derive(Debug, PartialEq)]
+pub(crate) enum FlowSlot {
+    /// A key; these ones stand before it.
+    Key(Vec<String>),
+    /// A value, or an item.
+    Value,
+}
+
+struct Frame {
+    is_map: bool,
+    key: Option<String>,
+    keys: Vec<String>,
+    index: usize,
+}
+
+/// Finds the cursor, `text` beginning with a bracket. Nothing when the bracket is closed before it, or when
+/// the cursor stands in a comment or behind something complete.
+pub(crate) fn place(text: &str, cursor: usize) -> Option<FlowPlace> {
+    let mut frames: Vec<Frame> = Vec::new();
+    // What was read last: its text and its bytes.
+    let mut token: Option<(String, Range<usize>)> = None;
+    let mut at = 0;
+    while at < cursor {
+        let rest = &text[at..];
+        let letter = rest.chars().next()?;
+        match letter {
+            ' ' | '\t' | '\n' | '\r' => at += 1,
+            '#' if at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r']) => {
+                at += rest.find('\n').unwrap_or(rest.len());
+                if at >= cursor {
+                    return None;
+                }
+            }
+            '{' | '[' => {
+                frames.push(Frame { is_map: letter == '{', key: None, keys: Vec::new(), index: 0 });
+                token = None;
+                at += 1;
+            }
+            '}' | ']' => {
+                frames.pop();
+                if frames.is_empty() {
+                    return None;
+                }
+                token = Some((String::new(), at..at + 1));
+                at += 1;
+            }
+            ',' => {
+                let frame = frames.last_mut()?;
+                frame.keys.extend(frame.key.take());
+                frame.index += 1;
+                token = None;
+                at += 1;
+            }
+            ':' if ends_key(
+                &rest[1..],
+                token.as_ref().is_some_and(|(_, range)| text[range.clone()].starts_with(['"', '\''])),
+            ) =>
+            {
+                let frame = frames.last_mut()?;
+                frame.key = Some(token.take().map_or_else(String::new, |(name, _)| name));
+                at += 1;
+            }
+            '"' | '\'' => match super::line::quote_end(rest).filter(|end| at + end <= cursor) {
+                Some(end) => {
+                    token = Some((rest[1..end - 1].to_owned(), at..at + end));
+                    at += end;
+                }
+                None => {
+                    let end = super::line::quote_end(rest).map_or_else(|| line_end(text, cursor), |end| at + end - 1);
+                    return finish(text, cursor, frames, at + 1..end.max(cursor), Some(letter));
+                }
+            },
+            _ => {
+                let end = at + plain_end(rest);
+                if end >= cursor {
+                    return finish(text, cursor, frames, at..end, None);
+                }
+                token = Some((text[at..end].trim_end().to_owned(), at..end));
+                at = end.max(at + 1);
+            }
+        }
+    }
+    if token.is_some() {
+        return None;
+    }
+    let end =
+        if text[cursor..].starts_with(['{', '[', '"', '\'']) { cursor } else { cursor + plain_end(&text[cursor..]) };
+    finish(text, cursor, frames, cursor..end, None)
+}
+
+fn finish(
+    text: &str,
+    cursor: usize,
+    frames: Vec<Frame>,
+    token: Range<usize>,
+    quote: Option<char>,
+) -> Option<FlowPlace> {
+    let (last, outer) = frames.split_last()?;
+    let mut steps: Vec<String> = outer.iter().map(step).collect();
+    let slot = if last.is_map && last.key.is_none() {
+        FlowSlot::Key(last.keys.clone())
+    } else {
+        steps.push(step(last));
+        FlowSlot::Value
+    };
+    let end = if quote.is_some() { token.end } else { token.start + text[token.clone()].trim_end().len() };
+    (cursor <= end).then_some(FlowPlace { steps, slot, token: token.start..end, quote })
+}
+
+fn step(frame: &Frame) -> String {
+    if frame.is_map { frame.key.clone().unwrap_or_default() } else { frame.index.to_string() }
+}
+
+/// Whether a colon with this behind it ends a key.
+fn ends_key(behind: &str, quoted: bool) -> bool {
+    quoted || behind.is_empty() || behind.starts_with([' ', '\t', '\n', '\r', ',', '[', ']', '{', '}'])
+}
+
+/// Where a plain scalar ends: at a line break, a bracket, a comma, a colon that ends a key, a comment.
+fn plain_end(text: &str) -> usize {
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let ends = match letter {
+            ',' | '[' | ']' | '{' | '}' | '\n' | '\r' => true,
+            ':' => ends_key(&text[at + 1..], false),
+            '#' => matches!(before, ' ' | '\t') && at > 0,
+            _ => false,
+        };
+        if ends {
+            return at;
+        }
+        before = letter;
+    }
+    text.len()
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let cursor = text.find('|').unwrap();
+        let text = text.replacen('|', "", 1);
+        let found = match place(&text, cursor) {
+            None => "nothing".to_owned(),
+            Some(place) => {
+                let kind = match &place.slot {
+                    FlowSlot::Key(keys) => format!("key after {keys:?}"),
+                    FlowSlot::Value => "value".to_owned(),
+                };
+                let quote = place.quote.map(String::from).unwrap_or_default();
+                format!("/{} {kind} `{}`{quote}", place.steps.join("/"), &text[place.token])
+            }
+        };
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn the_cursor_is_found_in_open_brackets() {
+        check("{|", "/ key after [] ``");
+        check("{ na|", "/ key after [] `na`");
+        check("{ name: x, ex|: 1 }", "/ key after [\"name\"] `ex`");
+        check("{a: {b: c}, d: [x, {e: |}]}", "/d/1/e value ``");
+        check("[a, b|", "/1 value `b`");
+        check("[a, |]", "/1 value ``");
+        check("[\"a, |b\", c]", "/0 value `a, b`\"");
+        check("[\"open |", "/0 value `open `\"");
+        check("{\"a\":\"x|\"}", "/a value `x`\"");
+        check("[a]|", "nothing");
+        check("[a] |", "nothing");
+        check("[\"a\"|]", "nothing");
+        check("[a, # |", "nothing");
+        check("{\n  a: 1,\n  |\n}", "/ key after [\"a\"] ``");
+        check("{a: http://x|}", "/a value `http://x`");
+        check("{a: 1, |b: 2}", "/ key after [\"a\"] `b`");
+        check("{a |", "nothing");
+        check("{\"a |\": 1}", "/ key after [] `a `\"");
+    }
+}

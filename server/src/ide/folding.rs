@@ -1,0 +1,182 @@
+//! What can be folded: sections, tests, values of several lines, comments.
+
+use std::ops::Range;
+
+use speclens_schema::document::{Document, NodeRef};
+
+use super::line::Line;
+
+/// Something that can be folded. Its first line stays visible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// From its first line to the end of its last line that is not blank.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: FoldKind,
+}
+
+/// What is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldKind {
+    /// A part of the tree.
+    Node,
+    /// Lines of comments.
+    Comment,
+}
+
+/// Everything that can be folded, in the order of the text; on each line only the largest.
+pub fn folds(document: &Document) -> Vec<Fold> {
+    let mut finder = Finder { document, lines: Vec::new() };
+    if let Some(root) = document.root() {
+        finder.children(root);
+    }
+    finder.comments();
+    let mut lines = finder.lines;
+    // The largest first.
+    lines.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    lines.dedup_by_key(|(range, _)| range.start);
+    let text = document.text();
+    lines
+        .into_iter()
+        .map(|(range, kind)| Fold { range: text.line_to_byte(range.start)..Line::of(text, range.end).end(), kind })
+        .collect()
+}
+
+struct Finder<'d> {
+    document: &'d Document,
+    /// First and last line.
+    lines: Vec<(Range<usize>, FoldKind)>,
+}
+
+impl Finder<'_> {
+    fn children(&mut self, node: NodeRef<'_>) {
+        if node.alias().is_some() {
+            return;
+        }
+        for entry in node.entries() {
+            let value = entry.value.range();
+            self.add(entry.key.range().start..value.end.max(entry.key.range().end));
+            self.children(entry.value);
+        }
+        for item in node.items() {
+            self.add(item.range());
+            self.children(item);
+        }
+    }
+
+    fn add(&mut self, range: Range<usize>) {
+        let text = self.document.text();
+        let first = text.byte_to_line(range.start);
+        // A node that ends with a line break ends on the line before; so do blank lines at its end.
+        let mut last = text.byte_to_line(range.end);
+        if last > first && text.line_to_byte(last) == range.end {
+            last -= 1;
+        }
+        while last > first && Line::of(text, last).is_blank() {
+            last -= 1;
+        }
+        if last > first {
+            self.lines.push((first..last, FoldKind::Node));
+        }
+    }
+
+    fn comments(&mut self) {
+        let text = self.document.text();
+        let mut first = None;
+        let count = text.len_lines();
+        for number in 0..=count {
+            let is_comment = number < count && starts_with_hash(text.line(number));
+            match (is_comment, first) {
+                (true, None) => first = Some(number),
+                (false, Some(begin)) => {
+                    if number - begin > 1 && !self.is_in_text(begin) {
+                        self.lines.push((begin..number - 1, FoldKind::Comment));
+                    }
+                    first = None;
+                }
+                (true, Some(_)) | (false, None) => {}
+            }
+        }
+    }
+
+    /// Whether a line belongs to a text of several lines, so that `#` begins no comment.
+    fn is_in_text(&self, line: usize) -> bool {
+        let at = self.document.text().line_to_byte(line);
+        let node = self.document.find(&self.document.pointer_at(at));
+        node.is_some_and(|node| node.text().is_some() && node.range().start < at && at < node.range().end)
+    }
+}
+
+fn starts_with_hash(line: ropey::RopeSlice<'_>) -> bool {
+    line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(b'#')
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::ide::fixture::Fixture;
+
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let fixture = Fixture::parse(fixture);
+        let text = fixture.document.text();
+        let lines = folds(&fixture.document).into_iter().map(|fold| {
+            let (first, last) = (text.byte_to_line(fold.range.start), text.byte_to_line(fold.range.end));
+            format!("{first}-{last} {:?} {}\n", fold.kind, Line::of(text, first).text)
+        });
+        expected.assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn sections_tests_texts_and_comments_fold() {
+        check(
+            r#"# one
+# two
+kindlm: 1
+suite:
+  name: x
+
+tests:
+  - name: a
+    command: |
+      # no comment
+      # here
+      echo
+    expect:
+      output: {
+        contains: [a]
+      }
+
+  # three
+  # four
+  - name: b
+    command: "true"
+"#,
+            expect![[r#"
+                0-1 Comment # one
+                3-4 Node suite:
+                6-20 Node tests:
+                7-15 Node   - name: a
+                8-11 Node     command: |
+                12-15 Node     expect:
+                13-15 Node       output: {
+                17-18 Comment   # three
+                19-20 Node   - name: b
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_damaged_part_does_not_stop_the_rest() {
+        check(
+            "suite:\n  name: x\ntests:\n  - name: \"a\n  - name: b\n    expect: {}\n",
+            expect![[r#"
+            0-1 Node suite:
+            2-5 Node tests:
+            4-5 Node   - name: b
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! Names that a document defines and uses: prompts, models, providers, variables.
+
+use speclens_schema::{
+    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    json_schema::SpecFile,
+    shape::{Shape, Type, Word},
+};
+
+use super::template;
+
+/// A name, and the node that it stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definition<'d> {
+    /// The node that holds the name: a key, or a value.
+    pub name: NodeRef<'d>,
+    /// What it is the name of.
+    pub node: NodeRef<'d>,
+}
+
+/// What a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as
+/// the items' own names.
+pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
+    let Some(section) = document.root().and_then(|root| root.get(kind)) else { return Vec::new() };
+    if section.shape() == NodeShape::Mapping {
+        let entries = section.entries().map(|EntryRef { key, value }| Definition { name: key, node: value });
+        return entries.collect();
+    }
+    let Some(field) = naming_field(file, kind) else { return Vec::new() };
+    section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect()
+}
+
+/// The key under which the items of a section have their name.
+pub(crate) fn naming_field(file: SpecFile, kind: &str) -> Option<&'static str> {
+    let item = Shape::of(file).step(kind, None)?.item()?;
+    name_of(&item)
+}
+
+/// The key under which a mapping has its name.
+pub(crate) fn name_of(shape: &Shape) -> Option<&'static str> {
+    let fields = shape.fields(None);
+    let is_name = |shape: &Shape| shape.kind() == Type::Text && matches!(shape.word(), Some(Word::Defines(_)));
+    fields.into_iter().find(|field| is_name(&field.shape)).map(|field| field.name)
+}
+
+/// The mapping of variables from which a text is filled: it stands beside it, under the name that the
+/// schema says.
+pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape) -> Option<NodeRef<'d>> {
+    let Some(Word::Template(kind)) = shape.word() else { return None };
+    document.find(&at.parent()?)?.get(kind)
+}
+
+/// Names used in all texts of prompts, in order, each once.
+pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for prompt in document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries) {
+        for text in prompt.value.entries().filter_map(|entry| entry.value.text()) {
+            for (name, _) in template::placeholders(text).filter(|(name, _)| template::is_variable(name)) {
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+    }
+    names
+}
+
+/// Names that a test needs values for: those in its command, and in the prompt that it names.
+pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
+    let mut texts: Vec<&str> = test.get("command").and_then(NodeRef::text).into_iter().collect();
+    let prompt = test.get("prompt").and_then(NodeRef::text);
+    let prompts = document.root().and_then(|root| root.get("prompts"));
+    if let Some(prompt) = prompt.and_then(|name| prompts?.get(name)) {
+        texts.extend(prompt.entries().filter_map(|entry| entry.value.text()));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in texts.into_iter().flat_map(template::placeholders) {
+        if template::is_variable(name) && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The variables that the tests give to a prompt, each with one of its values.
+pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String, Option<&'d str>)> {
+    let mut found: Vec<(String, Option<&'d str>)> = Vec::new();
+    let tests = document.root().and_then(|root| root.get("tests"));
+    for test in tests.into_iter().flat_map(NodeRef::items) {
+        if test.get("prompt").and_then(NodeRef::text) != Some(prompt) {
+            continue;
+        }
+        for entry in test.get("vars").into_iter().flat_map(NodeRef::entries) {
+            let name = entry.key.key_text();
+            if !found.iter().any(|(known, _)| *known == name) {
+                found.push((name, entry.value.text()));
+            }
+        }
+    }
+    found
+}
+
+/// Names that refer to something undefined: what a new definition would most likely be called.
+pub(crate) fn wanted(document: &Document, file: SpecFile, kind: &str) -> Vec<String> {
+    let known: Vec<String> =
+        defined(document, file, kind).iter().map(|definition| definition.name.key_text()).collect();
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        if !name.is_empty() && !known.iter().any(|known| known == name) && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    };
+    let Some(root) = document.root() else { return names };
+    let shape = Shape::of(file);
+    // Only items of top-level lists refer to something by a field of their own.
+    for section in shape.fields(None) {
+        let Some(item) = section.shape.item() else { continue };
+        let refers = |shape: &Shape| matches!(shape.word(), Some(Word::Refers(to)) if to == kind);
+        for field in item.fields(None) {
+            let (single, list) = (refers(&field.shape), field.shape.item().is_some_and(|item| refers(&item)));
+            if !single && !list {
+                continue;
+            }
+            for node in
+                root.get(section.name).into_iter().flat_map(NodeRef::items).filter_map(|item| item.get(field.name))
+            {
+                node.items().filter_map(NodeRef::text).for_each(&mut add);
+                node.text().into_iter().for_each(&mut add);
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,300 @@
+//! The outline: sections, tests, claims. Whatever can be read is in it, also in damaged documents.
+
+use std::ops::Range;
+
+use speclens_schema::{
+    document::{Document, NodeRef, Shape as NodeShape},
+    json_schema::SpecFile,
+    shape::{Shape, Type},
+};
+
+use super::names;
+
+/// An entry of the outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// What it does, in one line.
+    pub detail: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// All of it.
+    pub range: Range<usize>,
+    /// Its name in the text; within `range`.
+    pub selection: Range<usize>,
+    /// What it consists of.
+    pub children: Vec<Symbol>,
+}
+
+/// What an entry of the outline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// A top-level key.
+    Section,
+    /// A test.
+    Test,
+    /// A claim of a test.
+    Claim,
+    /// Something else with a name: a prompt, a model, a setting.
+    Entry,
+}
+
+/// The outline of a document.
+pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
+    let Some(root) = document.root().filter(|root| root.shape() == NodeShape::Mapping) else { return Vec::new() };
+    let shape = Shape::of(file);
+    root.entries()
+        .map(|entry| {
+            let name = entry.key.key_text();
+            let children = shape.step(&name, Some(root)).map(|shape| members(entry.value, &shape)).unwrap_or_default();
+            let key = entry.key.range();
+            let range = key.start..entry.value.range().end.max(key.end);
+            Symbol {
+                name: named(&name),
+                detail: brief(entry.value),
+                kind: SymbolKind::Section,
+                range,
+                selection: key,
+                children,
+            }
+        })
+        .collect()
+}
+
+/// What a section holds.
+fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
+    if let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) {
+        let naming = names::name_of(&item);
+        let section_items = section.items().enumerate();
+        return section_items.filter_map(|(index, node)| self::item(node, &item, naming, index)).collect();
+    }
+    let is_open = shape.map_value().is_some();
+    section
+        .entries()
+        .filter(|entry| is_open || entry.value.shape() == NodeShape::Mapping || shape.kind() == Type::Mapping)
+        .map(|entry| {
+            let key = entry.key.range();
+            let range = key.start..entry.value.range().end.max(key.end);
+            let name = named(&entry.key.key_text());
+            let kind = SymbolKind::Entry;
+            Symbol { name, detail: brief(entry.value), kind, range, selection: key, children: Vec::new() }
+        })
+        .collect()
+}
+
+fn item(node: NodeRef<'_>, shape: &Shape, naming: Option<&str>, index: usize) -> Option<Symbol> {
+    let claims = claims(node, shape);
+    let is_test = shape.fields(None).iter().any(|field| field.shape.holds_claims());
+    let name = naming.and_then(|field| node.get(field)).filter(|name| name.text().is_some_and(|text| !text.is_empty()));
+    let range = node.range();
+    let selection = name.map(NodeRef::range).filter(|name| range.start <= name.start && name.end <= range.end);
+    let first_line = range.start..node.entries().next().map_or(range.end, |entry| entry.key.range().end);
+    let detail = shape
+        .alternatives()
+        .into_iter()
+        .find_map(|field| {
+            let text = first_line_of(node.get(field)?.text()?)?;
+            // A command speaks for itself.
+            Some(if field == "command" { text } else { format!("{field} {text}") })
+        })
+        .unwrap_or_default();
+    let kind = if is_test { SymbolKind::Test } else { SymbolKind::Entry };
+    let noun = if is_test { "test" } else { "entry" };
+    let name = match name.and_then(NodeRef::text) {
+        Some(name) => named(name),
+        None if node.shape() == NodeShape::Mapping || is_test => format!("({noun} {} without a name)", index + 1),
+        None => return None,
+    };
+    Some(Symbol { name, detail, kind, selection: selection.unwrap_or(first_line), range, children: claims })
+}
+
+/// The claims of a test: each key, or each item of a key's list.
+fn claims(node: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
+    let Some(field) = shape.fields(Some(node)).into_iter().find(|field| field.shape.holds_claims()) else {
+        return Vec::new();
+    };
+    let (Some(held), outer) = (node.get(field.name), node.range()) else { return Vec::new() };
+    let claim = |entry: speclens_schema::document::EntryRef<'_>| {
+        let key = entry.key.range();
+        let range = key.start..entry.value.range().end.max(key.end);
+        let selection = key;
+        // Claims behind an alias stand elsewhere: they belong to the node that holds the alias.
+        let is_inside = outer.start <= range.start && range.end <= outer.end;
+        let name = entry.key.key_text();
+        let detail = parts(entry.value);
+        is_inside.then(|| Symbol {
+            name: named(&name),
+            detail,
+            kind: SymbolKind::Claim,
+            range,
+            selection,
+            children: Vec::new(),
+        })
+    };
+    if held.is_through_alias() || held.alias().is_some() {
+        return Vec::new();
+    }
+    held.entries().filter_map(claim).collect()
+}
+
+/// The parts of a claim, in one line.
+fn parts(value: NodeRef<'_>) -> String {
+    const PARTS: usize = 4;
+    let names: Vec<String> = match value.shape() {
+        NodeShape::Mapping => value.entries().map(|entry| entry.key.key_text()).collect(),
+        NodeShape::Sequence => value
+            .items()
+            .filter_map(|item| item.entries().next().map(|entry| entry.value.text().unwrap_or_default().to_owned()))
+            .collect(),
+        NodeShape::Scalar | NodeShape::Dangling => Vec::new(),
+    };
+    let mut line = names.iter().take(PARTS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > PARTS {
+        line.push_str(", …");
+    }
+    line
+}
+
+/// A scalar in one line; how many things a list has.
+fn brief(value: NodeRef<'_>) -> String {
+    match value.shape() {
+        NodeShape::Scalar => value.text().and_then(first_line_of).unwrap_or_default(),
+        NodeShape::Sequence => match value.items().count() {
+            1 => "1 item".to_owned(),
+            count => format!("{count} items"),
+        },
+        NodeShape::Mapping | NodeShape::Dangling => String::new(),
+    }
+}
+
+fn first_line_of(text: &str) -> Option<String> {
+    const LENGTH: usize = 80;
+    let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
+    let is_cut = line.chars().count() > LENGTH || text.trim_end().lines().count() > 1;
+    let words: String = line.chars().take(LENGTH).collect();
+    Some(if is_cut { format!("{words} …") } else { words })
+}
+
+/// Editors refuse symbols without a name.
+fn named(name: &str) -> String {
+    if name.trim().is_empty() { "(empty)".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::ide::fixture::Fixture;
+
+    fn check(fixture: &str, expected: Expect) {
+        let fixture = Fixture::parse(fixture);
+        let text = fixture.text();
+        let mut lines = String::new();
+        fn show(symbols: &[Symbol], depth: usize, text: &str, lines: &mut String) {
+            for symbol in symbols {
+                assert!(
+                    symbol.range.start <= symbol.selection.start && symbol.selection.end <= symbol.range.end,
+                    "{symbol:?}"
+                );
+                let at = &text[symbol.selection.clone()];
+                let detail = if symbol.detail.is_empty() { String::new() } else { format!(" · {}", symbol.detail) };
+                lines.push_str(&format!("{}{:?} {}{detail} @{at}\n", "  ".repeat(depth), symbol.kind, symbol.name));
+                show(&symbol.children, depth + 1, text, lines);
+            }
+        }
+        show(&symbols(&fixture.document, fixture.file), 0, &text, &mut lines);
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn the_outline_has_sections_tests_and_claims() {
+        check(
+            r#"
+kindlm: 1
+project: shop
+models:
+  - { id: small, provider: openai, model: m }
+prompts:
+  ask: { user: "{{q}}" }
+tests:
+  - name: "one"
+    command: |
+      echo a
+      echo b
+    expect: &e
+      output: { contains: [a], maxLength: 3 }
+      toolCalls:
+        - tool: lookup
+        - tool: delete
+          shouldNotCall: true
+  - name: two
+    prompt: ask
+    expect: *e
+  - command: "true"
+    expect: {}
+gates:
+  passRateMin: 1
+"#,
+            expect![[r#"
+                Section kindlm · 1 @kindlm
+                Section project · shop @project
+                Section models · 1 item @models
+                  Entry small @small
+                Section prompts @prompts
+                  Entry ask @ask
+                Section tests · 3 items @tests
+                  Test one · echo a … @"one"
+                    Claim output · contains, maxLength @output
+                    Claim toolCalls · lookup, delete @toolCalls
+                  Test two · prompt ask @two
+                  Test (test 3 without a name) · true @command
+                Section gates @gates
+                  Entry passRateMin · 1 @passRateMin
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_damaged_test_leaves_the_others_alone() {
+        check(
+            r#"
+kindlm: 1
+tests:
+  - name: one
+    command: "true"
+    expect: {}
+  - name: "two
+    command: x
+  -
+  - na
+  - name: three
+    command: "false"
+    expect: { latency: { maxMs: 1 } }
+"#,
+            expect![[r#"
+                Section kindlm · 1 @kindlm
+                Section tests · 5 items @tests
+                  Test one · true @one
+                  Test (test 2 without a name) · x @name
+                  Test (test 3 without a name) @
+                  Test (test 4 without a name) @na
+                  Test three · false @three
+                    Claim latency · maxMs @latency
+            "#]],
+        );
+    }
+
+    #[test]
+    fn settings_have_an_outline_too() {
+        check(
+            "//- /speclens.yaml\nseverity:\n  unused: off\nlimits: {}\n",
+            expect![[r#"
+            Section severity @severity
+              Entry unused · off @unused
+            Section limits @limits
+        "#]],
+        );
+    }
+}
