@@ -93,6 +93,14 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// As many bytes of each output stream are kept.
+    pub fn output_bytes(&self) -> usize {
+        // A limit of nothing would cut every output: the least that the schema allows holds then.
+        self.output_mib.max(1) as usize * 1024 * 1024
+    }
+}
+
 impl Settings {
     /// The severity of a problem with this code; nothing when it is switched off.
     pub fn severity_of(&self, code: Code, own: Severity) -> Option<Severity> {

@@ -78,7 +78,8 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
     }
     let Value::Object(entries) = value else { return None };
     let right = entries.into_iter().filter(|(key, value)| is_right(&json!({ key.as_str(): value })));
-    Some(Value::Object(right.collect()))
+    // A section that does not exist stays wrong however little it holds.
+    Some(Value::Object(right.collect())).filter(is_right)
 }
 
 /// What is wrong with a file of settings.
@@ -115,7 +116,20 @@ impl Workspace {
 
 #[cfg(test)]
 mod tests {
+    use speclens_schema::settings::Level;
+
     use super::read;
+
+    #[test]
+    fn a_mistake_leaves_the_other_settings_in_force() {
+        let (settings, problems) = read(
+            "severity: {unused: off, no-claims: loud}\nlimitz: {}\nlimits: {output_mib: 0, concurrency: 2}\nrecordings: {redact_env: [A]}\n",
+        );
+        assert_eq!(settings.severity.get("unused"), Some(&Level::Off));
+        assert_eq!(settings.severity.len(), 1);
+        assert_eq!(settings.recordings.redact_env, ["A"]);
+        assert!(problems.len() >= 3, "{problems:#?}");
+    }
 
     #[test]
     fn a_mistake_does_not_undo_its_neighbours() {

@@ -124,7 +124,7 @@ impl Planned {
             recordings: recordings.filter(|_| workspace.settings.recordings.enabled),
             secrets: Arc::new(workspace.secrets()),
             clock: self.session.clock,
-            output_limit: workspace.settings.limits.output_mib as usize * 1024 * 1024,
+            output_limit: workspace.settings.limits.output_bytes(),
         };
         let options = Options {
             mode: Mode::Live,
