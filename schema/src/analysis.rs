@@ -87,7 +87,6 @@ impl Analyzer {
         for list in Definition::lists(file) {
             let Some(node) = root.get(list) else { continue };
             for (index, item) in node.items().enumerate() {
-                let base = Pointer::root().key(list).index(index);
                 let (start, found) = match own_block(document, item) {
                     None => (0, Arc::new(self.look_at(item, list, files))),
                     Some((start, block)) => {
@@ -95,7 +94,10 @@ impl Analyzer {
                         (start, block.memo(self.key(document, block), look))
                     }
                 };
-                problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
+                if !found.problems.is_empty() {
+                    let base = Pointer::root().key(list).index(index);
+                    problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
+                }
                 if found.facts.is_some() {
                     tests.push((item.range().start, found));
                 }
@@ -145,9 +147,10 @@ impl Analyzer {
         format!("{context:?}").hash(&mut hasher);
         let context_key = hasher.finish();
         let tests = document.root().and_then(|root| root.get(TESTS));
+        let list = Pointer::root().key(TESTS);
         let mut cases = Vec::new();
         for (index, test) in tests.into_iter().flat_map(NodeRef::items).enumerate() {
-            let at = Pointer::root().key(TESTS).index(index);
+            let at = list.index(index);
             let (extent, case) = match own_block(document, test) {
                 None => (test.range(), Arc::new(lower_test(test, at, context, files))),
                 Some((start, block)) => {

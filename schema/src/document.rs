@@ -75,7 +75,7 @@ struct Index {
     /// The lists among them whose items are blocks.
     lists: Vec<List>,
     /// Blocks that define a name, in order.
-    anchors: HashMap<Box<str>, Vec<usize>>,
+    anchors: Arc<HashMap<Box<str>, Vec<usize>>>,
 }
 
 #[derive(Debug)]
@@ -208,12 +208,18 @@ impl Document {
         };
         let mut blocks: Vec<Arc<Block>> = Vec::with_capacity(spans.len());
         let mut index = 0;
-        let mut previous_is_new = false;
+        // Both lists are in order: one walk through the old blocks serves all.
+        let mut cursor = 0;
         while index < spans.len() {
             let span = &spans[index];
             let kind = block_kind(span.kind);
             let reused = old_place(span.range.start, span.range.len())
-                .and_then(|start| self.starts.binary_search(&start).ok())
+                .and_then(|start| {
+                    while self.starts.get(cursor).is_some_and(|old| *old < start) {
+                        cursor += 1;
+                    }
+                    self.starts.get(cursor).filter(|old| **old == start).map(|_| cursor)
+                })
                 .map(|found| &self.blocks[found])
                 .filter(|block| block.kind == kind)
                 .filter(|block| {
@@ -229,13 +235,11 @@ impl Document {
             {
                 index += block.pieces;
                 blocks.push(Arc::clone(block));
-                previous_is_new = false;
                 continue;
             }
-            let suspect = self.suspect(span, pending, previous_is_new);
+            let suspect = self.suspect(span, pending);
             let (block, pieces) = self.parse_span(spans, index, kind, suspect);
             index += pieces;
-            previous_is_new = true;
             blocks.push(Arc::new(block));
         }
         self.adopt(blocks);
@@ -246,7 +250,7 @@ impl Document {
     }
 
     /// The bytes of a new block that were edited since it could last be read.
-    fn suspect(&self, span: &Span, pending: &Pending, _previous_is_new: bool) -> Option<Range<usize>> {
+    fn suspect(&self, span: &Span, pending: &Pending) -> Option<Range<usize>> {
         if self.blocks.is_empty() {
             return None;
         }
@@ -332,9 +336,31 @@ impl Document {
             starts.push(at);
             at += block.length;
         }
-        self.index = Arc::new(Index::of(&blocks));
+        let mut index = Index::of(&blocks);
+        index.anchors = self.anchors_of(&blocks);
+        self.index = Arc::new(index);
         self.blocks = Arc::new(blocks);
         self.starts = Arc::new(starts);
+    }
+
+    /// Where names are defined. Most edits touch none.
+    fn anchors_of(&self, blocks: &[Arc<Block>]) -> Arc<HashMap<Box<str>, Vec<usize>>> {
+        let same = |(old, new): (&Arc<Block>, &Arc<Block>)| {
+            Arc::ptr_eq(old, new) || (old.anchors.is_empty() && new.anchors.is_empty())
+        };
+        if self.blocks.len() == blocks.len() && self.blocks.iter().zip(blocks).all(same) {
+            return Arc::clone(&self.index.anchors);
+        }
+        let mut anchors: HashMap<Box<str>, Vec<usize>> = HashMap::new();
+        for (number, block) in blocks.iter().enumerate() {
+            for anchor in &block.anchors {
+                let places = anchors.entry(anchor.name.clone()).or_default();
+                if places.last() != Some(&number) {
+                    places.push(number);
+                }
+            }
+        }
+        Arc::new(anchors)
     }
 
     /// The text.
@@ -463,12 +489,6 @@ impl Index {
         // The list that items belong to, also when something broken stands between them.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
-            for anchor in &block.anchors {
-                let places = index.anchors.entry(anchor.name.clone()).or_default();
-                if places.last() != Some(&number) {
-                    places.push(number);
-                }
-            }
             match (block.kind, block.root.as_ref().map(|root| &root.kind)) {
                 (BlockKind::Entry | BlockKind::Head, Some(NodeKind::Mapping(entries))) => {
                     for entry in 0..entries.len() {

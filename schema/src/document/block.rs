@@ -98,7 +98,8 @@ impl Block {
                 block.root = parsed.root;
                 if let Some(second) = parsed.second_document {
                     let message = "a second document begins here: a suite is one document".to_owned();
-                    block.faults.push(Fault { range: second..(second + 3).min(text.len()), message, too_large: false });
+                    let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
+                    block.faults.push(Fault { range: second..end, message, too_large: false });
                 }
                 block.expect_shape(text);
             }

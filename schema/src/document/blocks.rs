@@ -141,6 +141,15 @@ impl Splitter<'_> {
             self.begin(line.start, SpanKind::MisplacedItem);
             return true;
         }
+        if let List::At(column) = self.list
+            && (1..=column).contains(&line.indent)
+            && line.first != b'\t'
+            && !matches!(line.first, b']' | b'}')
+        {
+            // Not deep enough for the item before it, and no item of the list.
+            self.begin(line.start, if dash { SpanKind::MisplacedItem } else { SpanKind::Stray });
+            return true;
+        }
         if line.indent > 0 || line.first == b'\t' {
             if self.list == List::Possible {
                 self.list = List::None;

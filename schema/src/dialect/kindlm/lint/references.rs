@@ -75,10 +75,7 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
     {
         let place = Placed::of_test(judge, index, start);
         let message = "a judge is a model, and `models` has none: add one";
-        problems.push(
-            Problem::new(Code::MissingField, place.at, place.range, message)
-                .with_severity(crate::problem::Severity::Warning),
-        );
+        problems.push(place.problem(Code::MissingField, message).with_severity(crate::problem::Severity::Warning));
     }
     unused(root, tests, problems);
 }
@@ -90,21 +87,33 @@ fn is_provider(name: &str) -> bool {
         .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
 }
 
-/// A name with absolute place.
+/// A name, and where it stands. Its absolute place is made out only when there is something to say.
+#[derive(Clone, Copy)]
 struct Placed<'n> {
     named: &'n Named,
-    at: Pointer,
-    range: std::ops::Range<usize>,
+    /// The test's index and where its node begins; nothing for what stands in another section.
+    test: Option<(usize, usize)>,
 }
 
 impl<'n> Placed<'n> {
     fn of_root(named: &'n Named) -> Placed<'n> {
-        Placed { named, at: named.at.clone(), range: named.range.clone() }
+        Placed { named, test: None }
     }
 
     fn of_test(named: &'n Named, index: usize, start: usize) -> Placed<'n> {
-        let (at, range) = absolute(named, index, start);
-        Placed { named, at, range }
+        Placed { named, test: Some((index, start)) }
+    }
+
+    fn place(&self) -> (Pointer, std::ops::Range<usize>) {
+        match self.test {
+            None => (self.named.at.clone(), self.named.range.clone()),
+            Some((index, start)) => absolute(self.named, index, start),
+        }
+    }
+
+    fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
+        let (at, range) = self.place();
+        Problem::new(code, at, range, message)
     }
 }
 
@@ -115,13 +124,13 @@ pub(super) fn absolute(named: &Named, index: usize, start: usize) -> (Pointer, s
 }
 
 fn duplicates<'n>(names: impl Iterator<Item = Placed<'n>>, what: &str, problems: &mut Vec<Problem>) {
-    let mut seen: HashMap<&str, Placed<'n>> = HashMap::new();
+    let mut seen: HashMap<&str, Placed<'n>> = HashMap::with_capacity(names.size_hint().1.unwrap_or(0));
     for place in names {
         let name = place.named.name.as_str();
         if let Some(first) = seen.get(name) {
             let message = format!("{what} `{name}` is already taken: choose another");
-            let problem = Problem::new(Code::DuplicateName, place.at, place.range, message);
-            problems.push(problem.with_related("first used here", first.at.clone(), first.range.clone()));
+            let (at, range) = first.place();
+            problems.push(place.problem(Code::DuplicateName, message).with_related("first used here", at, range));
         } else {
             seen.insert(name, place);
         }
@@ -145,11 +154,12 @@ fn unknown<'c>(
             format!("no {what} is called `{name}`: `{section}` defines {}", listed(candidates).replace(" or ", " and "))
         }
     };
-    let problem = Problem::new(Code::UnknownReference, place.at, place.range.clone(), message);
+    let problem = place.problem(Code::UnknownReference, message);
+    let range = problem.range.clone();
     match near.filter(|_| place.named.own) {
         Some(near) => problem.with_fix(Fix {
             title: format!("Change to `{near}`"),
-            edits: vec![Edit { range: place.range, text: crate::shape::scalar(near) }],
+            edits: vec![Edit { range, text: crate::shape::scalar(near) }],
             preferred: true,
         }),
         None => problem,
