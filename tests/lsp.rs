@@ -346,3 +346,59 @@ fn speclens_yaml_is_checked_and_decides_in_the_editor_too() {
     let messages = sources(&found, "speclens").concat();
     assert!(messages.contains("unknwn-key") && messages.contains("limitz"), "{messages}");
 }
+
+#[test]
+fn the_editor_completes_explains_outlines_folds_and_fixes() {
+    let suite = SUITE
+        .replace("contains: [sorry]", "containz: [sorry]")
+        .replace("printf 'Hello, world\\n'", "printf '{{name}}'");
+    let suite = suite.replace("  - name: greets\n", "  - name: greets\n    vars: {name: Ann}\n");
+    let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+    let capabilities = json!({ "textDocument": { "completion": { "completionItem": { "snippetSupport": true } } } });
+    client.initialize(capabilities, json!({}));
+    client.open("kindlm.yaml");
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    let line = |text: &str| suite[..suite.find(text).unwrap()].matches('\n').count();
+
+    let position = json!({ "line": line("contains: [hello]"), "character": 8 });
+    let answer = client.request("textDocument/completion", json!({ "textDocument": document, "position": position }));
+    let labels: Vec<_> =
+        answer["result"]["items"].as_array().unwrap().iter().map(|item| item["label"].clone()).collect();
+    assert!(labels.contains(&json!("notContains")), "{labels:?}");
+
+    let position = json!({ "line": line("printf"), "character": 6 });
+    let answer = client.request("textDocument/hover", json!({ "textDocument": document, "position": position }));
+    let text = answer["result"]["contents"]["value"].as_str().unwrap();
+    assert!(text.contains("printf 'Ann'"), "{text}");
+
+    let answer = client.request("textDocument/documentSymbol", json!({ "textDocument": document }));
+    assert!(answer["result"].to_string().contains("refuses"), "{answer}");
+    let answer = client.request("textDocument/foldingRange", json!({ "textDocument": document }));
+    assert!(answer["result"].as_array().unwrap().len() > 3, "{answer}");
+
+    let place = json!({ "line": line("containz"), "character": 9 });
+    let params = json!({ "textDocument": document, "range": { "start": place, "end": place }, "context": { "diagnostics": [] } });
+    let answer = client.request("textDocument/codeAction", params);
+    let actions = answer["result"].as_array().unwrap();
+    let fix = actions.iter().find(|action| action["kind"] == "quickfix").unwrap();
+    assert!(fix["edit"].to_string().contains("contains"), "{fix}");
+    let runs: Vec<_> = actions.iter().filter(|action| action["kind"] == "source.speclens.run").collect();
+    assert_eq!(runs[0]["command"]["arguments"][0]["test"], "refuses");
+    assert_eq!(runs.len(), 2);
+}
+
+#[test]
+fn a_run_in_the_terminal_is_seen_in_the_editor() {
+    let mut client = Client::start(FILES);
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
+        .args(["run", "kindlm.yaml"])
+        .current_dir(client.directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(status.status.code(), Some(1));
+    let recording = client.uri(".speclens/recordings/any.json");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": recording, "type": 1 }] }));
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+}

@@ -110,6 +110,11 @@ impl Recordings {
         Recordings { home, suite: suite.to_owned(), index: Mutex::new(index) }
     }
 
+    /// Whether there is no recording at all.
+    pub fn is_empty(&self) -> bool {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner).names.is_empty()
+    }
+
     /// The recording for an action and a label: of this very label; else of the same action under another
     /// one (the test was renamed); else of this label, but of another action.
     pub fn find(&self, key: &str, label: &Label) -> Found {

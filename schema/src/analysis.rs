@@ -142,6 +142,26 @@ impl Analyzer {
         }
     }
 
+    /// The suite with no test but the one around an offset: what can be said about it costs no more.
+    pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
+        match self.dialect {
+            Dialect::KindLm => {
+                let context = RootContext::of(document);
+                let mut suite = lower_root(document, &context, None);
+                let place = document.pointer_at(offset);
+                let mut steps = place.steps();
+                if let (Some(list), Some(index)) = (steps.next().filter(|list| list == TESTS), steps.next())
+                    && let Ok(index) = index.parse()
+                    && let Some(test) = document.root().and_then(|root| root.get(&list)?.item_at(index))
+                {
+                    let at = Pointer::root().key(&list).index(index);
+                    suite.cases.push(Arc::new(lower_test(test, at, &context, files)));
+                }
+                suite
+            }
+        }
+    }
+
     fn cases(&self, document: &Document, files: &dyn Files, context: &RootContext, errors: &[usize]) -> Vec<Arc<Case>> {
         let mut hasher = DefaultHasher::new();
         format!("{context:?}").hash(&mut hasher);

@@ -268,15 +268,24 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        let concerns_us = {
+        let is_recording = |change: &FileEvent| change.uri.0.contains("/.speclens/");
+        let (files, recordings) = {
             let state = self.session.state();
-            params.changes.iter().any(|change| {
-                // Recordings are our own, and open documents are told about by the editor.
-                !change.uri.0.contains("/.speclens/") && !state.open.contains_key(&change.uri.0)
-            })
+            // Open documents are told about by the editor, and what our own runs record is known.
+            let files =
+                params.changes.iter().any(|change| !is_recording(change) && !state.open.contains_key(&change.uri.0));
+            (files, state.runs.is_empty() && params.changes.iter().any(is_recording))
         };
-        if concerns_us {
+        if recordings {
+            let open: Vec<_> = self.session.state().open.values().map(|open| Arc::clone(&open.results)).collect();
+            for results in open {
+                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).set_recordings(None);
+            }
+        }
+        if files {
             self.files_changed();
+        } else if recordings {
+            self.session.analyse_all();
         }
     }
 

@@ -7,7 +7,11 @@ use tower_lsp_server::gen_lsp_types::*;
 use super::{client::Abilities, convert, results::Latest, session::Snapshot};
 use crate::{
     ide::{
+        actions,
+        completion::{self, Completion, CompletionKind},
+        folding, hover,
         lens::{self, CaseState, LensAction},
+        symbols::{self, Symbol},
         transcript,
     },
     workspace,
@@ -28,7 +32,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
         "codeLensProvider": { "resolveProvider": false },
-        "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll.speclens", "source.speclens.run"] },
+        "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
         "executeCommandProvider": {
             "commands": [
                 "speclens.run", "speclens.runFile", "speclens.cancel", "speclens.showTranscript", "speclens.showStatus",
@@ -104,10 +108,34 @@ pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<Cod
         })
     };
     let mut actions = Vec::new();
+    if wanted("quickfix") {
+        actions.extend(quick_fixes(snapshot, params));
+    }
     if wanted("source.speclens.run") {
         actions.extend(run_actions(snapshot, params));
     }
     actions
+}
+
+fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let uri = &params.text_document.uri;
+    let problems = problems(snapshot);
+    let start = convert::offset(document, encoding, params.range.start);
+    let end = convert::offset(document, encoding, params.range.end).max(start);
+    let fixes = actions::quick_fixes(&problems, start..end).into_iter().map(|fix| {
+        let edits = fix.edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
+        let solved: Vec<Problem> = fix.solves.iter().filter_map(|index| problems.get(*index).cloned()).collect();
+        CodeActionResponse::CodeAction(CodeAction {
+            title: fix.title,
+            kind: Some(CodeActionKind::QuickFix),
+            diagnostics: Some(convert::diagnostics(document, encoding, uri, &solved)),
+            is_preferred: fix.preferred.then_some(true),
+            edit: Some(WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }),
+            ..CodeAction::default()
+        })
+    });
+    fixes.collect()
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
@@ -152,15 +180,108 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
     texts.join("\n")
 }
 
-pub(super) fn completion(_: &Snapshot, _: Position) -> CompletionResponse {
-    CompletionResponse::CompletionItemList(Vec::new())
+/// What may be written at a place.
+pub(super) fn completion(snapshot: &Snapshot, position: Position) -> CompletionResponse {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let offset = convert::offset(document, encoding, position);
+    let found = completion::complete(document, snapshot.place.file, offset, snapshot.place.files.as_ref());
+    let items = found.into_iter().map(|item| completion_item(snapshot, item));
+    // What fits changes with what is typed: a half-typed key has other neighbours than a blank line.
+    CompletionResponse::CompletionList(CompletionList {
+        is_incomplete: false,
+        items: items.collect(),
+        ..CompletionList::default()
+    })
 }
-pub(super) fn hover(_: &Snapshot, _: Position) -> Option<Hover> {
-    None
+
+fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
+    let snippet = item.snippet.filter(|_| snapshot.abilities.snippets);
+    let (format, mode) = match snippet {
+        Some(_) => (InsertTextFormat::Snippet, InsertTextMode::AdjustIndentation),
+        None => (InsertTextFormat::PlainText, InsertTextMode::AsIs),
+    };
+    let edit = TextEdit {
+        range: convert::range(&snapshot.document, snapshot.abilities.encoding, item.edit.range),
+        new_text: snippet.unwrap_or(item.edit.text),
+    };
+    CompletionItem {
+        label: item.label,
+        kind: Some(match item.kind {
+            CompletionKind::Field => CompletionItemKind::Field,
+            CompletionKind::Value => CompletionItemKind::Value,
+            CompletionKind::Reference => CompletionItemKind::Reference,
+            CompletionKind::Variable => CompletionItemKind::Variable,
+            CompletionKind::File => CompletionItemKind::File,
+            CompletionKind::Directory => CompletionItemKind::Folder,
+            CompletionKind::Snippet => CompletionItemKind::Snippet,
+        }),
+        detail: Some(item.detail).filter(|detail| !detail.is_empty()),
+        documentation: (!item.docs.is_empty()).then(|| convert::markdown(item.docs).into()),
+        preselect: item.preselect.then_some(true),
+        sort_text: Some(item.sort_key),
+        filter_text: Some(item.filter_text),
+        insert_text_format: Some(format),
+        insert_text_mode: Some(mode),
+        text_edit: Some(CompletionItemTextEdit::TextEdit(edit)),
+        ..CompletionItem::default()
+    }
 }
-pub(super) fn symbols(_: &Snapshot) -> DocumentSymbolResponse {
-    DocumentSymbolResponse::DocumentSymbolList(Vec::new())
+
+/// What is known about a place.
+pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let offset = convert::offset(document, encoding, position);
+    let files = snapshot.place.files.as_ref();
+    let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
+    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), files)?;
+    Some(Hover {
+        contents: Contents::MarkupContent(convert::markdown(found.markdown)),
+        range: Some(convert::range(document, encoding, found.range)),
+    })
 }
-pub(super) fn folding(_: &Snapshot) -> Vec<FoldingRange> {
-    Vec::new()
+
+/// The outline.
+pub(super) fn symbols(snapshot: &Snapshot) -> DocumentSymbolResponse {
+    let found = symbols::symbols(&snapshot.document, snapshot.place.file);
+    DocumentSymbolResponse::DocumentSymbolList(
+        found.into_iter().map(|symbol| document_symbol(snapshot, symbol)).collect(),
+    )
+}
+
+#[expect(deprecated, reason = "the type cannot be made without the field")]
+fn document_symbol(snapshot: &Snapshot, symbol: Symbol) -> DocumentSymbol {
+    let range = |range| convert::range(&snapshot.document, snapshot.abilities.encoding, range);
+    let children: Vec<_> = symbol.children.into_iter().map(|child| document_symbol(snapshot, child)).collect();
+    DocumentSymbol {
+        name: symbol.name,
+        detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
+        kind: match symbol.kind {
+            symbols::SymbolKind::Section => SymbolKind::Namespace,
+            symbols::SymbolKind::Test => SymbolKind::Method,
+            symbols::SymbolKind::Claim => SymbolKind::Event,
+            symbols::SymbolKind::Entry => SymbolKind::Field,
+        },
+        tags: None,
+        deprecated: None,
+        range: range(symbol.range),
+        selection_range: range(symbol.selection),
+        children: (!children.is_empty()).then_some(children),
+    }
+}
+
+/// What can be folded.
+pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
+    let folds = folding::folds(&snapshot.document).into_iter().map(|fold| {
+        let range = convert::range(&snapshot.document, snapshot.abilities.encoding, fold.range);
+        FoldingRange {
+            start_line: range.start.line,
+            end_line: range.end.line,
+            kind: match fold.kind {
+                folding::FoldKind::Node => Some(FoldingRangeKind::Region),
+                folding::FoldKind::Comment => Some(FoldingRangeKind::Comment),
+            },
+            ..FoldingRange::default()
+        }
+    });
+    folds.collect()
 }

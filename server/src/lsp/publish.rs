@@ -77,15 +77,19 @@ fn results(
         return (nothing, Vec::new());
     }
     let place = &snapshot.place;
+    let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+    if results.recordings().is_none() && workspace.settings.recordings.enabled {
+        results.set_recordings(Some(Arc::new(Recordings::open(&place.directory, &place.file_name))));
+    }
+    if results.is_empty() {
+        // Nothing was ever run: a keystroke then does not cost a look at every case.
+        let nothing = Latest { version, problems: Arc::clone(problems), suite: None, outcomes: Vec::new() };
+        return (nothing, Vec::new());
+    }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = {
-        let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-        if results.recordings().is_none() && workspace.settings.recordings.enabled {
-            results.set_recordings(Some(Arc::new(Recordings::open(&place.directory, &place.file_name))));
-        }
-        results.outcomes(&suite, &workspace.secrets())
-    };
+    let outcomes = results.outcomes(&suite, &workspace.secrets());
+    drop(results);
     let mut run_problems = Vec::new();
     for (case, outcome) in suite.cases.iter().zip(&outcomes) {
         run_problems.extend(case_problems(&snapshot.document, case, outcome));

@@ -40,7 +40,6 @@ pub(super) struct CaseOutcome {
 /// An attempt, judged by the claims as they stand.
 #[derive(Debug)]
 pub(super) struct JudgedAttempt {
-    pub subject: String,
     pub repeat: u32,
     pub evidence: Arc<Evidence>,
     pub judged: Vec<Judged>,
@@ -75,9 +74,10 @@ struct Remembered {
 }
 
 impl Results {
-    /// Uses these recordings from now on.
+    /// Uses these recordings from now on; what is known comes from them.
     pub(super) fn set_recordings(&mut self, recordings: Option<Arc<Recordings>>) {
         self.recordings = recordings;
+        self.attempts.clear();
         self.loaded.clear();
         self.outcomes.clear();
     }
@@ -85,6 +85,13 @@ impl Results {
     /// The recordings in use.
     pub(super) fn recordings(&self) -> Option<Arc<Recordings>> {
         self.recordings.clone()
+    }
+
+    /// Whether nothing is known about any case, so that nothing can be said about one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.attempts.is_empty()
+            && self.running.is_empty()
+            && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
     }
 
     /// A case begins to run.
@@ -175,7 +182,6 @@ impl Results {
         let attempts: Vec<JudgedAttempt> = fresh
             .iter()
             .map(|attempt| JudgedAttempt {
-                subject: attempt.subject.clone(),
                 repeat: attempt.repeat,
                 evidence: Arc::clone(&attempt.evidence),
                 judged: if attempt.evidence.error.is_some() {
