@@ -1,5 +1,7 @@
 //! Tests of the whole program: the real binary, real directories, real processes.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod cases;
 mod cli;
 mod replay;

@@ -391,7 +391,8 @@ struct Sum {
 impl Sum {
     fn of(cases: &[CaseResult], gates: &GateReport) -> Sum {
         let statuses = || cases.iter().map(|case| case.status);
-        let broken = statuses().any(|status| matches!(status, Status::Error | Status::Unknown));
+        let not_known = |status: Status| matches!(status, Status::Error | Status::Unknown);
+        let broken = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
         let failing = |run: &Arc<RunResult>| {
             let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
             verdicts.any(|status| status == Status::Fail)
@@ -405,6 +406,8 @@ impl Sum {
         } else {
             statuses().max().unwrap_or(Status::Skip)
         };
+        let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
+        let worst = of_gates.map_or(worst, |status| worst.max(status));
         let status = if gates_failed { worst.max(Status::Fail) } else { worst };
         Sum { status, failed: claims_failed || gates_failed, broken }
     }

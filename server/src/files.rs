@@ -56,7 +56,13 @@ impl DiskFiles {
                 return None;
             }
         }
-        Some(self.root.join(relative))
+        let real = self.root.join(relative);
+        // A symbolic link must not lead out either.
+        match (fs::canonicalize(&self.root), fs::canonicalize(&real)) {
+            (Ok(root), Ok(target)) => target.starts_with(&root).then_some(target),
+            // Nothing is there: whoever opens it is told so.
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => Some(real),
+        }
     }
 }
 
@@ -142,13 +148,18 @@ mod tests {
         std::fs::create_dir(directory.path().join("suite")).unwrap();
         std::fs::write(directory.path().join("secret"), "x").unwrap();
         std::fs::write(directory.path().join("suite/a.json"), "{}").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(directory.path().join("secret"), directory.path().join("suite/link")).unwrap();
         let files = DiskFiles::new(&directory.path().join("suite"));
+        assert_eq!(files.kind("link"), None);
+        assert!(files.read("link").is_err());
         assert_eq!(files.kind("a.json"), Some(FileKind::File));
         assert_eq!(files.kind("./x/../a.json"), None, "x does not exist");
         assert_eq!(files.kind("../secret"), None);
         assert!(files.read("../secret").is_err());
         assert!(files.read(directory.path().join("secret").to_str().unwrap()).is_err());
-        assert_eq!(files.list("."), [("a.json".to_owned(), FileKind::File)]);
+        assert!(files.list(".").contains(&("a.json".to_owned(), FileKind::File)));
+        assert_eq!(files.list(".."), []);
     }
 
     #[test]

@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn a_mistake_does_not_undo_its_neighbours() {
-        let text = "recordings: {redact_env: [CUSTOMER], enabled: maybe}\nlimits: 3\nthresholds: {pass_rate: 0.5}\n";
+        let text = "recordings: {redact_env: [CUSTOMER], enabled: maybe}\nlimits: 3\nnothing: {}\nthresholds: {pass_rate: 0.5}\n";
         let (settings, problems) = read(text);
         assert_eq!(settings.recordings.redact_env, ["CUSTOMER"]);
         assert!(settings.recordings.enabled);
         assert_eq!(settings.thresholds.pass_rate, Some(0.5));
-        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert_eq!(problems.len(), 3, "{problems:?}");
     }
 }

@@ -286,6 +286,8 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
                 .id(gate.name)
                 .elements(snippets(&report.source, &[Mark::at(report, at)]));
             let _ = writeln!(text, "{}\n", render(group));
+        } else if gate.status == Status::Unknown && !failed {
+            let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", gate.message);
         } else if wrong && !failed {
             let _ = writeln!(text, "{RED}gate failed{RED:#}: {} (the default of `{}`)\n", gate.message, gate.name);
         }

@@ -89,7 +89,7 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
         Status::Pass | Status::Warn => TestCaseStatus::success(),
         Status::Unknown | Status::Fail | Status::Error => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type(status_word(Status::Unknown)).set_message("no model is asked, so nothing is known");
+            status.set_type(Status::Unknown.as_str()).set_message("no model is asked, so nothing is known");
             status
         }
     };
@@ -158,7 +158,7 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
         })
         .collect();
     if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
-        status.set_type(worst.code.unwrap_or(status_word(run.status)));
+        status.set_type(worst.code.unwrap_or(run.status.as_str()));
         status.set_message(format!("{}: {}", worst.label, worst.outcome.message()));
     }
     let lines: Vec<String> =
@@ -167,20 +167,22 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
     status
 }
 
-fn status_word(status: Status) -> &'static str {
-    status.as_str()
-}
-
 /// The gates are a suite of their own, so that one that fails alone turns the build red.
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}: gates", report.title()));
     for gate in &result.gates.gates {
-        let status = if gate.status == Status::Fail {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_type("GATE_FAILED").set_message(&gate.message);
-            status
-        } else {
-            TestCaseStatus::success()
+        let status = match gate.status {
+            Status::Pass | Status::Warn | Status::Skip => TestCaseStatus::success(),
+            Status::Fail => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_type("GATE_FAILED").set_message(&gate.message);
+                status
+            }
+            Status::Unknown | Status::Error => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_type(gate.status.as_str()).set_message(&gate.message);
+                status
+            }
         };
         suite.add_test_case(named(report, gate.name.to_owned(), status));
     }
