@@ -159,6 +159,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             break;
         }
     }
+    let cancelled = cancel.is_cancelled();
     runtime.shutdown_background();
     for target in &targets {
         let text = match target.kind {
@@ -171,7 +172,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             None => output::print(&text)?,
         }
     }
-    Ok(exit_code(&reports, cancel.is_cancelled()))
+    Ok(exit_code(&reports, cancelled))
 }
 
 /// Which reports go where. People always get something to read on standard output.
@@ -299,7 +300,10 @@ async fn cancel_on_signal(cancel: CancellationToken) {
                 Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
             }
         }
-        waits.join_next().await;
+        // The end of the program ends the waiting too, which is no signal.
+        if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
+            return;
+        }
     }
     #[cfg(not(unix))]
     if tokio::signal::ctrl_c().await.is_err() {
