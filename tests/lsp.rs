@@ -309,6 +309,16 @@ fn garbage_on_the_wire_does_not_end_the_server() {
 }
 
 #[test]
+fn goodbyes_with_empty_parameters_are_understood() {
+    let mut client = Client::start(FILES);
+    let answer = client.request("shutdown", json!({}));
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert!(answer.get("error").is_none());
+    client.notify("exit", json!({}));
+    assert_eq!(client.exit_status(), Some(0));
+}
+
+#[test]
 fn the_server_ends_when_the_client_hangs_up() {
     let mut client = Client::start(FILES);
     client.open("kindlm.yaml");

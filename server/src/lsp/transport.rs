@@ -190,6 +190,7 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let method = request.method().to_owned();
         let id = request.id().cloned();
+        let request = without_odd_parameters(request);
         let Ok(answer) = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
             return Box::pin(std::future::ready(Ok(internal_error(&method, id))));
         };
@@ -203,6 +204,19 @@ where
                 Err(Panicked) => internal_error(&method, id),
             })
         })
+    }
+}
+
+/// `shutdown` and `exit` have no parameters; some clients send an empty object.
+fn without_odd_parameters(request: Request) -> Request {
+    if !matches!(request.method(), "shutdown" | "exit") || request.params().is_none() {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    let bare = Request::build(method);
+    match id {
+        Some(id) => bare.id(id).finish(),
+        None => bare.finish(),
     }
 }
 
