@@ -12,7 +12,7 @@ export const cache = resolve(repository, process.env.SPECLENS_CACHE ?? 'target/e
 
 /** The speclens program under test: `SPECLENS_BIN`, else the development build. */
 export function program() {
-  const path = resolve(process.env.SPECLENS_BIN ?? join(repository, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/speclens'));
+  const path = resolve(repository, process.env.SPECLENS_BIN ?? join(process.env.CARGO_TARGET_DIR ?? 'target', 'debug/speclens'));
   if (!existsSync(path)) throw new Error(`${path} does not exist: cargo build -p speclens`);
   return path;
 }
