@@ -22,3 +22,5 @@ mod template;
 mod fixture;
 #[cfg(test)]
 mod half_typed;
+#[cfg(test)]
+mod properties;

@@ -341,6 +341,9 @@ impl List<'_> {
         let fields = shape.fields(None);
         let required: Vec<&Field> = fields.iter().filter(|field| field.need == Need::Required).collect();
         let names: Vec<&str> = required.iter().map(|field| field.name).collect();
+        if names.is_empty() {
+            return;
+        }
         let text: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
         let stops: Vec<String> =
             names.iter().enumerate().map(|(index, name)| format!("{name}: ${{{}}}", index + 1)).collect();

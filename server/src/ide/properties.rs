@@ -1,0 +1,238 @@
+//! Properties of all features: the cursor's place as read from lines is the one that the tree says, and no
+//! text and no cursor makes anything panic or answer outside of the text.
+//!
+//! `SPECLENS_FUZZ_RUNS` sets the number of edited texts (400 without it).
+
+use speclens_schema::{
+    dialect::ScalarRules,
+    document::{Document, NodeRef, Pointer},
+    files::MemoryFiles,
+    json_schema::SpecFile,
+};
+
+use super::{
+    completion::complete,
+    context::{Context, Slot},
+    folding::folds,
+    hover::hover,
+    symbols::{Symbol, symbols},
+};
+
+/// What authors write: block and flow style, quotes, texts of several lines, comments, anchors.
+const SUITE: &str = r#"# A suite
+kindlm: 1
+project: "demo"
+suite: { name: a b, tags: [x, "y, z"] }
+providers:
+  openai:
+    apiKeyEnv: KEY
+models:
+- id: small
+  provider: openai
+  model: m
+  params: {temperature: 0.5,
+    stopSequences: ["}", ']']}
+prompts:
+  ask:
+    system: >-
+      Be {{tone}}: always
+      and: ever
+    user: "{{question}}
+      more"
+tests:
+  # first
+  - name: täst 😀
+    command: |
+      printf 'a: b'
+      # no comment
+      - no item
+    vars:
+      a: "x: y"
+
+      b: 'it''s'
+    expect: &e
+      toolCalls:
+      - tool: f
+        argsMatch: {id: 1, l: [1, {x: 2}]}
+      -   tool: g
+          shouldNotCall: true
+      output:
+        contains:
+          - a
+          - b: c
+        format: text # why
+  - {name: flow, command: "true", expect: {output: {contains: [a], maxLength: 3}}}
+  -
+    name: below
+    prompt: ask
+    models: [small]
+    tools:
+      - name: f
+        responses:
+          - when: { a: 1 }
+            then: x
+    expect: *e
+  - name: multi
+    command: echo one
+      two three
+    "expect": {
+      "guardrails": {
+        "pii": {},
+      },
+    }
+gates:
+  passRateMin: 0.5
+"#;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit.max(1) as u64).expect("it is below a usize")
+    }
+}
+
+/// Every key as written, with the mapping that it stands in.
+fn keys<'d>(node: NodeRef<'d>, at: &Pointer, found: &mut Vec<(Pointer, NodeRef<'d>)>) {
+    if node.alias().is_some() {
+        return;
+    }
+    for (index, item) in node.items().enumerate() {
+        keys(item, &at.index(index), found);
+    }
+    for entry in node.entries() {
+        found.push((at.clone(), entry.key));
+        keys(entry.value, &at.key(&entry.key.key_text()), found);
+    }
+}
+
+#[track_caller]
+fn check_keys(text: &str) {
+    let document = Document::read(text, ScalarRules::Yaml12);
+    assert!(document.is_intact(), "{:?}", document.problems());
+    let mut found = Vec::new();
+    keys(document.root().unwrap(), &Pointer::root(), &mut found);
+    assert!(found.len() > 50);
+    for (at, key) in found {
+        let quoted = text[key.range()].starts_with(['"', '\'']);
+        let cursor = if quoted { key.range().end - 1 } else { key.range().end };
+        // Below free values the schema says nothing, and so does the cursor.
+        let Some(context) = Context::find(&document, SpecFile::KindLm, cursor) else {
+            let is_free = ["/argsMatch", "/when", "/contains"].iter().any(|name| at.as_str().contains(name));
+            assert!(is_free, "{at} {} was not found", key.key_text());
+            continue;
+        };
+        assert!(matches!(context.slot, Slot::Key { .. }), "{at} {}: {context:?}", key.key_text());
+        assert_eq!(context.at, at, "{}", key.key_text());
+        assert_eq!(context.node.map(NodeRef::range), document.find(&at).map(NodeRef::range));
+    }
+}
+
+#[test]
+fn lines_and_tree_agree_where_the_cursor_is() {
+    check_keys(SUITE);
+    check_keys(&SUITE.replace('\n', "\r\n"));
+    check_keys(&format!("\u{feff}{SUITE}"));
+}
+
+fn visit(document: &Document, offset: usize) {
+    let text = String::from(document.text());
+    let files = MemoryFiles::new("/", [("a.json", "{}"), ("d/b.json", "{}")]);
+    for item in complete(document, SpecFile::KindLm, offset, &files) {
+        let range = item.edit.range;
+        assert!(range.start <= offset && offset <= range.end, "{offset} {range:?} {}\n{text}", item.label);
+        assert!(!text[range].contains('\n'), "{}", item.label);
+        assert!(!item.label.is_empty());
+    }
+    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, &files) {
+        assert!(text.get(hover.range).is_some());
+    }
+}
+
+fn check_symbols(symbols: &[Symbol], text: &str) {
+    for symbol in symbols {
+        assert!(text.get(symbol.range.clone()).is_some(), "{symbol:?}\n{text}");
+        let (range, selection) = (&symbol.range, &symbol.selection);
+        assert!(range.start <= selection.start && selection.end <= range.end, "{symbol:?}\n{text}");
+        assert!(!symbol.name.is_empty());
+        check_symbols(&symbol.children, text);
+    }
+}
+
+#[test]
+fn no_cursor_makes_anything_panic() {
+    let document = Document::read(SUITE, ScalarRules::Yaml12);
+    (0..=SUITE.len()).filter(|at| SUITE.is_char_boundary(*at)).for_each(|at| visit(&document, at));
+    let cuts = (0..SUITE.len()).filter(|at| SUITE.is_char_boundary(*at));
+    for cut in cuts.step_by(3) {
+        let document = Document::read(&SUITE[..cut], ScalarRules::Yaml12);
+        visit(&document, cut);
+    }
+}
+
+#[test]
+fn no_text_makes_anything_panic() {
+    const SNIPPETS: &[&str] = &[
+        "\"",
+        "'",
+        "[",
+        "]",
+        "{",
+        "}",
+        "- ",
+        "-",
+        ": ",
+        ":",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "  ",
+        "#",
+        "# speclens: allow(",
+        "{{",
+        "}}",
+        "|\n",
+        "&a ",
+        "*a",
+        "!x ",
+        "😀",
+        "? ",
+        "---\n",
+        "key: ",
+        "schemaFile: ",
+        "\u{feff}",
+        ",",
+        "\\",
+        "@",
+        "%",
+    ];
+    let runs = std::env::var("SPECLENS_FUZZ_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(400);
+    let mut random = Random(0x5eed_0001);
+    for _ in 0..runs {
+        let mut text = SUITE.to_owned();
+        let mut document = Document::read(&text, ScalarRules::Yaml12);
+        for _ in 0..1 + random.below(4) {
+            let boundary = |at: usize, text: &str| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let start = boundary(random.below(text.len() + 1), &text);
+            let end = boundary((start + [0, 0, 1, 3, 40][random.below(5)]).min(text.len()), &text).max(start);
+            let new = SNIPPETS[random.below(SNIPPETS.len())];
+            text.replace_range(start..end, new);
+            document.edit(start..end, new);
+            document.refresh();
+            for at in [start, boundary(start + new.len(), &text), boundary(random.below(text.len() + 1), &text)] {
+                visit(&document, at);
+            }
+        }
+        check_symbols(&symbols(&document, SpecFile::KindLm), &text);
+        for fold in folds(&document) {
+            assert!(
+                text.get(fold.range.clone()).is_some_and(|folded| folded.contains(['\n', '\r'])),
+                "{fold:?}\n{text}"
+            );
+        }
+    }
+}
