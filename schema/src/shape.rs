@@ -299,7 +299,7 @@ impl Shape {
         names.extend(closed.into_iter().flatten().filter_map(Value::as_str));
         names
             .into_iter()
-            .filter_map(|name| Some(Field { name, need: need(name), shape: self.step(name, node)? }))
+            .filter_map(|name| Some(Field { name, need: need(name), shape: shape.step(name, None)? }))
             .collect()
     }
 

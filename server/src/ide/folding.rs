@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
+use ropey::RopeSlice;
 use speclens_schema::document::{Document, NodeRef};
-
-use super::line::Line;
 
 /// Something that can be folded. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,26 +25,48 @@ pub enum FoldKind {
 
 /// Everything that can be folded, in the order of the text; on each line only the largest.
 pub fn folds(document: &Document) -> Vec<Fold> {
-    let mut finder = Finder { document, lines: Vec::new() };
+    let mut finder = Finder { document, lines: lines(document), found: Vec::new() };
     if let Some(root) = document.root() {
         finder.children(root);
     }
     finder.comments();
-    let mut lines = finder.lines;
+    let Finder { lines, mut found, .. } = finder;
     // The largest first.
-    lines.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    lines.dedup_by_key(|(range, _)| range.start);
-    let text = document.text();
-    lines
+    found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    found.dedup_by_key(|(range, _)| range.start);
+    found
         .into_iter()
-        .map(|(range, kind)| Fold { range: text.line_to_byte(range.start)..Line::of(text, range.end).end(), kind })
+        .map(|(range, kind)| Fold { range: lines[range.start].start..lines[range.end].end, kind })
         .collect()
 }
 
 struct Finder<'d> {
     document: &'d Document,
+    lines: Vec<LineFacts>,
     /// First and last line.
-    lines: Vec<(Range<usize>, FoldKind)>,
+    found: Vec<(Range<usize>, FoldKind)>,
+}
+
+/// What has to be known about a line.
+struct LineFacts {
+    start: usize,
+    /// Without the line break.
+    end: usize,
+    first: Option<u8>,
+}
+
+fn lines(document: &Document) -> Vec<LineFacts> {
+    let mut start = 0;
+    let facts = |line: RopeSlice<'_>| {
+        let length = line.len_bytes();
+        let first =
+            line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')).filter(|byte| !matches!(byte, b'\n' | b'\r'));
+        let ends = (0..length.min(2)).take_while(|back| matches!(line.byte(length - 1 - back), b'\n' | b'\r')).count();
+        let facts = LineFacts { start, end: start + length - ends, first };
+        start += length;
+        facts
+    };
+    document.text().lines().map(facts).collect()
 }
 
 impl Finder<'_> {
@@ -64,33 +85,37 @@ impl Finder<'_> {
         }
     }
 
+    fn line_of(&self, at: usize) -> usize {
+        self.lines.partition_point(|line| line.start <= at).saturating_sub(1)
+    }
+
     fn add(&mut self, range: Range<usize>) {
-        let text = self.document.text();
-        let first = text.byte_to_line(range.start);
+        let first = self.line_of(range.start);
+        if range.end <= self.lines[first].end {
+            return;
+        }
         // A node that ends with a line break ends on the line before; so do blank lines at its end.
-        let mut last = text.byte_to_line(range.end);
-        if last > first && text.line_to_byte(last) == range.end {
+        let mut last = self.line_of(range.end);
+        if last > first && self.lines[last].start == range.end {
             last -= 1;
         }
-        while last > first && Line::of(text, last).is_blank() {
+        while last > first && self.lines[last].first.is_none() {
             last -= 1;
         }
         if last > first {
-            self.lines.push((first..last, FoldKind::Node));
+            self.found.push((first..last, FoldKind::Node));
         }
     }
 
     fn comments(&mut self) {
-        let text = self.document.text();
         let mut first = None;
-        let count = text.len_lines();
-        for number in 0..=count {
-            let is_comment = number < count && starts_with_hash(text.line(number));
+        for number in 0..=self.lines.len() {
+            let is_comment = self.lines.get(number).is_some_and(|line| line.first == Some(b'#'));
             match (is_comment, first) {
                 (true, None) => first = Some(number),
                 (false, Some(begin)) => {
                     if number - begin > 1 && !self.is_in_text(begin) {
-                        self.lines.push((begin..number - 1, FoldKind::Comment));
+                        self.found.push((begin..number - 1, FoldKind::Comment));
                     }
                     first = None;
                 }
@@ -101,14 +126,10 @@ impl Finder<'_> {
 
     /// Whether a line belongs to a text of several lines, so that `#` begins no comment.
     fn is_in_text(&self, line: usize) -> bool {
-        let at = self.document.text().line_to_byte(line);
+        let at = self.lines[line].start;
         let node = self.document.find(&self.document.pointer_at(at));
         node.is_some_and(|node| node.text().is_some() && node.range().start < at && at < node.range().end)
     }
-}
-
-fn starts_with_hash(line: ropey::RopeSlice<'_>) -> bool {
-    line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(b'#')
 }
 
 #[cfg(test)]
@@ -116,7 +137,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::fixture::Fixture;
+    use crate::ide::{fixture::Fixture, line::Line};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {

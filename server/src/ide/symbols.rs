@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    document::{Document, NodeRef, Shape as NodeShape},
+    document::{Document, EntryRef, NodeRef, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type},
 };
@@ -65,77 +65,64 @@ pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
 /// What a section holds.
 fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
     if let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) {
-        let naming = names::name_of(&item);
-        let section_items = section.items().enumerate();
-        return section_items.filter_map(|(index, node)| self::item(node, &item, naming, index)).collect();
+        let kind = ItemKind {
+            naming: names::name_of(&item),
+            claims: item.fields(None).iter().find(|field| field.shape.holds_claims()).map(|field| field.name),
+            alternatives: item.alternatives(),
+        };
+        return section.items().enumerate().filter_map(|(index, node)| kind.symbol(node, index)).collect();
     }
-    let is_open = shape.map_value().is_some();
-    section
-        .entries()
-        .filter(|entry| is_open || entry.value.shape() == NodeShape::Mapping || shape.kind() == Type::Mapping)
-        .map(|entry| {
-            let key = entry.key.range();
-            let range = key.start..entry.value.range().end.max(key.end);
-            let name = named(&entry.key.key_text());
-            let kind = SymbolKind::Entry;
-            Symbol { name, detail: brief(entry.value), kind, range, selection: key, children: Vec::new() }
-        })
-        .collect()
+    section.entries().map(|entry| leaf(entry, SymbolKind::Entry, brief(entry.value))).collect()
 }
 
-fn item(node: NodeRef<'_>, shape: &Shape, naming: Option<&str>, index: usize) -> Option<Symbol> {
-    let claims = claims(node, shape);
-    let is_test = shape.fields(None).iter().any(|field| field.shape.holds_claims());
-    let name = naming.and_then(|field| node.get(field)).filter(|name| name.text().is_some_and(|text| !text.is_empty()));
-    let range = node.range();
-    let selection = name.map(NodeRef::range).filter(|name| range.start <= name.start && name.end <= range.end);
-    let first_line = range.start..node.entries().next().map_or(range.end, |entry| entry.key.range().end);
-    let detail = shape
-        .alternatives()
-        .into_iter()
-        .find_map(|field| {
+fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
+    let key = entry.key.range();
+    let range = key.start..entry.value.range().end.max(key.end);
+    Symbol { name: named(&entry.key.key_text()), detail, kind, range, selection: key, children: Vec::new() }
+}
+
+/// What the items of a list are.
+struct ItemKind {
+    /// The key of their name.
+    naming: Option<&'static str>,
+    /// The key below which their claims stand.
+    claims: Option<&'static str>,
+    /// The keys one of which says what they do.
+    alternatives: Vec<&'static str>,
+}
+
+impl ItemKind {
+    fn symbol(&self, node: NodeRef<'_>, index: usize) -> Option<Symbol> {
+        let is_test = self.claims.is_some();
+        let name = self.naming.and_then(|field| node.get(field));
+        let name = name.filter(|name| name.text().is_some_and(|text| !text.is_empty()));
+        let range = node.range();
+        let selection = name.map(NodeRef::range).filter(|name| range.start <= name.start && name.end <= range.end);
+        let head = range.start..node.entries().next().map_or(range.end, |entry| entry.key.range().end);
+        let detail = self.alternatives.iter().find_map(|field| {
             let text = first_line_of(node.get(field)?.text()?)?;
             // A command speaks for itself.
-            Some(if field == "command" { text } else { format!("{field} {text}") })
-        })
-        .unwrap_or_default();
-    let kind = if is_test { SymbolKind::Test } else { SymbolKind::Entry };
-    let noun = if is_test { "test" } else { "entry" };
-    let name = match name.and_then(NodeRef::text) {
-        Some(name) => named(name),
-        None if node.shape() == NodeShape::Mapping || is_test => format!("({noun} {} without a name)", index + 1),
-        None => return None,
-    };
-    Some(Symbol { name, detail, kind, selection: selection.unwrap_or(first_line), range, children: claims })
-}
-
-/// The claims of a test: each key, or each item of a key's list.
-fn claims(node: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
-    let Some(field) = shape.fields(Some(node)).into_iter().find(|field| field.shape.holds_claims()) else {
-        return Vec::new();
-    };
-    let (Some(held), outer) = (node.get(field.name), node.range()) else { return Vec::new() };
-    let claim = |entry: speclens_schema::document::EntryRef<'_>| {
-        let key = entry.key.range();
-        let range = key.start..entry.value.range().end.max(key.end);
-        let selection = key;
-        // Claims behind an alias stand elsewhere: they belong to the node that holds the alias.
-        let is_inside = outer.start <= range.start && range.end <= outer.end;
-        let name = entry.key.key_text();
-        let detail = parts(entry.value);
-        is_inside.then(|| Symbol {
-            name: named(&name),
-            detail,
-            kind: SymbolKind::Claim,
-            range,
-            selection,
-            children: Vec::new(),
-        })
-    };
-    if held.is_through_alias() || held.alias().is_some() {
-        return Vec::new();
+            Some(if *field == "command" { text } else { format!("{field} {text}") })
+        });
+        let kind = if is_test { SymbolKind::Test } else { SymbolKind::Entry };
+        let noun = if is_test { "test" } else { "entry" };
+        let name = match name.and_then(NodeRef::text) {
+            Some(name) => named(name),
+            None if node.shape() == NodeShape::Mapping || is_test => format!("({noun} {} without a name)", index + 1),
+            None => return None,
+        };
+        let selection = selection.unwrap_or(if head.end <= range.end { head } else { range.clone() });
+        Some(Symbol { name, detail: detail.unwrap_or_default(), kind, selection, range, children: self.claims(node) })
     }
-    held.entries().filter_map(claim).collect()
+
+    /// The claims of a test, one per key. Those behind an alias stand elsewhere.
+    fn claims(&self, node: NodeRef<'_>) -> Vec<Symbol> {
+        let held = self.claims.and_then(|field| node.get(field));
+        let Some(held) = held.filter(|held| !held.is_through_alias() && held.alias().is_none()) else {
+            return Vec::new();
+        };
+        held.entries().map(|entry| leaf(entry, SymbolKind::Claim, parts(entry.value))).collect()
+    }
 }
 
 /// The parts of a claim, in one line.
