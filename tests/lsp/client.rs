@@ -180,7 +180,8 @@ impl Client {
         self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// Waits for a message that fits. Requests of the server are answered with nothing on the way.
+    /// Waits for a message that fits. Requests of the server are answered with nothing on the way, but for
+    /// questions to the person.
     pub fn wait(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(found) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(found);
@@ -194,7 +195,8 @@ impl Client {
             if fits(&message) {
                 return message;
             }
-            if message.get("id").is_some() && message.get("method").is_some() {
+            let question = message["method"] == "window/showMessageRequest";
+            if message.get("id").is_some() && message.get("method").is_some() && !question {
                 self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
             }
             self.waiting.push(message);
