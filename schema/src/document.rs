@@ -21,13 +21,13 @@ mod value;
 mod view;
 
 use std::{
-    collections::HashMap,
     hash::{Hash, Hasher},
-    ops::Range,
+    ops::{Deref, Range},
     sync::Arc,
 };
 
 use ropey::Rope;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::ScalarRules,
@@ -58,7 +58,7 @@ const JOIN_LIMIT: usize = 64 * 1024;
 pub struct Document {
     text: Rope,
     rules: ScalarRules,
-    blocks: Arc<Vec<Arc<Block>>>,
+    blocks: Arc<Vec<Slot>>,
     /// Where each block begins, in bytes.
     starts: Arc<Vec<usize>>,
     index: Arc<Index>,
@@ -68,6 +68,52 @@ pub struct Document {
     whole_problem: Option<Fault>,
 }
 
+/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
+/// of blocks would cost more than all the rest.
+#[derive(Clone, Debug)]
+struct Slot {
+    block: Arc<Block>,
+    length: usize,
+    kind: BlockKind,
+    pieces: usize,
+    /// The entries or items that it holds.
+    children: usize,
+    has_anchors: bool,
+    open_ended: bool,
+    /// Whether it has mistakes, repeated keys or aliases.
+    remarkable: bool,
+    allows: bool,
+}
+
+impl Slot {
+    fn new(block: Arc<Block>) -> Slot {
+        let children = match block.root.as_ref().map(|root| &root.kind) {
+            Some(NodeKind::Mapping(entries)) => entries.len(),
+            Some(NodeKind::Sequence(items)) => items.len(),
+            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
+        };
+        Slot {
+            length: block.length,
+            kind: block.kind,
+            pieces: block.pieces,
+            children,
+            has_anchors: !block.anchors.is_empty(),
+            open_ended: block.open_ended,
+            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
+            allows: !block.allows.is_empty(),
+            block,
+        }
+    }
+}
+
+impl Deref for Slot {
+    type Target = Arc<Block>;
+
+    fn deref(&self) -> &Arc<Block> {
+        &self.block
+    }
+}
+
 /// Where the root's entries and the lists' items are found.
 #[derive(Debug, Default)]
 struct Index {
@@ -75,7 +121,7 @@ struct Index {
     /// The lists among them whose items are blocks.
     lists: Vec<List>,
     /// Blocks that define a name, in order.
-    anchors: Arc<HashMap<Box<str>, Vec<usize>>>,
+    anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
 }
 
 #[derive(Debug)]
@@ -133,7 +179,7 @@ impl Document {
     #[cfg(test)]
     fn read_uncut(text: &str, rules: ScalarRules) -> Document {
         let mut document = Document::unread(text, rules);
-        document.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, 1, None))]);
+        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, 1, None)))]);
         document
     }
 
@@ -164,7 +210,7 @@ impl Document {
             None => {
                 let text = String::from(&self.text);
                 let suspect = self.suspect_of_whole(&pending);
-                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, 1, suspect))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, 1, suspect)))]);
             }
             Some(spans) => self.refresh_blocks(&spans, &pending),
         }
@@ -179,7 +225,7 @@ impl Document {
         let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
         match (events::parse(text), damaged) {
             (Ok(parsed), true) if matches!(parsed.root, Some(Node { kind: NodeKind::Mapping(_), .. })) => {
-                self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, 1, None))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, 1, None)))]);
             }
             (Err(error), false) => {
                 let message = format!("not YAML: {}", error.message);
@@ -206,7 +252,7 @@ impl Document {
                 None
             }
         };
-        let mut blocks: Vec<Arc<Block>> = Vec::with_capacity(spans.len());
+        let mut blocks: Vec<Slot> = Vec::with_capacity(spans.len());
         let mut index = 0;
         // Both lists are in order: one walk through the old blocks serves all.
         let mut cursor = 0;
@@ -234,13 +280,13 @@ impl Document {
                 && !(block.open_ended && self.successor_changed(spans, index + block.pieces, pending))
             {
                 index += block.pieces;
-                blocks.push(Arc::clone(block));
+                blocks.push(block.clone());
                 continue;
             }
             let suspect = self.suspect(span, pending);
             let (block, pieces) = self.parse_span(spans, index, kind, suspect);
             index += pieces;
-            blocks.push(Arc::new(block));
+            blocks.push(Slot::new(Arc::new(block)));
         }
         self.adopt(blocks);
     }
@@ -329,7 +375,7 @@ impl Document {
         (alone, 1)
     }
 
-    fn adopt(&mut self, blocks: Vec<Arc<Block>>) {
+    fn adopt(&mut self, blocks: Vec<Slot>) {
         let mut starts = Vec::with_capacity(blocks.len());
         let mut at = 0;
         for block in &blocks {
@@ -344,15 +390,14 @@ impl Document {
     }
 
     /// Where names are defined. Most edits touch none.
-    fn anchors_of(&self, blocks: &[Arc<Block>]) -> Arc<HashMap<Box<str>, Vec<usize>>> {
-        let same = |(old, new): (&Arc<Block>, &Arc<Block>)| {
-            Arc::ptr_eq(old, new) || (old.anchors.is_empty() && new.anchors.is_empty())
-        };
+    fn anchors_of(&self, blocks: &[Slot]) -> Arc<FxHashMap<Box<str>, Vec<usize>>> {
+        let same =
+            |(old, new): (&Slot, &Slot)| Arc::ptr_eq(&old.block, &new.block) || !(old.has_anchors || new.has_anchors);
         if self.blocks.len() == blocks.len() && self.blocks.iter().zip(blocks).all(same) {
             return Arc::clone(&self.index.anchors);
         }
-        let mut anchors: HashMap<Box<str>, Vec<usize>> = HashMap::new();
-        for (number, block) in blocks.iter().enumerate() {
+        let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+        for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
             for anchor in &block.anchors {
                 let places = anchors.entry(anchor.name.clone()).or_default();
                 if places.last() != Some(&number) {
@@ -375,33 +420,33 @@ impl Document {
 
     /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.starts.iter().copied().zip(self.blocks.iter())
+        self.starts.iter().copied().zip(self.blocks.iter().map(|slot| &slot.block))
     }
 
     /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
-        node.block().map(|block| (self.starts[block], &self.blocks[block]))
+        node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
     /// A number that changes when a block changes, or a block that one of its aliases leads to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
-        let mut hasher = std::hash::DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         block.id().hash(&mut hasher);
-        let mut waiting: Vec<&Block> = vec![block];
-        let mut seen = vec![block.id()];
-        while let Some(block) = waiting.pop() {
-            for alias in &block.aliases {
-                for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
-                    let target = &self.blocks[place];
-                    if !seen.contains(&target.id()) {
-                        target.id().hash(&mut hasher);
-                        seen.push(target.id());
-                        waiting.push(target);
-                    }
+        self.fingerprint(block, &mut hasher, &mut vec![block.id()]);
+        hasher.finish()
+    }
+
+    fn fingerprint(&self, block: &Block, hasher: &mut FxHasher, seen: &mut Vec<u64>) {
+        for alias in &block.aliases {
+            for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
+                let target = &self.blocks[place];
+                if !seen.contains(&target.id()) {
+                    target.id().hash(hasher);
+                    seen.push(target.id());
+                    self.fingerprint(target, hasher, seen);
                 }
             }
         }
-        hasher.finish()
     }
 
     /// Whether the text could not be cut, so that it is one block.
@@ -412,7 +457,9 @@ impl Document {
     /// What cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for (number, (start, block)) in self.blocks().enumerate() {
+        let remarkable =
+            self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
+        for (number, (&start, block)) in remarkable {
             problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 let message = format!("no `&{}` stands before this alias", name.name);
@@ -484,32 +531,29 @@ impl Document {
 }
 
 impl Index {
-    fn of(blocks: &[Arc<Block>]) -> Index {
+    fn of(blocks: &[Slot]) -> Index {
         let mut index = Index::default();
         // The list that items belong to, also when something broken stands between them.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
-            match (block.kind, block.root.as_ref().map(|root| &root.kind)) {
-                (BlockKind::Entry | BlockKind::Head, Some(NodeKind::Mapping(entries))) => {
-                    for entry in 0..entries.len() {
-                        let items = (block.kind == BlockKind::Head && entry + 1 == entries.len()).then(Vec::new);
+            match block.kind {
+                BlockKind::Entry | BlockKind::Head => {
+                    for entry in 0..block.children {
+                        let items = (block.kind == BlockKind::Head && entry + 1 == block.children).then(Vec::new);
                         if items.is_some() {
-                            let key = match &entries[entry].key.kind {
-                                NodeKind::Scalar { value, .. } => value.to_string(),
-                                NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => String::new(),
-                            };
                             list = Some(index.entries.len());
+                            let key = block.key_of(entry);
                             index.lists.push(List { key, entry: index.entries.len(), first_block: number });
                         }
                         index.entries.push(IndexEntry { block: number, entry, items });
                     }
                 }
-                (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(found))) => {
+                BlockKind::Item | BlockKind::MisplacedItem => {
                     if let Some(items) = list.and_then(|list: usize| index.entries[list].items.as_mut()) {
-                        items.extend((0..found.len()).map(|item| (number, item)));
+                        items.extend((0..block.children).map(|item| (number, item)));
                     }
                 }
-                _ => {}
+                BlockKind::Whole | BlockKind::Stray => {}
             }
         }
         index

@@ -32,7 +32,8 @@ fn is_comment(text: &str, at: usize) -> bool {
 impl Document {
     /// Every comment that allows something.
     pub fn allowances(&self) -> Vec<Allowance> {
-        let places = self.blocks().flat_map(|(start, block)| block.allows.iter().map(move |at| start + at));
+        let allowing = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.allows);
+        let places = allowing.flat_map(|(start, slot)| slot.block.allows.iter().map(move |at| start + at));
         places.filter_map(|at| self.allowance(at)).collect()
     }
 

@@ -186,6 +186,16 @@ impl Block {
         }
     }
 
+    /// The key of one of its entries, as written.
+    pub(super) fn key_of(&self, entry: usize) -> String {
+        match self.root.as_ref().map(|root| &root.kind) {
+            Some(NodeKind::Mapping(entries)) => {
+                entries.get(entry).and_then(|entry| key_text(&entry.key)).unwrap_or_default().to_owned()
+            }
+            Some(NodeKind::Sequence(_) | NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => String::new(),
+        }
+    }
+
     /// Its extent in bytes.
     pub fn length(&self) -> usize {
         self.length

@@ -302,7 +302,7 @@ impl<'d> NodeRef<'d> {
 
     /// The entry with this key.
     pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
-        self.entries().find(|entry| entry.key.key_text() == key)
+        self.entries().find(|entry| entry.key.is_key(key))
     }
 
     /// The value of this key.
@@ -324,6 +324,15 @@ impl<'d> NodeRef<'d> {
             Shape::Sequence => self.item_at(step.parse().ok()?),
             Shape::Mapping => self.get(step),
             Shape::Scalar | Shape::Dangling => None,
+        }
+    }
+
+    /// Whether this is the key `name`; see [`NodeRef::key_text`].
+    fn is_key(self, name: &str) -> bool {
+        match self.scalar() {
+            Some(Scalar::Text | Scalar::Timestamp) => self.text() == Some(name),
+            Some(Scalar::Null | Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => self.key_text() == name,
+            None => name.is_empty(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxHashMap;
+
 use crate::{
     document::Pointer,
     problem::{Code, Edit, Fix, Problem},
@@ -124,7 +126,8 @@ pub(super) fn absolute(named: &Named, index: usize, start: usize) -> (Pointer, s
 }
 
 fn duplicates<'n>(names: impl Iterator<Item = Placed<'n>>, what: &str, problems: &mut Vec<Problem>) {
-    let mut seen: HashMap<&str, Placed<'n>> = HashMap::with_capacity(names.size_hint().1.unwrap_or(0));
+    let mut seen: FxHashMap<&str, Placed<'n>> = FxHashMap::default();
+    seen.reserve(names.size_hint().1.unwrap_or(0));
     for place in names {
         let name = place.named.name.as_str();
         if let Some(first) = seen.get(name) {
