@@ -123,6 +123,19 @@ function scenario.tests(T)
     vim.cmd.only()
   end)
 
+  test(':Speclens cancel ends a run', function()
+    T.replace('echo hello', 'sleep 600')
+    T.run_lens('name: greets', '▶ Run')
+    T.state('greets', '… running')
+    vim.cmd.Speclens('cancel')
+    wait('the end of the run', function()
+      return not table.concat(T.titles('name: greets')):find('running', 1, true)
+    end)
+    for _, it in ipairs(failures()) do
+      assert(it.lnum > T.line('name: finds the order'), it.message) -- those of earlier tests stay
+    end
+  end)
+
   test(':Speclens completes its subcommands', function()
     is({ 'cancel', 'log', 'restart', 'run', 'run-file', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
     is({ 'run', 'run-file' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))

@@ -135,7 +135,27 @@ function T.cursor(text)
   vim.api.nvim_win_set_cursor(0, { line + 1, column - 1 })
 end
 
---- Runs the lens with this title on the line, as `vim.lsp.codelens.run()` does after the choice from its list.
+local choice -- of a lens
+
+--- Choices that the server offered, of each question that it asked; answered by `T.answer`.
+T.questions = {}
+
+vim.ui.select = function(items, options, done)
+  local is_lens = options.kind == 'codelens'
+  local wanted = is_lens and choice or T.answer
+  local titles = vim.tbl_map(options.format_item, items)
+  if not is_lens then
+    table.insert(T.questions, titles)
+  end
+  for i, item in ipairs(items) do
+    if titles[i]:find(wanted, 1, true) then
+      return done(item)
+    end
+  end
+  error(('no %s among %s'):format(wanted, vim.inspect(titles)))
+end
+
+--- Runs the lens with this title on the line, by `vim.lsp.codelens.run()` and, where the line has several, a choice from its list.
 function T.run_lens(text, title)
   T.wait('a lens ' .. title, function()
     return vim.tbl_contains(T.titles(text), function(it)
@@ -143,17 +163,8 @@ function T.run_lens(text, title)
     end, { predicate = true })
   end)
   T.cursor(text)
-  local choose = vim.ui.select
-  vim.ui.select = function(items, options, done)
-    for _, item in ipairs(items) do
-      if options.format_item(item):find(title, 1, true) then
-        return done(item)
-      end
-    end
-    error('no choice ' .. title)
-  end
+  choice = title
   vim.lsp.codelens.run()
-  vim.ui.select = choose
 end
 
 function T.replace(old, new)

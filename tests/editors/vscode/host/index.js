@@ -26,6 +26,7 @@ const problems = () => from('speclens').filter((problem) => problem.severity ===
 const runProblems = () => from('speclens run');
 const lenses = async () => (await commands.executeCommand('vscode.executeCodeLensProvider', spec.uri, 100)) ?? [];
 const lineOf = (text) => spec.positionAt(spec.getText().indexOf(text)).line;
+const inGreets = (problem) => problem.range.start.line < lineOf('name: finds the order');
 const run = (test) => commands.executeCommand('speclens.run', { uri: spec.uri.toString(), test });
 
 /** The titles of the lenses above the line that contains `text`. */
@@ -135,6 +136,25 @@ const tests = {
     const transcript = await until('the transcript', () => workspace.textDocuments.find((document) => document.uri.scheme === 'speclens-transcript'));
     assert.match(transcript.getText(), /status: delivered/);
     await window.showTextDocument(spec, vscode.ViewColumn.One);
+  },
+
+  async 'a run can be cancelled from the palette'() {
+    await replace('echo hello', 'sleep 600');
+    await run('greets');
+    await state('greets', '… running');
+    await commands.executeCommand('speclens.cancelRuns');
+    await until('the end of the run', async () => !(await titles('name: greets')).some((title) => title.includes('running')));
+    assert.deepEqual(runProblems().filter(inGreets), []);
+  },
+
+  async 'a run that breaks is a problem at the command'() {
+    await replace('echo hello', 'echo hello; sleep 600');
+    await replace('tests:', 'defaults:\n  timeoutMs: 1000\ntests:');
+    await run('greets');
+    const problem = await until('the problem', () => runProblems().find(inGreets));
+    assert.match(spec.getText(problem.range), /sleep 600/);
+    assert.match(problem.message, /timed out/);
+    await state('greets', '! broke');
   },
 
   async 'settings change how failures are shown'() {
