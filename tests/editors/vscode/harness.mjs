@@ -253,7 +253,7 @@ class Window {
     const [x, y] = [panel.x + panel.width / 2, panel.y - 2]; // the sash
     await this.page.mouse.move(x, y, { steps: 3 });
     await this.page.mouse.down();
-    await this.page.mouse.move(x, y + 160, { steps: 5 });
+    await this.page.mouse.move(x, y + 125, { steps: 5 });
     await this.page.mouse.up();
     await this.page.mouse.move(5, 5);
     await this.squiggle(); // of the last test, too, now that it is in sight
