@@ -93,6 +93,23 @@ impl Backend {
         }
     }
 
+    /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
+    fn consult_whole(&self, uri: String) {
+        let session = Arc::clone(&self.session);
+        tokio::task::spawn_blocking(move || {
+            let Some(mut snapshot) = session.snapshot(&uri) else { return };
+            let before = snapshot.document.verdict();
+            snapshot.document.consult_whole(&String::from(snapshot.document.text()));
+            if snapshot.document.verdict() == before {
+                return;
+            }
+            if let Some(open) = session.state().open.get_mut(&uri).filter(|open| open.version == snapshot.version) {
+                open.document = snapshot.document;
+            }
+            session.analyse(&uri);
+        });
+    }
+
     /// Files changed on the disk: what was seen of them is void.
     fn files_changed(&self) {
         let refreshes = {
@@ -212,7 +229,7 @@ impl LanguageServer for Backend {
         let rules = place.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules);
         let open = Open {
             version: document.version,
-            document: Document::read(&document.text, rules),
+            document: Document::read_cut(&document.text, rules),
             analyzer: Analyzer::new(place.dialect().unwrap_or(Dialect::KindLm)),
             place,
             results: Arc::default(),
@@ -220,6 +237,7 @@ impl LanguageServer for Backend {
         };
         self.session.state().open.insert(document.uri.0.clone(), open);
         self.session.analyse(&document.uri.0);
+        self.consult_whole(document.uri.0);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
@@ -237,18 +255,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
-        let uri = params.text_document.uri.0;
-        let session = Arc::clone(&self.session);
-        // Reading the whole has the last word; it takes too long for a keystroke.
-        tokio::task::spawn_blocking(move || {
-            let Some(mut snapshot) = session.snapshot(&uri) else { return };
-            let text = String::from(snapshot.document.text());
-            snapshot.document.consult_whole(&text);
-            if let Some(open) = session.state().open.get_mut(&uri).filter(|open| open.version == snapshot.version) {
-                open.document = snapshot.document;
-            }
-            session.analyse(&uri);
-        });
+        self.consult_whole(params.text_document.uri.0);
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use speclens_runner::{
@@ -17,6 +18,9 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::session::{Running, Session, Snapshot};
 use crate::workspace;
+
+/// A client that has not answered by then is not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -112,10 +116,15 @@ struct Planned {
 }
 
 impl Planned {
+    /// Asks the client for a place to show progress. One that does not answer must not hold up the run.
+    async fn may_show_progress(&self) -> bool {
+        let asked = self.session.client.create_work_done_progress(self.progress.clone());
+        matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
+    }
+
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
         let left_out = self.suite.cases.len() - cases.len();
-        let shows_progress = self.snapshot.abilities.progress
-            && self.session.client.create_work_done_progress(self.progress.clone()).await.is_ok();
+        let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let workspace = workspace::settings_for(&self.snapshot.place.directory);
         let recordings = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner).recordings();
         let job = Job {
@@ -134,7 +143,8 @@ impl Planned {
         };
         let (events, mut told) = mpsc::unbounded_channel();
         let running = tokio::spawn(run(job, options, cancel, events));
-        let mut listener = Listener { planned: &self, shows_progress, attempts: 0, done: 0, failed: 0 };
+        let mut listener =
+            Listener { planned: &self, shows_progress, attempts: 0, done: 0, failed: 0, under_way: Vec::new() };
         while let Some(event) = told.recv().await {
             listener.event(event).await;
         }
@@ -154,6 +164,8 @@ struct Listener<'p> {
     attempts: usize,
     done: usize,
     failed: usize,
+    /// The cases of attempts that began and have not ended.
+    under_way: Vec<usize>,
 }
 
 impl Listener<'_> {
@@ -165,11 +177,15 @@ impl Listener<'_> {
             }
             Event::AttemptStarted { case, .. } => {
                 let name = &self.planned.suite.cases[case].name;
+                self.under_way.push(case);
                 self.with_results(|results| results.started(name));
             }
             Event::AttemptFinished { case, run } => {
                 self.done += 1;
                 self.failed += usize::from(run.status >= speclens_schema::verdict::Status::Fail);
+                if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
+                    self.under_way.swap_remove(begun);
+                }
                 self.keep(case, &run);
                 let name = &self.planned.suite.cases[case].name;
                 let message = format!("{}/{} {name}", self.done, self.attempts);
@@ -202,6 +218,10 @@ impl Listener<'_> {
     }
 
     async fn end(&self, left_out: usize) {
+        // Attempts that were cut off do not run any longer.
+        for case in &self.under_way {
+            self.with_results(|results| results.stopped(&self.planned.suite.cases[*case].name));
+        }
         let mut message = format!("{} of {} passed", self.done - self.failed, self.attempts);
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} left out"));
