@@ -35,4 +35,4 @@ copyFileSync(join(repository, 'CHANGELOG.md'), join(here, 'CHANGELOG.md'));
 
 run('npm', ['run', '--silent', 'check']);
 run('npm', ['run', '--silent', 'build']);
-run(process.execPath, [join(here, 'node_modules/@vscode/vsce/vsce'), 'package', '--no-dependencies', '--target', target, '--out', `speclens-${target}.vsix`]);
+run(process.execPath, [join(here, 'node_modules/@vscode/vsce/vsce'), 'package', '--no-dependencies', '--allow-missing-repository', '--target', target, '--out', `speclens-${target}.vsix`]);

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{dialect::Dialect, dialect::kindlm::config::Config, problem::Code, settings::Settings};
 
-/// Where the committed copies can be fetched.
-const BASE: &str = "https://raw.githubusercontent.com/speclens/speclens/main/schema/json";
+/// The beginning of the names by which the schemas are known. They are names, not addresses.
+const BASE: &str = "urn:speclens:schema";
 
 /// A kind of file that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     };
     let mut schema = serde_json::Map::new();
     schema.insert("$schema".to_owned(), generated["$schema"].clone());
-    schema.insert("$id".to_owned(), format!("{BASE}/{}.schema.json", file.as_str()).into());
+    schema.insert("$id".to_owned(), format!("{BASE}:{}", file.as_str()).into());
     schema.insert("title".to_owned(), file.title().into());
     for (key, value) in generated {
         schema.entry(key).or_insert(value);
