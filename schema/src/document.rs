@@ -17,6 +17,7 @@ mod properties;
 mod recover;
 mod scalar;
 mod tree;
+mod update;
 mod value;
 mod view;
 
@@ -37,6 +38,7 @@ use crate::{
 use block::Name;
 use blocks::{Span, SpanKind};
 use recover::Fault;
+use update::Pending;
 
 pub use allow::Allowance;
 pub use block::{Block, BlockKind};
@@ -141,13 +143,6 @@ struct IndexEntry {
     items: Option<Vec<(usize, usize)>>,
 }
 
-/// An edit that the tree does not show yet: these bytes of the old text became those of the new one.
-#[derive(Clone, Debug)]
-struct Pending {
-    old: Range<usize>,
-    new: Range<usize>,
-}
-
 impl Document {
     /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
@@ -239,98 +234,6 @@ impl Document {
         }
     }
 
-    fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
-        let shrunk = pending.old.len();
-        let grown = pending.new.len();
-        // Old blocks by where they stand in the new text, if the edit left them alone.
-        let old_place = |start: usize, length: usize| {
-            if start + length <= pending.new.start {
-                Some(start)
-            } else if start >= pending.new.end && start > 0 {
-                Some(start - grown + shrunk)
-            } else {
-                None
-            }
-        };
-        let mut blocks: Vec<Slot> = Vec::with_capacity(spans.len());
-        let mut index = 0;
-        // Both lists are in order: one walk through the old blocks serves all.
-        let mut cursor = 0;
-        while index < spans.len() {
-            let span = &spans[index];
-            let kind = block_kind(span.kind);
-            let reused = old_place(span.range.start, span.range.len())
-                .and_then(|start| {
-                    while self.starts.get(cursor).is_some_and(|old| *old < start) {
-                        cursor += 1;
-                    }
-                    self.starts.get(cursor).filter(|old| **old == start).map(|_| cursor)
-                })
-                .map(|found| &self.blocks[found])
-                .filter(|block| block.kind == kind)
-                .filter(|block| {
-                    let last = index + block.pieces - 1;
-                    spans.get(last).is_some_and(|last| {
-                        last.range.end == span.range.start + block.length
-                            && old_place(span.range.start, block.length).is_some()
-                    })
-                });
-            // A block that stopped at its end looks at its successors again when they changed.
-            if let Some(block) = reused
-                && !(block.open_ended && self.successor_changed(spans, index + block.pieces, pending))
-            {
-                index += block.pieces;
-                blocks.push(block.clone());
-                continue;
-            }
-            let suspect = self.suspect(span, pending);
-            let (block, pieces) = self.parse_span(spans, index, kind, suspect);
-            index += pieces;
-            blocks.push(Slot::new(Arc::new(block)));
-        }
-        self.adopt(blocks);
-    }
-
-    fn successor_changed(&self, spans: &[Span], next: usize, pending: &Pending) -> bool {
-        spans.get(next).is_some_and(|span| span.range.start < pending.new.end + 1 && span.range.end > pending.new.start)
-    }
-
-    /// The bytes of a new block that were edited since it could last be read.
-    fn suspect(&self, span: &Span, pending: &Pending) -> Option<Range<usize>> {
-        if self.blocks.is_empty() {
-            return None;
-        }
-        let clip = |range: Range<usize>| {
-            let start = range.start.clamp(span.range.start, span.range.end) - span.range.start;
-            let end = range.end.clamp(span.range.start, span.range.end) - span.range.start;
-            start..end
-        };
-        let touched = pending.new.start <= span.range.end && pending.new.end >= span.range.start;
-        let edited = touched.then(|| clip(pending.new.clone()));
-        // What was suspect in the block that stood here before still is.
-        let before = self
-            .starts
-            .binary_search(&span.range.start)
-            .ok()
-            .map(|found| &self.blocks[found])
-            .and_then(|block| block.suspect.clone())
-            .map(|range| {
-                let shift = |at: usize| {
-                    let absolute = at + span.range.start;
-                    if absolute >= pending.old.end {
-                        absolute - pending.old.len() + pending.new.len()
-                    } else {
-                        absolute
-                    }
-                };
-                clip(shift(range.start)..shift(range.end))
-            });
-        match (edited, before) {
-            (Some(edited), Some(before)) => Some(edited.start.min(before.start)..edited.end.max(before.end)),
-            (edited, before) => edited.or(before),
-        }
-    }
-
     fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
         let [block] = self.blocks.as_slice() else { return None };
         let before = block.suspect.clone().unwrap_or(pending.new.clone());
@@ -375,37 +278,11 @@ impl Document {
         (alone, 1)
     }
 
+    /// Takes all blocks anew.
     fn adopt(&mut self, blocks: Vec<Slot>) {
-        let mut starts = Vec::with_capacity(blocks.len());
-        let mut at = 0;
-        for block in &blocks {
-            starts.push(at);
-            at += block.length;
-        }
-        let mut index = Index::of(&blocks);
-        index.anchors = self.anchors_of(&blocks);
-        self.index = Arc::new(index);
-        self.blocks = Arc::new(blocks);
-        self.starts = Arc::new(starts);
-    }
-
-    /// Where names are defined. Most edits touch none.
-    fn anchors_of(&self, blocks: &[Slot]) -> Arc<FxHashMap<Box<str>, Vec<usize>>> {
-        let same =
-            |(old, new): (&Slot, &Slot)| Arc::ptr_eq(&old.block, &new.block) || !(old.has_anchors || new.has_anchors);
-        if self.blocks.len() == blocks.len() && self.blocks.iter().zip(blocks).all(same) {
-            return Arc::clone(&self.index.anchors);
-        }
-        let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
-        for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
-            for anchor in &block.anchors {
-                let places = anchors.entry(anchor.name.clone()).or_default();
-                if places.last() != Some(&number) {
-                    places.push(number);
-                }
-            }
-        }
-        Arc::new(anchors)
+        self.blocks = Arc::default();
+        self.starts = Arc::default();
+        self.replace(0, 0, blocks);
     }
 
     /// The text.
@@ -566,21 +443,18 @@ impl Index {
     }
 }
 
-impl Pending {
-    /// This edit, then another one in the coordinates of the text after it.
-    fn followed_by(self, range: Range<usize>, new: Range<usize>) -> Pending {
-        // The other edit's range in the old text, as far as it lies outside of what is pending.
-        let grown = self.new.len();
-        let shrunk = self.old.len();
-        let to_old = |at: usize| if at >= self.new.end { at - grown + shrunk } else { at };
-        let old_start = self.old.start.min(range.start);
-        let old_end = self.old.end.max(if range.end >= self.new.end { to_old(range.end) } else { self.old.end });
-        let shift =
-            |at: usize| if at >= range.end { at - range.len() + new.len() } else { new.end.max(at.min(new.end)) };
-        let new_start = self.new.start.min(new.start);
-        let new_end = shift(self.new.end).max(new.end);
-        Pending { old: old_start..old_end, new: new_start..new_end }
+/// Where names are defined.
+fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
+    let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
+        for anchor in &block.anchors {
+            let places = anchors.entry(anchor.name.clone()).or_default();
+            if places.last() != Some(&number) {
+                places.push(number);
+            }
+        }
     }
+    anchors
 }
 
 fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {

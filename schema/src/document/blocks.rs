@@ -356,8 +356,9 @@ fn for_each_line(text: &Rope, mut take: impl FnMut(Line) -> bool) -> bool {
                 },
                 State::Indent => match bytes[at] {
                     b' ' => {
-                        line.indent += 1;
-                        at += 1;
+                        let blanks = bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+                        line.indent += blanks;
+                        at += blanks;
                     }
                     b'\n' | b'\r' => state = State::Rest,
                     byte => {
