@@ -397,11 +397,17 @@ impl Sum {
             let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
             verdicts.any(|status| status == Status::Fail)
         };
-        let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !gates.rescued;
+        // What was never run, because of an earlier failure, is measured by no gate.
+        let cut_off = cases
+            .iter()
+            .flat_map(|case| &case.runs)
+            .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
+        let rescued = gates.rescued && !cut_off;
+        let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !rescued;
         // Where something broke or stayed unknown, a limit that nobody wrote has nothing to add: it would
         // call a run false that was merely not observed.
         let gates_failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (!broken || gate.at.is_some()));
-        let worst = if gates.rescued {
+        let worst = if rescued {
             statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
         } else {
             statuses().max().unwrap_or(Status::Skip)

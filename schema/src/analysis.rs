@@ -179,8 +179,11 @@ impl Analyzer {
                     (start..start + block.length(), block.memo(key, lower).at(&at))
                 }
             };
+            // What was cut off below a test, because it is not deep enough, belongs to it as well.
+            let next = tests.and_then(|tests| tests.item_at(index + 1)).and_then(|next| own_block(document, next));
+            let end = next.map_or(extent.end, |(start, _)| start.max(extent.end));
             let first = errors.partition_point(|place| *place < extent.start);
-            let broken = errors.get(first).is_some_and(|place| *place < extent.end);
+            let broken = errors.get(first).is_some_and(|place| *place < end);
             let case =
                 if broken && case.intact { Arc::new(Case { intact: false, ..Case::clone(&case) }) } else { case };
             cases.push(case);

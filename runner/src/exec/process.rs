@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How long an open pipe may stay silent after the command itself has ended. Whatever still holds it then
 /// is not waited for.
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How long pipes are drained after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);

@@ -103,7 +103,8 @@ impl Backend {
             if snapshot.document.verdict() == before {
                 return;
             }
-            if let Some(open) = session.state().open.get_mut(&uri).filter(|open| open.version == snapshot.version) {
+            let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
+            if let Some(open) = session.state().open.get_mut(&uri).filter(same) {
                 open.document = snapshot.document;
             }
             session.analyse(&uri);
@@ -227,7 +228,13 @@ impl LanguageServer for Backend {
         let document = params.text_document;
         let Some(place) = Place::of(&document.uri.0) else { return };
         let rules = place.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules);
+        let opening = {
+            let mut state = self.session.state();
+            state.openings += 1;
+            state.openings
+        };
         let open = Open {
+            opening,
             version: document.version,
             document: Document::read_cut(&document.text, rules),
             analyzer: Analyzer::new(place.dialect().unwrap_or(Dialect::KindLm)),
@@ -255,7 +262,13 @@ impl LanguageServer for Backend {
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
-        self.consult_whole(params.text_document.uri.0);
+        let uri = params.text_document.uri.0;
+        let settings = self.session.state().open.get(&uri).is_some_and(|open| open.place.dialect().is_none());
+        if settings {
+            // They hold for every open suite.
+            self.files_changed();
+        }
+        self.consult_whole(uri);
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
@@ -286,7 +299,7 @@ impl LanguageServer for Backend {
         if recordings {
             let open: Vec<_> = self.session.state().open.values().map(|open| Arc::clone(&open.results)).collect();
             for results in open {
-                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).set_recordings(None);
+                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).forget();
             }
         }
         if files {

@@ -51,12 +51,9 @@ pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
     convert::diagnostics(&snapshot.document, snapshot.abilities.encoding, uri, &problems(snapshot))
 }
 
-/// The problems of this version: those the analysis found, if it was as fast.
+/// The problems of this version, under the settings as they are now.
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
-    match &snapshot.latest {
-        Some(latest) if latest.version == snapshot.version => latest.problems.to_vec(),
-        Some(_) | None => super::problems(snapshot, &workspace::settings_for(&snapshot.place.directory)),
-    }
+    super::problems(snapshot, &workspace::settings_for(&snapshot.place.directory))
 }
 
 /// The lenses of a suite.

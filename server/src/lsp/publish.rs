@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use speclens_runner::recording::Recordings;
 use speclens_schema::{document::Document, problem::Severity, verdict::Status};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -49,7 +48,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let latest = Arc::new(latest);
     {
         let mut state = session.state();
-        let Some(open) = state.open.get_mut(uri) else { return };
+        let Some(open) = state.open.get_mut(uri).filter(|open| open.opening == snapshot.opening) else { return };
         open.latest = Some(latest);
         if open.version != snapshot.version {
             // Overtaken: the next round tells.
@@ -71,19 +70,18 @@ fn results(
     problems: &Arc<Vec<speclens_schema::problem::Problem>>,
     workspace: &workspace::Workspace,
 ) -> (Latest, Vec<RunProblem>) {
-    let version = snapshot.version;
     if snapshot.place.dialect().is_none() {
-        let nothing = Latest { version, problems: Arc::clone(problems), suite: None, outcomes: Vec::new() };
+        let nothing = Latest { suite: None, outcomes: Vec::new() };
         return (nothing, Vec::new());
     }
     let place = &snapshot.place;
     let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-    if results.recordings().is_none() && workspace.settings.recordings.enabled {
-        results.set_recordings(Some(Arc::new(Recordings::open(&place.directory, &place.file_name))));
+    if workspace.settings.recordings.enabled {
+        results.recordings(&place.directory, &place.file_name);
     }
     if results.is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
-        let nothing = Latest { version, problems: Arc::clone(problems), suite: None, outcomes: Vec::new() };
+        let nothing = Latest { suite: None, outcomes: Vec::new() };
         return (nothing, Vec::new());
     }
     let suite =
@@ -94,7 +92,7 @@ fn results(
     for (case, outcome) in suite.cases.iter().zip(&outcomes) {
         run_problems.extend(case_problems(&snapshot.document, case, outcome));
     }
-    let latest = Latest { version, problems: Arc::clone(problems), suite: Some(suite), outcomes };
+    let latest = Latest { suite: Some(suite), outcomes };
     (latest, run_problems)
 }
 
@@ -154,6 +152,10 @@ fn publish(
     }
     let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
     runtime.block_on(publish);
+    if !session.is_open(uri) {
+        // It was closed in between: nothing may stay in the list of problems.
+        runtime.block_on(session.client.publish_diagnostics(lsp::Uri(uri.to_owned()), Vec::new(), None));
+    }
 }
 
 fn run_diagnostic(snapshot: &Snapshot, uri: &lsp::Uri, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {

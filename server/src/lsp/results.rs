@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    path::Path,
     sync::Arc,
 };
 
@@ -12,7 +13,6 @@ use speclens_schema::{
     evidence::Evidence,
     judge::{Judged, judge},
     mask::Secrets,
-    problem::Problem,
     suite::{Action, Case, Suite},
     verdict::Status,
 };
@@ -22,8 +22,6 @@ use crate::ide::lens::CaseState;
 /// What the analysis found last.
 #[derive(Debug)]
 pub(super) struct Latest {
-    pub version: i32,
-    pub problems: Arc<Vec<Problem>>,
     pub suite: Option<Arc<Suite>>,
     /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
@@ -74,17 +72,18 @@ struct Remembered {
 }
 
 impl Results {
-    /// Uses these recordings from now on; what is known comes from them.
-    pub(super) fn set_recordings(&mut self, recordings: Option<Arc<Recordings>>) {
-        self.recordings = recordings;
+    /// Somebody else wrote recordings: what is known is read from them again.
+    pub(super) fn forget(&mut self) {
+        self.recordings = None;
         self.attempts.clear();
         self.loaded.clear();
         self.outcomes.clear();
     }
 
-    /// The recordings in use.
-    pub(super) fn recordings(&self) -> Option<Arc<Recordings>> {
-        self.recordings.clone()
+    /// The recordings of a suite, looked at now if nobody did before. What is known of runs stays.
+    pub(super) fn recordings(&mut self, directory: &Path, file_name: &str) -> Arc<Recordings> {
+        let open = || Arc::new(Recordings::open(directory, file_name));
+        Arc::clone(self.recordings.get_or_insert_with(open))
     }
 
     /// Whether nothing is known about any case, so that nothing can be said about one.
@@ -178,7 +177,9 @@ impl Results {
             Action::Command(command) => Some(command.key(dialect)),
             Action::Prompt(_) | Action::None => None,
         };
-        let fresh: Vec<&Attempt> = known.iter().filter(|attempt| Some(&attempt.key) == key.as_ref()).collect();
+        let wanted = |attempt: &&Attempt| Some(&attempt.key) == key.as_ref() && attempt.repeat < case.repeat;
+        let fresh: Vec<&Attempt> = known.iter().filter(wanted).collect();
+        let complete = fresh.len() >= case.action.subjects().len() * case.repeat as usize;
         let attempts: Vec<JudgedAttempt> = fresh
             .iter()
             .map(|attempt| JudgedAttempt {
@@ -196,7 +197,11 @@ impl Results {
         } else if attempts.is_empty() {
             if known.is_empty() { CaseState::NeverRun } else { CaseState::Stale }
         } else {
-            finished_state(&attempts)
+            match finished_state(&attempts) {
+                // Repetitions that were never seen may fail.
+                CaseState::Passed { .. } | CaseState::Warned { .. } if !complete => CaseState::Stale,
+                state => state,
+            }
         };
         CaseOutcome { state, attempts }
     }

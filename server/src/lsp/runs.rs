@@ -11,7 +11,10 @@ use speclens_runner::{
     event::{Event, RunResult},
     run::{Job, Mode, Options, run},
 };
-use speclens_schema::suite::{Action, Suite};
+use speclens_schema::{
+    suite::{Action, Suite},
+    verdict::Status,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -43,6 +46,11 @@ pub(super) enum Refused {
 /// Begins a run of a document as it stands in the editor, saved or not. Returns its number.
 pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Result<u32, Refused> {
     let because = |message: &str| Refused::Because(message.to_owned());
+    if let Some(open) = session.state().open.get_mut(uri) {
+        // A script may have changed without anybody telling: what is recorded must be of what runs now.
+        open.place.files.forget();
+        open.analyzer.files_changed();
+    }
     let Some(snapshot) = session.snapshot(uri) else {
         return Err(because("this file is not open, or is no suite: open it first"));
     };
@@ -126,11 +134,15 @@ impl Planned {
         let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let workspace = workspace::settings_for(&self.snapshot.place.directory);
-        let recordings = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner).recordings();
+        let recordings = workspace.settings.recordings.enabled.then(|| {
+            let place = &self.snapshot.place;
+            let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.recordings(&place.directory, &place.file_name)
+        });
         let job = Job {
             suite: Arc::clone(&self.suite),
             directory: self.snapshot.place.directory.clone(),
-            recordings: recordings.filter(|_| workspace.settings.recordings.enabled),
+            recordings,
             secrets: Arc::new(workspace.secrets()),
             clock: self.session.clock,
             output_limit: workspace.settings.limits.output_bytes(),
@@ -144,7 +156,7 @@ impl Planned {
         let (events, mut told) = mpsc::unbounded_channel();
         let running = tokio::spawn(run(job, options, cancel, events));
         let mut listener =
-            Listener { planned: &self, shows_progress, attempts: 0, done: 0, failed: 0, under_way: Vec::new() };
+            Listener { planned: &self, shows_progress, attempts: 0, done: 0, passed: 0, under_way: Vec::new() };
         while let Some(event) = told.recv().await {
             listener.event(event).await;
         }
@@ -163,7 +175,7 @@ struct Listener<'p> {
     shows_progress: bool,
     attempts: usize,
     done: usize,
-    failed: usize,
+    passed: usize,
     /// The cases of attempts that began and have not ended.
     under_way: Vec<usize>,
 }
@@ -182,7 +194,7 @@ impl Listener<'_> {
             }
             Event::AttemptFinished { case, run } => {
                 self.done += 1;
-                self.failed += usize::from(run.status >= speclens_schema::verdict::Status::Fail);
+                self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
                 }
@@ -222,7 +234,7 @@ impl Listener<'_> {
         for case in &self.under_way {
             self.with_results(|results| results.stopped(&self.planned.suite.cases[*case].name));
         }
-        let mut message = format!("{} of {} passed", self.done - self.failed, self.attempts);
+        let mut message = format!("{} of {} passed", self.passed, self.attempts);
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} left out"));
         }

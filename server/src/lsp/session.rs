@@ -43,6 +43,7 @@ pub(super) struct State {
     pub trusted: bool,
     pub runs: BTreeMap<u32, Running>,
     pub next_run: u32,
+    pub openings: u64,
     /// Documents that wait to be analysed.
     waiting: BTreeSet<String>,
     stopping: bool,
@@ -56,6 +57,8 @@ pub(super) struct Running {
 
 /// An open document.
 pub(super) struct Open {
+    /// Counts openings: a client may open a file again under the same version.
+    pub opening: u64,
     pub version: i32,
     pub document: Document,
     pub place: Place,
@@ -79,6 +82,7 @@ pub(super) struct Place {
 /// A document as it stands at one moment.
 #[derive(Clone)]
 pub(super) struct Snapshot {
+    pub opening: u64,
     pub version: i32,
     pub document: Document,
     pub place: Place,
@@ -125,6 +129,7 @@ impl Session {
             trusted: false,
             runs: BTreeMap::new(),
             next_run: 1,
+            openings: 0,
             waiting: BTreeSet::new(),
             stopping: false,
         };
@@ -181,6 +186,7 @@ impl Session {
         let open = state.open.get_mut(uri)?;
         open.document.refresh();
         Some(Snapshot {
+            opening: open.opening,
             version: open.version,
             document: open.document.clone(),
             place: open.place.clone(),
@@ -190,6 +196,11 @@ impl Session {
             abilities,
             display,
         })
+    }
+
+    /// Whether a document is open.
+    pub(super) fn is_open(&self, uri: &str) -> bool {
+        self.state().open.contains_key(uri)
     }
 
     /// Whether commands may be run in a directory.
