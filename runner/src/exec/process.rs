@@ -184,9 +184,13 @@ async fn attend(command: Command<'_>, mut child: group::Child, cancel: &Cancella
             RunError { kind: RunErrorKind::Cancelled, message: "cancelled: the command was stopped".to_owned() }
         }
     });
+    // What the process that still holds the pipe would have written is missing.
+    let unfinished = stdout.is_open();
+    let mut captured = stdout.capture();
+    captured.cut |= unfinished;
     Finished {
         exit: exit.flatten(),
-        stdout: stdout.capture(),
+        stdout: captured,
         stderr: stderr.capture(),
         // Waiting for silence is our time, not the command's.
         duration: if stop.is_none() && held { last - started } else { started.elapsed() },
