@@ -64,7 +64,7 @@ test('nothing runs in an untrusted workspace until the person trusts it', async 
     await window.notification('Trust and run');
     await window.command('Notifications: Hide Notifications');
 
-    await window.command('Workspaces: Manage Workspace Trust');
+    await window.page.click('.statusbar-item:has-text("Restricted Mode") a');
     await window.page.click('.workspace-trust-editor .monaco-button:has-text("Trust")');
     await window.page.waitForSelector('.workspace-trust-editor :text("You trust this folder")');
     await window.page.click('.monaco-modal-editor-block [aria-label^="Close"]');
