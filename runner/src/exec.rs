@@ -43,6 +43,8 @@ pub async fn command(
         output: None,
         duration_ms: began.then_some(finished.duration.as_secs_f64() * 1000.0),
         usage: None,
+        commands: None,
+        observations: Vec::new(),
         error: finished.error,
     };
     Attempt { evidence, notes: finished.notes }

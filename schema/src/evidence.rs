@@ -1,7 +1,11 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
+mod observed;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use observed::{Answer, CommandAnswer, CommandLog, Content, Need, Observation, PathState, RanCommand};
 
 /// What was observed of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
@@ -20,6 +24,12 @@ pub struct Evidence {
     /// What the standard output means by the protocol of the dialect. Derived, so not stored.
     #[serde(skip)]
     pub output: Option<Output>,
+    /// The commands that an agent ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandLog>,
+    /// What was observed on behalf of claims, in the order of the observations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
     /// From start to end.
     pub duration_ms: Option<f64>,
     /// Tokens and money.

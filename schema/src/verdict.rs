@@ -2,10 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{document::Pointer, evidence::Evidence};
+use crate::{
+    document::Pointer,
+    evidence::{Context, Evidence, Need},
+};
 
 /// A statement about an attempt that can be judged: value in, value out. No I/O, no clock, no randomness.
 pub trait Check: Send + Sync + std::fmt::Debug {
+    /// What must be observed beyond the act itself, so that the claim can be judged.
+    fn needs(&self, _context: &Context) -> Vec<Need> {
+        Vec::new()
+    }
+
     /// One verdict per result that the original tool would report, in its order.
     fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
 

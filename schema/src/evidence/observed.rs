@@ -1,0 +1,132 @@
+//! What an act leaves behind beyond the streams of one process: the commands that an agent ran, and the answers to
+//! what claims need to know.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capture, Exit};
+
+/// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
+/// checks after the act) is never among them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandLog {
+    /// The commands.
+    pub commands: Vec<RanCommand>,
+    /// Whether later commands are missing, because there were more than are kept.
+    pub cut: bool,
+}
+
+/// A command that ran, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RanCommand {
+    /// The text that went to the shell, secrets masked.
+    pub command: String,
+    /// How it ended: 124 after a deadline, 126 and 127 when it could not be started. `None`: not observed.
+    pub exit: Option<Exit>,
+    /// Its standard output, secrets masked. `None`: not observed.
+    pub stdout: Option<Capture>,
+    /// Its standard error, secrets masked. `None`: not observed.
+    pub stderr: Option<Capture>,
+    /// Whether masking changed any of the texts: what is not found may stand under the stars.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
+}
+
+/// What a claim needs observed beyond the act itself. The runner observes the needs of a case in the order of its
+/// claims, because commands may change what comes after them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// What stands at a path after the act. A relative path begins in the directory of the act.
+    Path {
+        /// The path as the claim writes it.
+        path: String,
+        /// Whether the content of a file is needed, too.
+        content: bool,
+    },
+    /// How a shell command ends that is run in the directory of the act, with its environment, after the act.
+    Command {
+        /// The command as the claim writes it.
+        run: String,
+        /// After how long it is ended.
+        timeout_ms: u64,
+    },
+}
+
+/// A need, and what was observed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// What was asked.
+    pub need: Need,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// What was observed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// What stands at a path.
+    Path(PathState),
+    /// How a command ended.
+    Command(CommandAnswer),
+    /// It could not be observed, for this reason.
+    Nothing(String),
+}
+
+/// What stands at a path, links followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathState {
+    /// Nothing, or a link that leads nowhere. The names beside it help to find a mistyped one.
+    Missing {
+        /// Names in the directory where it should stand, at most a few hundred.
+        beside: Vec<String>,
+    },
+    /// A directory.
+    Directory,
+    /// A file.
+    File {
+        /// What it holds, secrets masked; nothing when that was not asked for.
+        content: Option<Content>,
+    },
+    /// Something else: a socket, a device.
+    Other,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Its text as far as it was kept, invalid UTF-8 replaced by U+FFFD.
+    Text {
+        /// The text.
+        text: Capture,
+        /// Whether masking changed it.
+        masked: bool,
+    },
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+}
+
+/// How a command ended that answers a question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandAnswer {
+    /// How it ended. `None`: not observed.
+    pub exit: Option<Exit>,
+    /// Whether the deadline ended it.
+    pub timed_out: bool,
+    /// Its standard output, secrets masked. `None`: not observed.
+    pub stdout: Option<Capture>,
+    /// Its standard error, secrets masked. `None`: not observed.
+    pub stderr: Option<Capture>,
+    /// Whether masking changed a text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
+}
+
+impl Exit {
+    /// The status as a shell gives it: 128 and the signal for a process that a signal ended.
+    pub fn shell_code(self) -> Option<i64> {
+        self.code.map(i64::from).or(self.signal.map(|signal| 128 + i64::from(signal)))
+    }
+}
