@@ -5,6 +5,8 @@
 
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "lsp/running.rs"]
+mod running;
 
 use serde_json::{Value, json};
 

@@ -228,10 +228,11 @@ impl LanguageServer for Backend {
         let document = params.text_document;
         let Some(place) = Place::of(&document.uri.0) else { return };
         let rules = place.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules);
-        let opening = {
+        let (opening, results) = {
             let mut state = self.session.state();
             state.openings += 1;
-            state.openings
+            let running = state.runs.values().rfind(|run| run.uri == document.uri.0);
+            (state.openings, running.map(|run| Arc::clone(&run.results)).unwrap_or_default())
         };
         let open = Open {
             opening,
@@ -239,7 +240,7 @@ impl LanguageServer for Backend {
             document: Document::read_cut(&document.text, rules),
             analyzer: Analyzer::new(place.dialect().unwrap_or(Dialect::KindLm)),
             place,
-            results: Arc::default(),
+            results,
             latest: None,
         };
         self.session.state().open.insert(document.uri.0.clone(), open);

@@ -71,7 +71,9 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
         let number = state.next_run;
         state.next_run += 1;
         let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
-        state.runs.insert(number, Running { cancel: token.clone(), token: progress.clone() });
+        let results = Arc::clone(&snapshot.results);
+        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), results };
+        state.runs.insert(number, running);
         (number, progress)
     };
     let planned = Planned { session: Arc::clone(session), uri: uri.to_owned(), snapshot, suite, number, progress };

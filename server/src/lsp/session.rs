@@ -53,6 +53,9 @@ pub(super) struct State {
 pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
+    pub uri: String,
+    /// Where the run puts what comes of it. Who opens the document again meanwhile sees it too.
+    pub results: Arc<Mutex<Results>>,
 }
 
 /// An open document.
