@@ -50,3 +50,119 @@ fn a_file_that_is_opened_again_shows_the_run_that_goes_on() {
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     lenses_until(&mut client, "it failed", |titles| titles.contains(&"✗ 1 claim failed".to_owned()));
 }
+
+#[test]
+fn switching_lenses_off_is_shown_at_once() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    client.initialize(json!({ "workspace": { "codeLens": { "refreshSupport": true } } }), json!({}));
+    client.open("kindlm.yaml");
+    assert!(!lens_titles(&mut client, "kindlm.yaml").is_empty());
+    let off = json!({ "settings": { "speclens": { "codeLens": { "enable": false } } } });
+    client.notify("workspace/didChangeConfiguration", off);
+    client.wait("the request to ask again", |message| message["method"] == "workspace/codeLens/refresh");
+    assert!(lens_titles(&mut client, "kindlm.yaml").is_empty());
+}
+
+#[test]
+fn a_result_that_comes_while_typing_refreshes_the_lenses() {
+    let others: String =
+        (0..1500).map(|number| format!("  - {{name: t{number}, command: x, expect: {{}}}}\n")).collect();
+    let mut client = Client::spawn(&[("kindlm.yaml", &format!("{WAITING}{others}"))]);
+    let capabilities = json!({ "workspace": { "codeLens": { "refreshSupport": true } } });
+    client.initialize(capabilities, json!({ "trusted": true }));
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+    client.replace("kindlm.yaml", &mut text, "[sorry]", "[sorry ]", 2);
+    client.diagnostics("kindlm.yaml", |_| true);
+    // What was said about its beginning.
+    client.forget();
+    std::fs::write(client.path("go"), "").unwrap();
+    // Typed so fast that each look at the text is overtaken.
+    for version in (3..).step_by(200) {
+        for version in version..version + 200 {
+            let (old, new) = if version % 2 == 0 { ("[sorry]", "[sorry ]") } else { ("[sorry ]", "[sorry]") };
+            client.replace("kindlm.yaml", &mut text, old, new, version);
+        }
+        if lens_titles(&mut client, "kindlm.yaml").iter().any(|title| title.contains("failed")) {
+            break;
+        }
+    }
+    client.wait("a refresh when it ends", |message| message["method"] == "workspace/codeLens/refresh");
+}
+
+#[test]
+fn the_lens_of_a_test_cancels_the_runs_of_that_test_only() {
+    let suite =
+        format!("{WAITING}  - name: other\n    command: until [ -e go ]; do sleep 0.02; done\n    expect: {{}}\n");
+    let mut client = Client::start(&[("kindlm.yaml", &suite), ("b/kindlm.yaml", &suite)]);
+    client.open("kindlm.yaml");
+    client.open("b/kindlm.yaml");
+    run(&mut client, "waits");
+    run(&mut client, "other");
+    let uri = client.uri("b/kindlm.yaml");
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+    lenses_until(&mut client, "both run", |titles| running(titles) == 2);
+
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lenses = answer["result"].as_array().unwrap().clone();
+    let cancel = lenses.iter().find(|lens| lens["command"]["command"] == "speclens.cancel").unwrap();
+    let answer = client.execute("speclens.cancel", cancel["command"]["arguments"].clone());
+    assert_eq!(answer["result"]["cancelled"], 1, "{cancel}");
+    lenses_until(&mut client, "one was cancelled", |titles| running(titles) == 1);
+    let answer = client.execute("speclens.cancel", json!([]));
+    assert_eq!(answer["result"]["cancelled"], 2, "without a choice it means every run");
+}
+
+#[test]
+fn a_test_goes_on_running_when_another_run_of_it_is_cancelled_before_it_began() {
+    let suite = WAITING.replace(
+        "tests:\n",
+        "defaults: {concurrency: 1}\ntests:\n  - name: first\n    command: sleep 600\n    expect: {}\n",
+    );
+    let mut client = Client::start(&[("kindlm.yaml", &suite)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    let uri = client.uri("kindlm.yaml");
+    let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    lenses_until(&mut client, "both run", |titles| running(titles) == 2);
+    client.execute("speclens.cancel", json!([{ "run": whole["result"]["run"] }]));
+    lenses_until(&mut client, "the first was cancelled", |titles| running(titles) < 2);
+    assert_eq!(running(&lens_titles(&mut client, "kindlm.yaml")), 1);
+    // And once it ended, it does not run any longer.
+    std::fs::write(client.path("go"), "").unwrap();
+    lenses_until(&mut client, "it ended", |titles| running(titles) == 0);
+}
+
+#[test]
+fn why_a_run_does_not_begin_is_told_in_words() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    client.initialize(json!({}), json!({}));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "nothing" }]));
+    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "there is no test `nothing` in this file");
+}
+
+#[test]
+fn what_another_test_recorded_of_the_same_command_counts() {
+    let suite = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - {name: a, command: echo one, expect: {output: {contains: [nothing]}}}
+  - {name: b, command: echo two, expect: {output: {contains: [two]}}}
+";
+    let mut client = Client::start(&[("kindlm.yaml", suite)]);
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "a");
+    run(&mut client, "b");
+    lenses_until(&mut client, "one failed, one passed", |titles| titles.contains(&"1 failed, 1 passed".to_owned()));
+    client.replace("kindlm.yaml", &mut text, "echo one", "echo two", 2);
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    assert!(Value::from(found.clone()).to_string().contains("two"), "{found:?}");
+}

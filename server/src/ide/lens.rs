@@ -62,8 +62,8 @@ pub enum LensAction {
     RunFile,
     /// Shows what the last run of this test did.
     Transcript(String),
-    /// Cancels what runs.
-    Cancel,
+    /// Cancels the runs of the test with this name.
+    Cancel(String),
     /// Nothing: the lens only tells.
     None,
 }
@@ -119,7 +119,7 @@ pub fn lenses(document: &Document, state: impl Fn(&str) -> Option<CaseState>) ->
             .push(Lens { range: range.clone(), title: "▶ Run".to_owned(), action: LensAction::Run(name.to_owned()) });
         if let Some(title) = known.title() {
             let action = match known {
-                CaseState::Running => LensAction::Cancel,
+                CaseState::Running => LensAction::Cancel(name.to_owned()),
                 CaseState::Stale => LensAction::Run(name.to_owned()),
                 CaseState::NeverRun
                 | CaseState::Passed { .. }

@@ -53,15 +53,19 @@ impl Backend {
     /// Reads the client's settings; tells once what is wrong with them.
     fn configure(&self, settings: &Value) {
         let (display, wrong) = Display::read(settings);
-        let fresh: Vec<String> = {
+        let (fresh, lenses): (Vec<String>, bool) = {
             let mut state = self.session.state();
-            state.display = display;
-            wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect()
+            let before = std::mem::replace(&mut state.display, display);
+            let lenses = before.code_lens != display.code_lens && state.abilities.refreshes_lenses;
+            (wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect(), lenses)
         };
         let client = self.session.client.clone();
         tokio::spawn(async move {
             for message in fresh {
                 client.show_message(MessageType::Warning, message).await;
+            }
+            if lenses {
+                let _ = client.code_lens_refresh().await;
             }
         });
         self.session.analyse_all();
@@ -151,7 +155,7 @@ impl Backend {
                     }
                     let begun = crate::trust::trust(&directory)
                         .map_err(|error| format!("{error:#}"))
-                        .and_then(|_| runs::start(&session, &uri, &wanted).map_err(|refused| format!("{refused:?}")));
+                        .and_then(|_| runs::start(&session, &uri, &wanted).map_err(|refused| refused.to_string()));
                     if let Err(reason) = begun {
                         session.client.show_message(MessageType::Error, reason).await;
                     }
@@ -366,7 +370,12 @@ impl LanguageServer for Backend {
             "speclens.runFile" => self.run(&needed("uri")?, Wanted::File),
             "speclens.cancel" => {
                 let number = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
-                let cancelled = runs::cancel(&self.session, number.and_then(|number| u32::try_from(number).ok()));
+                let (uri, test) = (text("uri"), text("test"));
+                let cancelled = runs::cancel(&self.session, |run, running| {
+                    number.is_none_or(|number| number == u64::from(run))
+                        && uri.as_ref().is_none_or(|uri| *uri == running.uri)
+                        && test.as_ref().is_none_or(|test| running.tests.contains(test))
+                });
                 Ok(Some(json!({ "cancelled": cancelled })))
             }
             "speclens.showTranscript" => {

@@ -86,7 +86,7 @@ fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::Run(test) => ("speclens.run", vec![json!({ "uri": uri.0, "test": test })]),
         LensAction::RunFile => ("speclens.runFile", vec![json!({ "uri": uri.0 })]),
         LensAction::Transcript(test) => ("speclens.showTranscript", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::Cancel => ("speclens.cancel", Vec::new()),
+        LensAction::Cancel(test) => ("speclens.cancel", vec![json!({ "uri": uri.0, "test": test })]),
         LensAction::None => ("speclens.showStatus", Vec::new()),
     };
     Command { title, tooltip: None, command: command.to_owned(), arguments: Some(arguments) }

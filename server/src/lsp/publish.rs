@@ -46,22 +46,27 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let (latest, run_problems) = results(&snapshot, &problems, &workspace);
     let changed = states_differ(snapshot.latest.as_deref(), &latest);
     let latest = Arc::new(latest);
+    let refresh = || {
+        if changed && snapshot.abilities.refreshes_lenses {
+            let client = session.client.clone();
+            runtime.spawn(async move {
+                let _ = client.code_lens_refresh().await;
+            });
+        }
+    };
     {
         let mut state = session.state();
         let Some(open) = state.open.get_mut(uri).filter(|open| open.opening == snapshot.opening) else { return };
         open.latest = Some(latest);
         if open.version != snapshot.version {
-            // Overtaken: the next round tells.
+            // Overtaken: the next round tells what is wrong. It will not see that the lenses changed.
+            drop(state);
+            refresh();
             return;
         }
     }
     publish(session, runtime, uri, &snapshot, &problems, &run_problems);
-    if changed && snapshot.abilities.refreshes_lenses {
-        let client = session.client.clone();
-        runtime.spawn(async move {
-            let _ = client.code_lens_refresh().await;
-        });
-    }
+    refresh();
 }
 
 /// What the recordings say about the suite as it stands.

@@ -1,11 +1,7 @@
 //! What the last runs of a document's tests left behind, and what its claims say about it now. Verdicts
 //! are never kept: they follow from the claims as they stand and the evidence.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use speclens_runner::recording::{Found, Label, Recordings};
 use speclens_schema::{
@@ -48,8 +44,8 @@ pub(super) struct JudgedAttempt {
 pub(super) struct Results {
     recordings: Option<Arc<Recordings>>,
     attempts: HashMap<String, Vec<Attempt>>,
-    /// Cases whose recordings were looked for.
-    loaded: HashSet<String>,
+    /// Cases whose recordings were looked for, with what they did then.
+    loaded: HashMap<String, String>,
     running: HashMap<String, u32>,
     outcomes: HashMap<String, Remembered>,
 }
@@ -98,23 +94,16 @@ impl Results {
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
-    /// An attempt of a case has ended. Evidence of an attempt that never came about is nothing.
-    pub(super) fn finished(
-        &mut self,
-        case: &str,
-        key: String,
-        subject: &str,
-        repeat: u32,
-        evidence: Option<Arc<Evidence>>,
-    ) {
-        self.stopped(case);
-        let Some(evidence) = evidence else { return };
+    /// An attempt of a case has left this behind.
+    pub(super) fn finished(&mut self, case: &str, key: String, subject: &str, repeat: u32, evidence: Arc<Evidence>) {
         let attempts = self.attempts.entry(case.to_owned()).or_default();
         // Evidence of what the case did before must not stand beside it.
         attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
-        attempts.push(Attempt { subject: subject.to_owned(), repeat, key, evidence });
+        attempts.push(Attempt { subject: subject.to_owned(), repeat, key: key.clone(), evidence });
         attempts.sort_by_key(|attempt| attempt.repeat);
-        self.loaded.insert(case.to_owned());
+        // Others that do the same may look again.
+        self.loaded.retain(|_, looked| *looked != key);
+        self.loaded.insert(case.to_owned(), key);
         self.outcomes.remove(case);
     }
 
@@ -150,23 +139,37 @@ impl Results {
         outcome
     }
 
-    /// Looks for recordings of a case, once.
-    fn load(&mut self, dialect: Dialect, case: &Case) {
-        let Some(recordings) = self.recordings.clone().filter(|_| !self.loaded.contains(&case.name)) else { return };
+    /// Looks for recordings of what a case does, once.
+    fn load(&mut self, dialect: Dialect, case: &Arc<Case>) {
+        let Some(recordings) = self.recordings.clone() else { return };
         let Action::Command(command) = &case.action else { return };
-        self.loaded.insert(case.name.clone());
+        let looked = self.loaded.get(&case.name);
+        let is_same = self.outcomes.get(&case.name).is_some_and(|known| Arc::ptr_eq(&known.case, case));
+        // Making the key of thousands of cases takes longer than a keystroke may.
+        if looked.is_some() && is_same {
+            return;
+        }
         let key = command.key(dialect);
+        if looked == Some(&key) {
+            return;
+        }
+        self.loaded.insert(case.name.clone(), key.clone());
+        let known = self.attempts.entry(case.name.clone()).or_default();
         for subject in case.action.subjects() {
             for repeat in 0..case.repeat {
                 let label = Label { case: case.name.clone(), subject: subject.clone(), repeat };
+                let is_known = |attempt: &Attempt| attempt.subject == *subject && attempt.repeat == repeat;
                 let path = match recordings.find(&key, &label) {
+                    Found::Fresh(_) if known.iter().any(|attempt| attempt.key == key && is_known(attempt)) => continue,
+                    // That there is one says that the case did something else before.
+                    Found::Stale(_) if known.iter().any(is_known) => continue,
                     Found::Fresh(path) | Found::Stale(path) => path,
                     Found::None => continue,
                 };
                 let Some(recording) = recordings.read(&path, dialect) else { continue };
                 let evidence = Arc::new(recording.evidence);
                 let attempt = Attempt { subject: subject.clone(), repeat, key: recording.key, evidence };
-                self.attempts.entry(case.name.clone()).or_default().push(attempt);
+                known.push(attempt);
             }
         }
     }

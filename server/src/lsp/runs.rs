@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     sync::{Arc, PoisonError},
     time::Duration,
 };
@@ -43,6 +44,15 @@ pub(super) enum Refused {
     Because(String),
 }
 
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Untrusted(directory) => write!(formatter, "{} is not trusted", directory.display()),
+            Refused::Because(reason) => formatter.write_str(reason),
+        }
+    }
+}
+
 /// Begins a run of a document as it stands in the editor, saved or not. Returns its number.
 pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Result<u32, Refused> {
     let because = |message: &str| Refused::Because(message.to_owned());
@@ -72,7 +82,8 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
         state.next_run += 1;
         let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
         let results = Arc::clone(&snapshot.results);
-        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), results };
+        let tests = cases.iter().map(|case| suite.cases[*case].name.clone()).collect();
+        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), tests, results };
         state.runs.insert(number, running);
         (number, progress)
     };
@@ -81,11 +92,11 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
     Ok(number)
 }
 
-/// Cancels one run, or all. Returns how many.
-pub(super) fn cancel(session: &Session, number: Option<u32>) -> usize {
+/// Cancels the runs that are chosen by their number and what they are. Returns how many.
+pub(super) fn cancel(session: &Session, chosen: impl Fn(u32, &Running) -> bool) -> usize {
     let state = session.state();
-    let chosen = state.runs.iter().filter(|(run, _)| number.is_none_or(|number| number == **run));
-    chosen.map(|(_, run)| run.cancel.cancel()).count()
+    let runs = state.runs.iter().filter(|(number, run)| chosen(**number, run));
+    runs.map(|(_, run)| run.cancel.cancel()).count()
 }
 
 /// Cancels the run whose progress the user dismissed.
@@ -197,11 +208,13 @@ impl Listener<'_> {
             Event::AttemptFinished { case, run } => {
                 self.done += 1;
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
+                let name = &self.planned.suite.cases[case].name;
+                // One that was cancelled before it began does not end the running of another.
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
+                    self.with_results(|results| results.stopped(name));
                 }
                 self.keep(case, &run);
-                let name = &self.planned.suite.cases[case].name;
                 let message = format!("{}/{} {name}", self.done, self.attempts);
                 let percentage = self.done * 100 / self.attempts.max(1);
                 self.report(serde_json::json!({"kind": "report", "message": message, "percentage": percentage})).await;
@@ -217,11 +230,9 @@ impl Listener<'_> {
     fn keep(&self, case: usize, run: &RunResult) {
         let case = &self.planned.suite.cases[case];
         let dialect = self.planned.suite.dialect;
-        let Action::Command(command) = &case.action else {
-            return self.with_results(|results| results.stopped(&case.name));
-        };
+        let Action::Command(command) = &case.action else { return };
         // What a cancelled attempt left behind says nothing about the test.
-        let evidence = run.evidence.clone().filter(|_| !was_cancelled(run));
+        let Some(evidence) = run.evidence.clone().filter(|_| !was_cancelled(run)) else { return };
         self.with_results(|results| {
             results.finished(&case.name, command.key(dialect), &run.subject, run.repeat, evidence);
         });

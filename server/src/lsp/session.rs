@@ -54,6 +54,8 @@ pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
     pub uri: String,
+    /// The names of the tests that it runs.
+    pub tests: BTreeSet<String>,
     /// Where the run puts what comes of it. Who opens the document again meanwhile sees it too.
     pub results: Arc<Mutex<Results>>,
 }
