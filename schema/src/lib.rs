@@ -22,6 +22,7 @@ pub mod problem;
 pub mod reference;
 pub mod settings;
 pub mod shape;
+mod spot;
 pub mod suite;
 pub mod validate;
 pub mod verdict;

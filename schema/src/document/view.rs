@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::dialect::ScalarRules;
+
 use super::{
     Document, Pointer,
     scalar::{Scalar, resolve},
@@ -300,9 +302,26 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The entry with this key.
+    /// The entry with this key; where the rules know merge keys, also one that is merged in.
     pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
-        self.entries().find(|entry| entry.key.is_key(key))
+        self.entry_within(key, 0)
+    }
+
+    fn entry_within(self, key: &str, depth: usize) -> Option<EntryRef<'d>> {
+        /// Bases may have bases; aliases cannot run in circles, the bound is for safety only.
+        const DEPTH: usize = 64;
+        if let Some(entry) = self.entries().find(|entry| entry.key.is_key(key)) {
+            return Some(entry);
+        }
+        if self.document.rules() != ScalarRules::Yaml11 || depth > DEPTH {
+            return None;
+        }
+        let merged = self.entries().filter(|entry| entry.key.text() == Some("<<")).map(|entry| entry.value);
+        merged.into_iter().find_map(|base| {
+            let bases = base.items();
+            let alone = (base.shape() == Shape::Mapping).then_some(base);
+            alone.into_iter().chain(bases).find_map(|base| base.entry_within(key, depth + 1))
+        })
     }
 
     /// The value of this key.

@@ -24,17 +24,15 @@ mod references;
 mod scalars;
 mod sections;
 mod shell;
-mod spot;
 mod variables;
 
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::Files,
     problem::{Code, Problem},
+    spot::Spot,
     validate::is_damaged,
 };
-
-use spot::Spot;
 
 pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
 

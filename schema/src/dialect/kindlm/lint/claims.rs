@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::problem::{Code, Problem, Severity};
-
-use super::spot::Spot;
+use crate::{
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+};
 
 /// A test claims something.
 pub(super) fn lint_presence(test: &Spot<'_>, problems: &mut Vec<Problem>) {

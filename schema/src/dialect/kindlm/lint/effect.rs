@@ -3,10 +3,9 @@
 use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
+    spot::Spot,
     validate::Definition,
 };
-
-use super::spot::Spot;
 
 /// Fields of a test that need another one, and an empty list of models.
 pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
+    spot::Spot,
     words::placeholders,
 };
-
-use super::spot::Spot;
 
 /// A name where it is defined or used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,9 @@ use serde_json::Value;
 use crate::{
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
+    spot::Spot,
     words::nearest,
 };
-
-use super::spot::Spot;
 
 /// The `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
 pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {

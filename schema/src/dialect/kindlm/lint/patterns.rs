@@ -3,9 +3,8 @@
 use crate::{
     check::pattern::{EcmaPattern, PatternErrorKind, refused_by_original},
     problem::{Code, Problem, Severity},
+    spot::Spot,
 };
-
-use super::spot::Spot;
 
 /// The patterns of `guardrails.pii`.
 pub(super) fn lint(expect: &Spot<'_>, problems: &mut Vec<Problem>) {

@@ -7,13 +7,11 @@ use rustc_hash::FxHashMap;
 use crate::{
     document::Pointer,
     problem::{Code, Edit, Fix, Problem},
+    spot::Spot,
     words::{listed, nearest},
 };
 
-use super::{
-    facts::{Named, RootFacts, TestFacts},
-    spot::Spot,
-};
+use super::facts::{Named, RootFacts, TestFacts};
 
 /// Turn labels are unique in their test.
 pub(super) fn lint_turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {

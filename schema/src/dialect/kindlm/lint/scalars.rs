@@ -5,10 +5,9 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
     shape::{Shape, Type},
+    spot::Spot,
     validate::Definition,
 };
-
-use super::spot::Spot;
 
 /// The texts of one test.
 pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {

@@ -3,13 +3,13 @@
 use crate::{
     document::Pointer,
     problem::{Code, Problem},
+    spot::Spot,
 };
 
 use super::{
     facts::{RootFacts, TestFacts},
     patterns,
     references::absolute,
-    spot::Spot,
 };
 
 /// The original program reads no more tests.

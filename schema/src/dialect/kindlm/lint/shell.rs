@@ -2,10 +2,9 @@
 
 use crate::{
     problem::{Code, Problem, Severity},
+    spot::Spot,
     words::Placeholder,
 };
-
-use super::spot::Spot;
 
 /// How the shell reads a place of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use crate::{
     problem::{Code, Edit, Fix, Problem},
+    spot::Spot,
     words::{is_variable_name, nearest, placeholders},
 };
 
@@ -9,7 +10,6 @@ use super::{
     facts::{RootFacts, TestFacts},
     references::absolute,
     shell,
-    spot::Spot,
 };
 
 /// The command of a test and its variables.

@@ -9,35 +9,35 @@ use crate::{
 
 /// A node with its key and its pointer.
 #[derive(Clone, Debug)]
-pub(super) struct Spot<'d> {
-    pub(super) node: NodeRef<'d>,
+pub(crate) struct Spot<'d> {
+    pub(crate) node: NodeRef<'d>,
     /// The key that owns it.
-    pub(super) key: Option<NodeRef<'d>>,
+    pub(crate) key: Option<NodeRef<'d>>,
     /// From where the lint began.
-    pub(super) at: Pointer,
+    pub(crate) at: Pointer,
 }
 
 impl<'d> Spot<'d> {
     /// Where a lint begins.
-    pub(super) fn root(node: NodeRef<'d>) -> Spot<'d> {
+    pub(crate) fn root(node: NodeRef<'d>) -> Spot<'d> {
         Spot { node, key: None, at: Pointer::root() }
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<Spot<'d>> {
-        let entry = self.node.entries().find(|entry| entry.key.text() == Some(key))?;
+    pub(crate) fn get(&self, key: &str) -> Option<Spot<'d>> {
+        let entry = self.node.entry(key)?;
         Some(Spot { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
     }
 
     /// The value below several keys.
-    pub(super) fn find(&self, keys: &[&str]) -> Option<Spot<'d>> {
+    pub(crate) fn find(&self, keys: &[&str]) -> Option<Spot<'d>> {
         let (first, rest) = keys.split_first()?;
         let member = self.get(first)?;
         if rest.is_empty() { Some(member) } else { member.find(rest) }
     }
 
     /// The entries of a mapping, with their keys as texts.
-    pub(super) fn entries(&self) -> Vec<(String, Spot<'d>)> {
+    pub(crate) fn entries(&self) -> Vec<(String, Spot<'d>)> {
         self.node
             .entries()
             .map(|entry| {
@@ -49,28 +49,28 @@ impl<'d> Spot<'d> {
     }
 
     /// The items of a list.
-    pub(super) fn items(&self) -> Vec<Spot<'d>> {
+    pub(crate) fn items(&self) -> Vec<Spot<'d>> {
         let item = |(index, node)| Spot { node, key: None, at: self.at.index(index) };
         self.node.items().enumerate().map(item).collect()
     }
 
     /// The items that are texts.
-    pub(super) fn texts(&self) -> Vec<(&'d str, Spot<'d>)> {
+    pub(crate) fn texts(&self) -> Vec<(&'d str, Spot<'d>)> {
         self.items().into_iter().filter_map(|item| Some((item.node.as_str()?, item))).collect()
     }
 
-    pub(super) fn text(&self) -> Option<&'d str> {
+    pub(crate) fn text(&self) -> Option<&'d str> {
         self.node.as_str()
     }
 
-    pub(super) fn bool(&self) -> Option<bool> {
+    pub(crate) fn bool(&self) -> Option<bool> {
         match self.node.scalar() {
             Some(Scalar::Bool(value)) => Some(value),
             _ => None,
         }
     }
 
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self.node.scalar() {
             Some(Scalar::Int(value)) => Some(value as f64),
             Some(Scalar::Float(value)) => Some(value),
@@ -78,22 +78,22 @@ impl<'d> Spot<'d> {
         }
     }
 
-    pub(super) fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.node.shape() == Shape::Sequence
     }
 
-    pub(super) fn is_mapping(&self) -> bool {
+    pub(crate) fn is_mapping(&self) -> bool {
         self.node.shape() == Shape::Mapping
     }
 
     /// Whether it is a list or a mapping without content.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         (self.is_list() && self.node.items().next().is_none())
             || (self.is_mapping() && self.node.entries().next().is_none())
     }
 
     /// Its bytes, or its head when it takes several lines.
-    pub(super) fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
         let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);
@@ -101,7 +101,7 @@ impl<'d> Spot<'d> {
     }
 
     /// The key that owns it; the first line of an item.
-    pub(super) fn head(&self) -> Range<usize> {
+    pub(crate) fn head(&self) -> Range<usize> {
         match self.key {
             Some(key) => key.range(),
             None => crate::validate::head(self.node, &Pointer::root()),
@@ -109,17 +109,17 @@ impl<'d> Spot<'d> {
     }
 
     /// A problem with the value.
-    pub(super) fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
         Problem::new(code, self.at.clone(), self.range(), message)
     }
 
     /// A problem with the key, or with an item as a whole.
-    pub(super) fn head_problem(&self, code: Code, message: impl Into<String>) -> Problem {
+    pub(crate) fn head_problem(&self, code: Code, message: impl Into<String>) -> Problem {
         Problem::new(code, self.at.clone(), self.head(), message)
     }
 
     /// The bytes of a part of a text, where the text was written as it reads; else all of it.
-    pub(super) fn part(&self, part: &str, nth: usize) -> Range<usize> {
+    pub(crate) fn part(&self, part: &str, nth: usize) -> Range<usize> {
         if self.node.resolved().is_through_alias() {
             return self.range();
         }
@@ -130,7 +130,7 @@ impl<'d> Spot<'d> {
     }
 
     /// Whether its bytes may be changed here: they are its own, not those behind an alias.
-    pub(super) fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         !self.node.resolved().is_through_alias()
     }
 }
