@@ -234,7 +234,7 @@ impl Run {
 
     /// Runs a command, then masks, judges and records what it left behind.
     async fn act(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
-        let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone() };
+        let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
         let directory = &self.job.directory;
         let attempt = exec::command(action, context, directory, self.job.output_limit, &self.cancel).await;
         let key = action.key(self.job.suite.dialect);

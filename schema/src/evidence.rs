@@ -1,11 +1,16 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
 mod observed;
+mod workspace;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use observed::{Answer, CommandAnswer, CommandLog, Content, Need, Observation, PathState, RanCommand};
+pub use workspace::{
+    Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
+    Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
+};
 
 /// What was observed of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
@@ -45,6 +50,9 @@ pub struct Context {
     pub started: String,
     /// The run that the attempt belonged to.
     pub run_id: String,
+    /// What the templates in claims stand for, where the format has such templates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub templates: Option<TemplateValues>,
 }
 
 /// How a process ended.

@@ -1,9 +1,14 @@
 //! What an act leaves behind beyond the streams of one process: the commands that an agent ran, and the answers to
 //! what claims need to know.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Capture, Exit};
+use super::{
+    Capture, Exit, FilesAnswer, FilesNeed, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, TraceAnswer,
+    VariablesNeed,
+};
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
 /// checks after the act) is never among them.
@@ -50,6 +55,16 @@ pub enum Need {
         /// After how long it is ended.
         timeout_ms: u64,
     },
+    /// The files at a path.
+    Files(FilesNeed),
+    /// Whether variables are set.
+    Variables(VariablesNeed),
+    /// What an address answers.
+    Response(ResponseNeed),
+    /// The trace of the act.
+    Trace,
+    /// The scores that a judge gives.
+    Scores(ScoreNeed),
 }
 
 /// A need, and what was observed.
@@ -69,6 +84,16 @@ pub enum Answer {
     Path(PathState),
     /// How a command ended.
     Command(CommandAnswer),
+    /// The files at a path.
+    Files(FilesAnswer),
+    /// Whether variables are set, by name.
+    Variables(BTreeMap<String, Presence>),
+    /// What an address answered.
+    Response(ResponseAnswer),
+    /// The trace of the act.
+    Trace(TraceAnswer),
+    /// The scores that a judge gave.
+    Scores(ScoreAnswer),
     /// It could not be observed, for this reason.
     Nothing(String),
 }

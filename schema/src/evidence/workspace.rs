@@ -1,0 +1,228 @@
+//! What claims about a running workspace need to know: files that other programs write, addresses that answer,
+//! variables, traces, scores.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capture, Content};
+
+/// When something is observed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// Before the act.
+    Before,
+    /// After the act.
+    #[default]
+    After,
+}
+
+/// The files at a path, or those that a path with wildcards matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FilesNeed {
+    /// The path, its templates filled. A relative path begins in the root of the workspace.
+    pub pattern: String,
+    /// Whether `*`, `?` and `[…]` stand for letters, as in Python's `glob.glob` without recursion. When nothing
+    /// matches and `literal` is set, the text itself is tried as a path.
+    pub wildcards: bool,
+    /// Whether a path with wildcards that matches nothing is tried as it stands.
+    pub literal: bool,
+    /// Whether the content is needed, too.
+    pub content: bool,
+    /// When to look.
+    pub moment: Moment,
+    /// For how long to look again and again, until a file is there that was written at `since_us` or later.
+    pub wait_ms: u64,
+    /// Microseconds of the Unix epoch.
+    pub since_us: Option<i64>,
+}
+
+/// The files that were found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FilesAnswer {
+    /// The files and directories, sorted by path.
+    pub files: Vec<SeenFile>,
+    /// For how long it was looked; 0 for one look.
+    pub waited_ms: u64,
+    /// Whether there are more than were kept.
+    pub cut: bool,
+    /// Names in the directory where a file should stand that is not there, at most a few hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+}
+
+/// A file or directory that was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeenFile {
+    /// Its path, as the pattern writes it.
+    pub path: String,
+    /// Whether it is a directory.
+    pub directory: bool,
+    /// When it was last written, in microseconds of the Unix epoch. `None`: not observed.
+    pub modified_us: Option<i64>,
+    /// How long after the beginning of the wait it was first seen as it is.
+    pub seen_after_ms: u64,
+    /// What it holds, secrets masked. `None`: not asked for.
+    pub content: Option<Content>,
+}
+
+/// An address to be asked with GET: no redirects, no authorization, five seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResponseNeed {
+    /// Where.
+    pub address: Address,
+    /// When.
+    pub moment: Moment,
+}
+
+/// An address, or a place at the configured gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Address {
+    /// A full address.
+    Url(String),
+    /// A path below the gateway's base address, beginning with `/`.
+    Gateway(String),
+}
+
+/// What an address answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResponseAnswer {
+    /// The status; nothing when there was no answer.
+    pub status: Option<u16>,
+    /// The body, as far as it was kept.
+    pub body: Capture,
+    /// Why there was no answer.
+    pub error: Option<String>,
+}
+
+/// Whether variables of the environment are set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct VariablesNeed {
+    /// Their names.
+    pub names: Vec<String>,
+    /// When.
+    pub moment: Moment,
+}
+
+/// Whether a variable is set. Its value is never kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    /// It is not set.
+    Absent,
+    /// It is set to the empty text.
+    Empty,
+    /// It is set to some text.
+    Set,
+}
+
+/// The scores that a judge gives to a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ScoreNeed {
+    /// Where the judge is asked.
+    pub endpoint: Address,
+    /// The instruction.
+    pub rubric: String,
+    /// The file, its templates filled; the first match where the path has wildcards.
+    pub path: String,
+    /// The heading of the only section that is scored.
+    pub section: Option<String>,
+    /// The file that says who the author of the text is meant to be.
+    pub identity: Option<String>,
+    /// When.
+    pub moment: Moment,
+    /// How many times to ask.
+    pub times: u32,
+}
+
+/// The scores that were given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreAnswer {
+    /// One per time, in order.
+    pub scores: Vec<f64>,
+    /// Why there are fewer than were asked for.
+    pub error: Option<String>,
+}
+
+/// The trace of the act, as an observability back end tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceAnswer {
+    /// It was found.
+    Found(Trace),
+    /// There is no back end, it does not answer, or it has no trace of the act.
+    Missing(String),
+}
+
+/// A trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// When it began, in microseconds of the Unix epoch.
+    pub started_us: Option<i64>,
+    /// When it ended.
+    pub ended_us: Option<i64>,
+    /// Its parts.
+    pub spans: Vec<Span>,
+    /// Whether some are missing, because there were more than are kept.
+    pub cut: bool,
+}
+
+/// A part of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// What it did.
+    pub kind: SpanKind,
+    /// Its name: of the tool, the model, the agent.
+    pub name: String,
+    /// The model, where the back end tells it apart from the name.
+    pub model: Option<String>,
+    /// When it began, in microseconds of the Unix epoch.
+    pub started_us: Option<i64>,
+    /// When it ended.
+    pub ended_us: Option<i64>,
+    /// How long it took, where the back end tells it apart from its times.
+    pub duration_ms: Option<f64>,
+    /// Its tokens. `None`: not told.
+    pub tokens: Option<Tokens>,
+    /// US dollars. `None`: not told.
+    pub cost_usd: Option<f64>,
+    /// What went wrong in it.
+    pub error: Option<String>,
+}
+
+/// What a part of a trace did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpanKind {
+    /// It asked a model.
+    Llm,
+    /// It called a tool.
+    #[default]
+    Tool,
+    /// It handed over to another agent.
+    Subagent,
+}
+
+/// Tokens of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Sent.
+    pub input: u64,
+    /// Received.
+    pub output: u64,
+    /// Both, as the back end counts.
+    pub total: u64,
+}
+
+/// The values of the templates of a dialect, frozen for an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TemplateValues {
+    /// By name, before the act.
+    pub before: BTreeMap<String, String>,
+    /// By name, after the act.
+    pub after: BTreeMap<String, String>,
+    /// What lies between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
+    pub utc_offset_s: Option<i32>,
+}
