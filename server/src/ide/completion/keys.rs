@@ -1,0 +1,231 @@
+//! Keys of mappings and items of lists, with what has to come behind them.
+
+use std::{collections::HashSet, ops::Range};
+
+use speclens_schema::{
+    document::NodeRef,
+    shape::{Field, Need, Shape, Type, Word},
+};
+
+use super::{
+    CompletionKind, List,
+    insert::{dash_shift, template_of},
+};
+use crate::ide::{
+    card,
+    context::{Layout, Slot},
+    names,
+    snippet::{self, Snippet, escape},
+};
+
+impl List<'_> {
+    /// Keys of the mapping around the cursor.
+    pub(super) fn keys(
+        &mut self,
+        shape: &Shape,
+        node: Option<NodeRef<'_>>,
+        before: &[String],
+        has_colon: bool,
+        quote: Option<char>,
+    ) {
+        let lead = self.layout().gap;
+        self.fields(shape, node, before, lead, has_colon, quote);
+        if has_colon || quote.is_some() {
+            return;
+        }
+        let (flow, column) = (self.layout().flow, self.layout().column);
+        if self.is_new_item() && !flow {
+            let list = self.context.at.parent().and_then(|list| Shape::find(self.file, &list, self.document.root()));
+            for snippet in list.iter().flat_map(snippet::items) {
+                let detail = format!("new item of {}", self.section());
+                self.whole(&snippet, 3, &snippet.text[2..], &snippet.template[2..], column, lead, detail);
+            }
+        }
+        let is_empty = self.document.root().is_none_or(|root| root.entries().count() == 0);
+        if self.context.at.is_root()
+            && is_empty
+            && !flow
+            && let Some(snippet) = snippet::file(shape)
+        {
+            let detail = format!("a whole {}", self.file.title());
+            self.whole(&snippet, 4, &snippet.text, &snippet.template, column, lead, detail);
+        }
+    }
+
+    /// Whether the mapping around the cursor is an item that holds nothing else yet.
+    pub(super) fn is_new_item(&self) -> bool {
+        let is_item = self.context.at.last().is_some_and(|step| step.parse::<usize>().is_ok());
+        let touches =
+            |range: Range<usize>| range.start <= self.context.token.end && self.context.token.start <= range.end;
+        let empty = |node: NodeRef<'_>| node.entries().all(|entry| touches(entry.key.range()));
+        let Slot::Key { before, .. } = &self.context.slot else { return false };
+        is_item && before.is_empty() && self.context.node.is_none_or(empty)
+    }
+
+    /// The list around the cursor, as words.
+    pub(super) fn section(&self) -> String {
+        let list = self.context.at.steps().filter(|step| step.parse::<usize>().is_err()).last();
+        list.unwrap_or_default()
+    }
+
+    pub(super) fn fields(
+        &mut self,
+        shape: &Shape,
+        node: Option<NodeRef<'_>>,
+        before: &[String],
+        lead: &str,
+        has_colon: bool,
+        quote: Option<char>,
+    ) {
+        let token = self.context.token.clone();
+        let is_other = |range: Range<usize>| token.is_empty() || range.end < token.start || token.end < range.start;
+        let mut present: HashSet<String> = before.iter().cloned().collect();
+        for entry in node.into_iter().flat_map(NodeRef::entries) {
+            if is_other(entry.key.range()) {
+                present.insert(entry.key.key_text());
+            }
+        }
+        let fields = shape.fields(node);
+        let alternatives = shape.alternatives();
+        let is_decided = alternatives.iter().any(|name| present.contains(*name));
+        let column = self.layout().column;
+        let lead = lead.to_owned();
+        for field in &fields {
+            if present.contains(field.name) || (is_decided && alternatives.contains(&field.name)) {
+                continue;
+            }
+            let only = field.shape.only_with();
+            let has_effect = only.is_none_or(|other| present.contains(other));
+            if !has_effect && is_decided {
+                continue;
+            }
+            let rank = match (&field.need, has_effect) {
+                (Need::Required, _) => 0,
+                (Need::OneOf(_), _) => 1,
+                (Need::Optional, true) => 2,
+                (Need::Optional, false) => 5,
+            };
+            self.field(field, rank, &lead, has_colon, quote);
+            let flow = self.layout().flow;
+            if let Some(snippet) = snippet::entry(field.name, &field.shape).filter(|_| !has_colon && !flow) {
+                let detail = "with an example".to_owned();
+                self.whole(&snippet, 3, &snippet.text, &snippet.template, column, &lead, detail);
+            }
+        }
+        self.free_keys(shape, &present, &lead, has_colon);
+    }
+
+    pub(super) fn field(&mut self, field: &Field, rank: usize, lead: &str, has_colon: bool, quote: Option<char>) {
+        let layout = self.layout().clone();
+        let Field { name, need, shape } = field;
+        let (mut text, mut snippet) = (format!("{lead}{name}"), None);
+        if let (Some(quote), false) = (quote, has_colon) {
+            let closes = self.text_behind(self.context.token.end).starts_with(quote);
+            text.push_str(&if closes { String::new() } else { format!("{quote}: ") });
+        } else if !has_colon {
+            snippet = template_of(shape, &layout, true).map(|tail| format!("{}{tail}", escape(&text)));
+            text.push_str(&template_of(shape, &layout, false).unwrap_or_else(|| ": ".to_owned()));
+        }
+        let item = self.add(rank, *name, CompletionKind::Field, text);
+        item.snippet = snippet;
+        item.detail = card::detail(shape, need);
+        item.docs = card::field(name, shape, need);
+    }
+
+    /// Names for a mapping whose keys the author chooses: those that something refers to already.
+    pub(super) fn free_keys(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
+        let (Some(value), Some(Word::Defines(kind))) = (shape.map_value(), shape.word()) else { return };
+        let is_section = self.context.at.steps().count() == 1;
+        let owner = self.context.at.parent().and_then(|parent| self.document.find(&parent));
+        let wanted = match owner {
+            Some(owner) if !is_section => names::needed_by(self.document, owner),
+            Some(_) | None => names::wanted(self.document, self.file, kind),
+        };
+        for name in wanted.into_iter().filter(|name| !present.contains(name)) {
+            let key = speclens_schema::shape::scalar(&name);
+            let tail = template_of(&value, self.layout(), false).unwrap_or_else(|| ": ".to_owned());
+            let snippet = template_of(&value, self.layout(), true).map(|tail| format!("{lead}{}{tail}", escape(&key)));
+            let text = if has_colon { format!("{lead}{key}") } else { format!("{lead}{key}{tail}") };
+            let item = self.add(0, name, CompletionKind::Variable, text);
+            item.snippet = snippet.filter(|_| !has_colon);
+            item.detail = "used, and not defined yet".to_owned();
+        }
+    }
+
+    /// A snippet of several lines. Its own first line stands at the cursor, the others below `column`.
+    #[expect(clippy::too_many_arguments, reason = "a snippet is text, template and place")]
+    pub(super) fn whole(
+        &mut self,
+        snippet: &Snippet,
+        rank: usize,
+        text: &str,
+        template: &str,
+        column: usize,
+        lead: &str,
+        detail: String,
+    ) {
+        let Layout { indent, line_break, .. } = *self.layout();
+        // The text behind a dash that is there already was written with that dash.
+        let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
+        let template =
+            snippet::indented(template, dash_shift(template, &snippet.template, column).saturating_sub(indent), "\n");
+        let docs = card::source(&snippet.text);
+        let item = self.add(rank, snippet.label.clone(), CompletionKind::Snippet, format!("{lead}{text}"));
+        item.snippet = Some(format!("{lead}{template}"));
+        item.detail = detail;
+        item.docs = docs;
+    }
+
+    /// Items with their dash, where the list has none at the cursor yet.
+    pub(super) fn items_with_dash(&mut self, dash: &str, column: usize) {
+        let shape = self.context.shape.clone();
+        let lead = &dash[..dash.len() - 2];
+        for snippet in snippet::items(&shape) {
+            let detail = format!("new item of {}", self.section());
+            self.whole(&snippet, 3, &snippet.text, &snippet.template, column, lead, detail);
+        }
+        let Some(item) = shape.item() else { return };
+        if item.kind() == Type::Mapping {
+            let (outer, layout) = (self.layout().clone(), self.layout());
+            let layout = Layout { column: column + 2, ..layout.clone() };
+            for field in item.fields(None).iter().filter(|field| field.need != Need::Optional) {
+                let tail = template_of(&field.shape, &layout, false).unwrap_or_else(|| ": ".to_owned());
+                let text = format!("{dash}{}{tail}", field.name);
+                let one = self.add(0, format!("- {}", field.name), CompletionKind::Field, text);
+                one.snippet = template_of(&field.shape, &Layout { indent: outer.indent, ..layout.clone() }, true)
+                    .map(|tail| format!("{dash}{}{tail}", field.name));
+                one.filter_text = field.name.to_owned();
+                one.detail = card::detail(&field.shape, &field.need);
+                one.docs = card::field(field.name, &field.shape, &field.need);
+            }
+            return;
+        }
+        let dash = dash.to_owned();
+        self.scalar_values(&item, None, &dash, true);
+    }
+
+    /// What stands below a key, offered behind its colon: it goes to the next line.
+    pub(super) fn below(&mut self) {
+        let shape = self.context.shape.clone();
+        let Layout { column, line_break, .. } = *self.layout();
+        let relative = column.saturating_sub(self.layout().indent);
+        match shape.kind() {
+            Type::List => {
+                let lead = format!("{line_break}{}", " ".repeat(column));
+                self.items_with_dash(&format!("{lead}- "), column);
+            }
+            Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => {
+                let lead = format!("{line_break}{}", " ".repeat(column));
+                self.fields(&shape, self.context.node, &[], &lead, false, None);
+            }
+        }
+        // A client that adjusts the indentation does so for the first new line, too.
+        let absolute = format!("{line_break}{}", " ".repeat(column));
+        let adjusted = format!("\n{}", " ".repeat(relative));
+        for item in &mut self.items {
+            if let Some(snippet) = item.snippet.take() {
+                item.snippet = Some(snippet.replacen(&absolute, &adjusted, 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Which keys are offered, and where.
+
+use expect_test::expect;
+
+use super::*;
+
+#[test]
+fn required_keys_come_first_and_keys_that_are_there_do_not() {
+    check(
+        "kindlm: 1\nsuite:\n  name: x\n$0\n",
+        expect![[r#"
+        Field project · required · text
+        Field tests · required · list of mappings
+        Field providers · mapping
+        Field models · list of mappings
+        Field prompts · mapping of names to mappings
+        Field gates · mapping
+        Field defaults · mapping
+        Field compliance · mapping
+        Field trace · mapping
+        Field upload · mapping
+        Snippet providers: openai · with an example
+        Snippet models: id, provider, model · with an example
+        Snippet prompts: refund · with an example
+        Snippet gates: passRateMin, latencyMaxMs · with an example
+        Snippet defaults: repeat, timeoutMs · with an example
+        Snippet trace: spanFilter, spanMapping · with an example
+    "#]],
+    );
+}
+
+#[test]
+fn a_blank_line_belongs_where_it_is_indented() {
+    let test = "tests:\n  - name: a\n    command: x\n    expect:\n      output:\n        format: text\n";
+    check_labels(
+        &format!("{test}$0"),
+        expect!["kindlm project suite providers models prompts gates defaults compliance trace upload"],
+    );
+    check_labels(&format!("{test}  $0"), expect!["- name - command - prompt - expect"]);
+    check_labels(&format!("{test}    $0\n"), expect!["vars repeat tags skip"]);
+    check_labels(&format!("{test}      $0"), expect!["toolCalls guardrails judge baseline latency cost"]);
+    check_labels(&format!("{test}        $0\n  - name: b\n"), expect!["schemaFile contains notContains maxLength"]);
+    check_labels(&format!("{test}     $0\n  - name: b\n"), expect!["toolCalls guardrails judge baseline latency cost"]);
+}
+
+#[test]
+fn alternatives_exclude_each_other() {
+    check_labels(
+        "tests:\n  - prompt: x\n    $0\n",
+        expect!["name expect vars models repeat tools conversation maxTurns tags skip"],
+    );
+    check_labels(
+        "tests:\n  - name: x\n    $0\n",
+        expect!["expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+}
+
+#[test]
+fn half_typed_text_is_completed() {
+    check_labels("tests:\n  - name: a\n    exp$0\n    command: x\n", expect!["expect vars repeat tags skip"]);
+    check_labels(
+        "tests:\n  - na$0\n",
+        expect!["name expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels(
+        "tests:\n  - $0\n  - name: b\n",
+        expect!["name expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels(
+        "tests:\n  - name: a\n    expect:\n      toolCalls:\n        - $0",
+        expect!["tool shouldNotCall argsMatch argsSchema order"],
+    );
+    check_labels("tests:\n  - name: a\n    expect:\n      output:\n        format: $0\n", expect!["text json"]);
+    check_labels("tests:\n  - name: a\n    expect:\n      output:\n        format:$0\n", expect!["text json"]);
+    check_labels(
+        "tests:\n  - name: a\n    expect:\n      output:\n        format: \"js$0\n  - name: b\n",
+        expect!["text json"],
+    );
+    check_labels(
+        "tests:\n  - name: 'a\n    command: x\n    expect:\n      $0\n",
+        expect!["output toolCalls guardrails judge baseline latency cost"],
+    );
+    check_labels(
+        "tests:\n  - name: a\n    expect: { out$0\n  - name: b\n",
+        expect!["output toolCalls guardrails judge baseline latency cost"],
+    );
+    check_labels(
+        "tests:\n  - name: a\n    expect: { output: { contains: [a], $0 } }\n",
+        expect!["format schemaFile notContains maxLength"],
+    );
+    check_labels(
+        "tests:\n  - {name: a, $0}\n",
+        expect!["expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels("tests:\n  - name: a\n    expect: {\n      output: { format: $0 },\n    }\n", expect!["text json"]);
+    check_labels(
+        "tests:\n  - name: a\n    expect: {\n    $0\n    }\n",
+        expect!["output toolCalls guardrails judge baseline latency cost"],
+    );
+    check_labels(
+        "{\"tests\": [{\"name\": \"a\", $0}]}",
+        expect!["expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels(
+        "tests:\n  - name: [\n  - name: b\n    $0\n",
+        expect!["expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels(
+        "tests:\n- name: a\n  $0\n- name: b\n",
+        expect!["expect command prompt vars repeat tags skip models tools conversation maxTurns"],
+    );
+    check_labels("tests:\r\n  - name: \"😀\"\r\n    skip: $0\r\n", expect!["true false"]);
+    check_labels("tests: [{name: \"😀\", expect: {latency: {$0", expect!["maxMs"]);
+}
+
+#[test]
+fn nothing_is_offered_in_prose() {
+    check_labels("tests:\n  - name: a$0\n", expect![""]);
+    check_labels("tests:\n  - name: a\n    command: echo $0\n", expect![[""]]);
+    check_labels("tests:\n  - name: a\n    command: |\n      echo\n      $0\n", expect![[""]]);
+    check_labels("# $0\nkindlm: 1\n", expect![[""]]);
+    check_labels("tests:\n  - name: a # $0\n", expect![[""]]);
+    check_labels("tests:\n  - name: \"a\" $0\n", expect![[""]]);
+}
+
+#[test]
+fn settings_are_completed() {
+    check_labels("//- /speclens.yaml\n$0\n", expect!["severity thresholds recordings limits"]);
+    check(
+        "//- /speclens.yaml\nseverity:\n  unused: $0\n",
+        expect![[r#"
+        Value "off"
+        Value hint
+        Value information
+        Value warning
+        Value error
+    "#]],
+    );
+}
+
+#[test]
+fn a_card_says_all_about_a_key() {
+    let fixture = Fixture::parse("tests:\n  - name: a\n    expect:\n      output:\n        $0\n");
+    let items = completions(&fixture);
+    let format = items.iter().find(|item| item.label == "format").unwrap();
+    expect![[r#"
+        **format** · `text` or `json` · default `text`
+
+        Whether the output is text or JSON.
+
+        With `json` the output must parse as one JSON value, and `schemaFile` is required. When it does not
+        parse, that is the only result: nothing else of `output` is looked at.
+
+        A command may report its JSON with a protocol event instead of printing nothing else:
+        `{"kindlm":"output_json","data":{"ok":true}}`. The original program parses the text all the same.
+
+        - `text`: As text.
+        - `json`: As one JSON value; `schemaFile` says what it must look like."#]]
+    .assert_eq(&format.docs);
+}

@@ -1,0 +1,116 @@
+//! Values: of closed sets, examples, names of what is defined elsewhere.
+
+use std::{collections::HashSet, ops::Range};
+
+use speclens_schema::{
+    document::NodeRef,
+    shape::{Field, Need, Shape, Type, Word, show},
+};
+
+use super::{CompletionKind, List, insert::written};
+use crate::ide::{card, names, snippet};
+
+impl List<'_> {
+    /// Values at the cursor.
+    pub(super) fn values(&mut self, quote: Option<char>) {
+        let shape = self.context.shape.clone();
+        let gap = self.layout().gap;
+        match shape.word() {
+            Some(Word::Template(_)) => self.variables(),
+            Some(Word::File(kind)) => self.paths(kind, quote),
+            Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_)) | None => {
+                if shape.kind() == Type::Mapping && self.layout().flow {
+                    self.mapping_in_brackets(&shape);
+                }
+                self.scalar_values(&shape, quote, gap, false);
+            }
+        }
+    }
+
+    /// `{ tool: … }` as an item in brackets.
+    pub(super) fn mapping_in_brackets(&mut self, shape: &Shape) {
+        let fields = shape.fields(None);
+        let required: Vec<&Field> = fields.iter().filter(|field| field.need == Need::Required).collect();
+        let names: Vec<&str> = required.iter().map(|field| field.name).collect();
+        if names.is_empty() {
+            return;
+        }
+        let text: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
+        let stops: Vec<String> =
+            names.iter().enumerate().map(|(index, name)| format!("{name}: ${{{}}}", index + 1)).collect();
+        let gap = self.layout().gap;
+        let item = self.add(0, names.join(", "), CompletionKind::Snippet, format!("{gap}{{ {} }}", text.join(", ")));
+        item.snippet = Some(format!("{gap}{{ {} }}", stops.join(", ")));
+        item.detail = "a mapping".to_owned();
+    }
+
+    pub(super) fn scalar_values(&mut self, shape: &Shape, quote: Option<char>, lead: &str, is_item: bool) {
+        let lead = lead.to_owned();
+        if let Some(Word::Refers(kind)) = shape.word() {
+            self.references(kind, shape, quote, &lead);
+            return;
+        }
+        let default = shape.default().filter(|_| !is_item);
+        let values = shape.values();
+        for choice in &values {
+            let text = written(choice.value, quote);
+            let Some(text) = text else { continue };
+            let docs = card::choice(choice);
+            let is_default = default == Some(choice.value);
+            let item = self.add(0, show(choice.value), CompletionKind::Value, format!("{lead}{text}"));
+            item.detail = if is_default { "default".to_owned() } else { String::new() };
+            item.docs = docs;
+            // Who writes a switch does so to turn it.
+            item.preselect = values.len() > 1 && is_default != (shape.kind() == Type::Boolean);
+        }
+        if !values.is_empty() || matches!(shape.kind(), Type::Mapping | Type::List) {
+            return;
+        }
+        // Examples are there to begin with, not to replace what somebody writes.
+        if !self.context.token.is_empty() || matches!(shape.word(), Some(Word::Defines(_))) {
+            return;
+        }
+        let examples = shape.examples().into_iter().map(|value| (value, "example"));
+        for (value, detail) in default.map(|value| (value, "default")).into_iter().chain(examples) {
+            let Some(text) = written(value, quote) else { continue };
+            if self.items.iter().any(|item| item.label == show(value)) {
+                continue;
+            }
+            let item = self.add(1, show(value), CompletionKind::Value, format!("{lead}{text}"));
+            item.detail = detail.to_owned();
+        }
+    }
+
+    /// Names of what is defined, then names that could be.
+    pub(super) fn references(&mut self, kind: &str, shape: &Shape, quote: Option<char>, lead: &str) {
+        let taken = self.named_beside();
+        let mut seen = HashSet::new();
+        for definition in names::defined(self.document, self.file, kind) {
+            let name = definition.name.key_text();
+            if name.is_empty() || taken.contains(&name) || !seen.insert(name.clone()) {
+                continue;
+            }
+            let text = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
+            let source = String::from(self.document.text().byte_slice(definition.node.own_range()));
+            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
+            item.detail = kind.trim_end_matches('s').to_owned();
+            item.docs = card::source(&snippet::moved_left(&source));
+        }
+        for choice in shape.values() {
+            let name = choice.value.as_str().unwrap_or_default();
+            if !seen.contains(name) {
+                let item = self.add(1, name, CompletionKind::Value, format!("{lead}{name}"));
+                item.detail = format!("not in {kind} yet");
+                item.docs = card::choice(&choice);
+            }
+        }
+    }
+
+    /// Names that stand in the same list already.
+    pub(super) fn named_beside(&self) -> HashSet<String> {
+        let list = self.context.at.parent().and_then(|list| self.document.find(&list));
+        let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
+        let others = list.into_iter().flat_map(NodeRef::items).filter(|item| !touches(item.range()));
+        others.filter_map(NodeRef::text).map(str::to_owned).collect()
+    }
+}
