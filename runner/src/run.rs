@@ -220,6 +220,16 @@ impl Run {
                 AbsenceKind::Broke(RunErrorKind::Unsupported),
                 "asking models is not supported yet: nothing was run, so nothing is known",
             ),
+            (Action::Agent(_), Mode::Live | Mode::Recorded) => RunResult::absent(
+                unit,
+                AbsenceKind::Broke(RunErrorKind::Unsupported),
+                "running cli-bench suites is not supported yet: nothing was run, so nothing is known",
+            ),
+            (Action::Trigger(_), Mode::Live | Mode::Recorded) => RunResult::absent(
+                unit,
+                AbsenceKind::Broke(RunErrorKind::Unsupported),
+                "running ClawSpec contracts is not supported yet: nothing was run, so nothing is known",
+            ),
             (Action::None, Mode::Live | Mode::Recorded) => RunResult::absent(
                 unit,
                 AbsenceKind::Broke(RunErrorKind::Unsupported),

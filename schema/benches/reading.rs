@@ -7,10 +7,7 @@
 use std::time::{Duration, Instant};
 
 use speclens_schema::{
-    analysis::Analyzer,
-    dialect::{Dialect, ScalarRules},
-    document::Document,
-    files::MemoryFiles,
+    analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
     settings::Settings,
 };
 
@@ -43,7 +40,7 @@ fn main() {
     let text = suite(5000);
     println!("{:.2} MB", text.len() as f64 / 1024.0 / 1024.0);
     let (files, settings) = (MemoryFiles::default(), Settings::default());
-    let analyzer = Analyzer::new(Dialect::KindLm);
+    let analyzer = Analyzer::new(SpecFile::KindLm);
     measure("read, blocks and whole", 10, || drop(Document::read(&text, ScalarRules::Yaml12)));
     measure("read and find problems", 5, || {
         let document = Document::read(&text, ScalarRules::Yaml12);

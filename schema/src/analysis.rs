@@ -7,13 +7,7 @@ use std::{
 };
 
 use crate::{
-    dialect::{
-        Dialect,
-        kindlm::{
-            lint::{self, TestFacts},
-            lower::{RootContext, lower_root, lower_test},
-        },
-    },
+    dialect::{Dialect, clawspec, cli_bench, kindlm},
     document::{Block, Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
@@ -24,9 +18,6 @@ use crate::{
     words::nearest,
 };
 
-/// The list whose items are tests.
-const TESTS: &str = "tests";
-
 /// What is known about a document.
 #[derive(Clone, Debug)]
 pub struct Analysis {
@@ -36,10 +27,10 @@ pub struct Analysis {
     pub suite: Suite,
 }
 
-/// Analyses documents of one dialect. What it finds out about a block is kept with the block.
+/// Analyses documents of one kind. What it finds out about a block is kept with the block.
 #[derive(Clone, Copy, Debug)]
 pub struct Analyzer {
-    dialect: Dialect,
+    file: SpecFile,
     /// Counts the times that files changed: what was found out by looking at them is then void.
     epoch: u64,
 }
@@ -47,14 +38,31 @@ pub struct Analyzer {
 /// What one item gave: ranges count from its block's first byte, pointers from the item.
 struct Findings {
     problems: Vec<Problem>,
-    /// What a test says about names, for what lies between tests.
-    facts: Option<TestFacts>,
+    /// What an item says about names, for what lies between items.
+    facts: Option<Facts>,
+}
+
+/// What an item says that matters to others.
+enum Facts {
+    KindLm(Box<kindlm::lint::TestFacts>),
+    CliBench(Box<cli_bench::lint::ItemFacts>),
+    ClawSpec(Box<clawspec::lint::ItemFacts>),
+}
+
+/// What a case needs to know of the rest of its file.
+#[derive(Debug)]
+enum RootContext {
+    KindLm(kindlm::lower::RootContext),
+    CliBench(cli_bench::lower::RootContext),
+    ClawSpec(clawspec::lower::RootContext),
+    /// The file holds no cases.
+    None,
 }
 
 impl Analyzer {
     /// An analyzer that has seen nothing.
-    pub fn new(dialect: Dialect) -> Analyzer {
-        Analyzer { dialect, epoch: 0 }
+    pub fn new(file: SpecFile) -> Analyzer {
+        Analyzer { file, epoch: 0 }
     }
 
     /// Files changed: what depends on them is to be looked at again.
@@ -73,7 +81,7 @@ impl Analyzer {
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
         let mut problems = document.problems();
         match document.root() {
-            None if document.is_intact() => problems.push(validate::empty(SpecFile::of(self.dialect))),
+            None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}
             Some(root) => self.look(document, root, files, &mut problems),
         }
@@ -81,11 +89,10 @@ impl Analyzer {
     }
 
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        let file = SpecFile::of(self.dialect);
-        problems.extend(validate_node(root, Definition::Root(file)));
-        let mut tests: Vec<(usize, Arc<Findings>)> = Vec::new();
-        for list in Definition::lists(file) {
-            let Some(node) = root.get(list) else { continue };
+        problems.extend(validate_node(root, Definition::Root(self.file)));
+        let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
+        for list in Definition::lists(self.file) {
+            let Some(node) = Definition::list_in(root, list) else { continue };
             for (index, item) in node.items().enumerate() {
                 let (start, found) = match own_block(document, item) {
                     None => (0, Arc::new(self.look_at(item, list, files))),
@@ -95,33 +102,65 @@ impl Analyzer {
                     }
                 };
                 if !found.problems.is_empty() {
-                    let base = Pointer::root().key(list).index(index);
+                    let base = Definition::list_at(list).index(index);
                     problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
                 }
                 if found.facts.is_some() {
-                    tests.push((item.range().start, found));
+                    items.push((item.range().start, found));
                 }
             }
         }
-        match self.dialect {
-            Dialect::KindLm => {
+        let facts = items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?)));
+        match self.file.dialect() {
+            None => {}
+            Some(Dialect::KindLm) => {
+                use kindlm::lint;
                 problems.extend(lint::lint_root(root));
-                let tests: Vec<(usize, &TestFacts)> =
-                    tests.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
-                problems.extend(lint::lint_relations(&lint::root_facts(root), &tests));
+                let tests = facts.filter_map(|(start, facts)| match facts {
+                    Facts::KindLm(facts) => Some((start, &**facts)),
+                    Facts::CliBench(_) | Facts::ClawSpec(_) => None,
+                });
+                problems.extend(lint::lint_relations(&lint::root_facts(root), &tests.collect::<Vec<_>>()));
+            }
+            Some(Dialect::CliBench) => {
+                use cli_bench::lint;
+                problems.extend(lint::lint_root(self.file, root, files));
+                let items = facts.filter_map(|(start, facts)| match facts {
+                    Facts::CliBench(facts) => Some((start, &**facts)),
+                    Facts::KindLm(_) | Facts::ClawSpec(_) => None,
+                });
+                problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
+            }
+            Some(Dialect::ClawSpec) => {
+                use clawspec::lint;
+                problems.extend(lint::lint_root(self.file, root, files));
+                let items = facts.filter_map(|(start, facts)| match facts {
+                    Facts::ClawSpec(facts) => Some((start, &**facts)),
+                    Facts::KindLm(_) | Facts::CliBench(_) => None,
+                });
+                problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = validate_node(item, Definition::Item(SpecFile::of(self.dialect), list));
-        match self.dialect {
-            Dialect::KindLm if list == TESTS => {
-                problems.extend(lint::lint_test(item, files));
-                Findings { problems, facts: Some(lint::test_facts(item)) }
+        let mut problems = validate_node(item, Definition::Item(self.file, list));
+        let facts = match self.file.dialect() {
+            Some(Dialect::KindLm) if self.file.case_list() == Some(list) => {
+                problems.extend(kindlm::lint::lint_test(item, files));
+                Some(Facts::KindLm(Box::new(kindlm::lint::test_facts(item))))
             }
-            Dialect::KindLm => Findings { problems, facts: None },
-        }
+            None | Some(Dialect::KindLm) => None,
+            Some(Dialect::CliBench) => {
+                problems.extend(cli_bench::lint::lint_item(self.file, list, item, files));
+                cli_bench::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::CliBench)
+            }
+            Some(Dialect::ClawSpec) => {
+                problems.extend(clawspec::lint::lint_item(self.file, list, item, files));
+                clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
+            }
+        };
+        Findings { problems, facts }
     }
 
     /// Changes whenever anything changes that a block's findings depend on.
@@ -132,33 +171,57 @@ impl Analyzer {
 
     /// What can be run. The problems decide which cases are intact.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
-        match self.dialect {
-            Dialect::KindLm => {
-                let context = RootContext::of(document);
-                let mut suite = lower_root(document, &context, settings.thresholds.pass_rate);
-                suite.cases = self.cases(document, files, &context, &error_places(problems));
-                suite
-            }
-        }
+        let context = self.context(document, files);
+        let mut suite = self.lower_root(document, &context, files, settings);
+        suite.cases.extend(self.cases(document, files, &context, &error_places(problems)));
+        suite
     }
 
     /// The suite with no test but the one around an offset: what can be said about it costs no more.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
-        match self.dialect {
-            Dialect::KindLm => {
-                let context = RootContext::of(document);
-                let mut suite = lower_root(document, &context, None);
-                let place = document.pointer_at(offset);
-                let mut steps = place.steps();
-                if let (Some(list), Some(index)) = (steps.next().filter(|list| list == TESTS), steps.next())
-                    && let Ok(index) = index.parse()
-                    && let Some(test) = document.root().and_then(|root| root.get(&list)?.item_at(index))
-                {
-                    let at = Pointer::root().key(&list).index(index);
-                    suite.cases.push(Arc::new(lower_test(test, at, &context, files)));
-                }
-                suite
+        let context = self.context(document, files);
+        let mut suite = self.lower_root(document, &context, files, &Settings::default());
+        let place = document.pointer_at(offset);
+        let item = self.file.case_list().zip(document.root()).and_then(|(list, root)| {
+            let at = Definition::list_at(list);
+            let index = place.below(&at)?.steps().next()?.parse().ok()?;
+            Some((Definition::list_in(root, list)?.item_at(index)?, at.index(index)))
+        });
+        if let Some((item, at)) = item {
+            suite.cases.extend(lower_item(item, &at, &context, files).into_iter().map(Arc::new));
+        }
+        suite
+    }
+
+    fn context(&self, document: &Document, files: &dyn Files) -> RootContext {
+        match self.file.dialect() {
+            None => RootContext::None,
+            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document)),
+            Some(Dialect::CliBench) => {
+                RootContext::CliBench(cli_bench::lower::RootContext::of(self.file, document, files))
             }
+            Some(Dialect::ClawSpec) => {
+                RootContext::ClawSpec(clawspec::lower::RootContext::of(self.file, document, files))
+            }
+        }
+    }
+
+    /// Everything of a suite but the cases of its list.
+    fn lower_root(&self, document: &Document, context: &RootContext, files: &dyn Files, settings: &Settings) -> Suite {
+        match context {
+            RootContext::KindLm(context) => kindlm::lower::lower_root(document, context, settings.thresholds.pass_rate),
+            RootContext::CliBench(context) => cli_bench::lower::lower_root(self.file, document, context, settings),
+            RootContext::ClawSpec(context) => {
+                clawspec::lower::lower_root(self.file, document, context, files, settings)
+            }
+            // Settings are of no format, and there is nothing in them to run.
+            RootContext::None => Suite {
+                dialect: Dialect::KindLm,
+                name: None,
+                cases: Vec::new(),
+                gates: crate::dialect::Gates::None,
+                concurrency: 1,
+            },
         }
     }
 
@@ -166,29 +229,41 @@ impl Analyzer {
         let mut hasher = DefaultHasher::new();
         format!("{context:?}").hash(&mut hasher);
         let context_key = hasher.finish();
-        let tests = document.root().and_then(|root| root.get(TESTS));
-        let list = Pointer::root().key(TESTS);
+        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
+        let items = Definition::list_in(root, list);
+        let list = Definition::list_at(list);
         let mut cases = Vec::new();
-        for (index, test) in tests.into_iter().flat_map(NodeRef::items).enumerate() {
+        for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
             let at = list.index(index);
-            let (extent, case) = match own_block(document, test) {
-                None => (test.range(), Arc::new(lower_test(test, at, context, files))),
+            let lower =
+                || -> Vec<Arc<Case>> { lower_item(item, &at, context, files).into_iter().map(Arc::new).collect() };
+            let (extent, lowered) = match own_block(document, item) {
+                None => (item.range(), lower()),
                 Some((start, block)) => {
                     let key = self.key(document, block).rotate_left(17) ^ context_key;
-                    let lower = || Lowered(Mutex::new(Arc::new(lower_test(test, at.clone(), context, files))));
-                    (start..start + block.length(), block.memo(key, lower).at(&at))
+                    let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
+                    (start..start + block.length(), kept.at(&at))
                 }
             };
-            // What was cut off below a test, because it is not deep enough, belongs to it as well.
-            let next = tests.and_then(|tests| tests.item_at(index + 1)).and_then(|next| own_block(document, next));
+            // What was cut off below an item, because it is not deep enough, belongs to it as well.
+            let next = items.and_then(|items| items.item_at(index + 1)).and_then(|next| own_block(document, next));
             let end = next.map_or(extent.end, |(start, _)| start.max(extent.end));
             let first = errors.partition_point(|place| *place < extent.start);
             let broken = errors.get(first).is_some_and(|place| *place < end);
-            let case =
-                if broken && case.intact { Arc::new(Case { intact: false, ..Case::clone(&case) }) } else { case };
-            cases.push(case);
+            cases.extend(lowered.into_iter().map(|case| {
+                if broken && case.intact { Arc::new(Case { intact: false, ..Case::clone(&case) }) } else { case }
+            }));
         }
         cases
+    }
+}
+
+fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+    match context {
+        RootContext::KindLm(context) => vec![kindlm::lower::lower_test(item, at.clone(), context, files)],
+        RootContext::CliBench(context) => cli_bench::lower::lower_item(item, at, context, files),
+        RootContext::ClawSpec(context) => clawspec::lower::lower_item(item, at, context, files),
+        RootContext::None => Vec::new(),
     }
 }
 
@@ -214,16 +289,21 @@ impl Findings {
     }
 }
 
-/// A case as last seen: it moves when tests are inserted above it.
-struct Lowered(Mutex<Arc<Case>>);
+/// The cases of an item as last seen, and where it stood: they move when items are inserted above it.
+struct Lowered(Mutex<(Pointer, Vec<Arc<Case>>)>);
 
 impl Lowered {
-    fn at(&self, place: &Pointer) -> Arc<Case> {
-        let mut case = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if case.at != *place {
-            *case = Arc::new(case.moved(place.clone()));
+    fn at(&self, place: &Pointer) -> Vec<Arc<Case>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (was, cases) = &mut *kept;
+        if was != place {
+            for case in cases.iter_mut().filter(|case| case.file.is_none()) {
+                let to = case.at.below(was).map_or_else(|| case.at.clone(), |rest| place.join(&rest));
+                *case = Arc::new(case.moved(to));
+            }
+            *was = place.clone();
         }
-        Arc::clone(&case)
+        cases.clone()
     }
 }
 
@@ -273,9 +353,10 @@ fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) 
 #[cfg(test)]
 mod tests {
     use crate::{
-        dialect::{Dialect, ScalarRules},
+        dialect::ScalarRules,
         document::Document,
         files::MemoryFiles,
+        json_schema::SpecFile,
         problem::Code,
         settings::{Level, Settings},
     };
@@ -285,7 +366,7 @@ mod tests {
     const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    expct: {}\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
 
     fn analyzer() -> Analyzer {
-        Analyzer::new(Dialect::KindLm)
+        Analyzer::new(SpecFile::KindLm)
     }
 
     fn files() -> MemoryFiles {

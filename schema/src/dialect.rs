@@ -1,5 +1,7 @@
 //! The formats that are understood. A closed set: what differs between them is decided here.
 
+pub mod clawspec;
+pub mod cli_bench;
 pub mod kindlm;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,11 @@ use crate::{
 pub enum Dialect {
     /// KindLM: `kindlm.yaml`.
     KindLm,
+    /// cli-bench: `cli-bench.yaml` and the task files that it names.
+    #[serde(rename = "cli-bench")]
+    CliBench,
+    /// ClawSpec: scenarios, handoffs, pipelines, and what belongs to them.
+    ClawSpec,
 }
 
 /// Which rules say what a plain scalar means.
@@ -32,20 +39,19 @@ impl Dialect {
     pub fn as_str(self) -> &'static str {
         match self {
             Dialect::KindLm => "kindlm",
+            Dialect::CliBench => "cli-bench",
+            Dialect::ClawSpec => "clawspec",
         }
-    }
-
-    /// The format of a file with this name.
-    pub fn of_file_name(name: &str) -> Option<Dialect> {
-        matches!(name, "kindlm.yaml" | "kindlm.yml").then_some(Dialect::KindLm)
     }
 
     /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done
     /// after a run, and again whenever a recording is read.
     pub fn interpret(self, evidence: &mut Evidence) {
-        evidence.output = match self {
-            Dialect::KindLm => evidence.stdout.as_ref().map(kindlm::protocol::interpret),
-        };
+        match self {
+            Dialect::KindLm => evidence.output = evidence.stdout.as_ref().map(kindlm::protocol::interpret),
+            // Nothing is reported in the output.
+            Dialect::CliBench | Dialect::ClawSpec => return,
+        }
         // A command has no price: the format counts it as nothing.
         let ran = evidence.exit.is_some() && evidence.command.is_some();
         if ran && evidence.usage.is_none() {
@@ -57,13 +63,15 @@ impl Dialect {
     pub fn placeholders(self, template: &str) -> Vec<&str> {
         match self {
             Dialect::KindLm => kindlm::lower::placeholders(template).collect(),
+            Dialect::CliBench | Dialect::ClawSpec => Vec::new(),
         }
     }
 
     /// How plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
         match self {
-            Dialect::KindLm => ScalarRules::Yaml12,
+            Dialect::KindLm | Dialect::CliBench => ScalarRules::Yaml12,
+            Dialect::ClawSpec => ScalarRules::Yaml11,
         }
     }
 }
@@ -72,7 +80,11 @@ impl Dialect {
 #[derive(Clone, Debug)]
 pub enum Gates {
     /// KindLM's `gates`.
-    KindLm(kindlm::Gates),
+    KindLm(Box<kindlm::Gates>),
+    /// cli-bench's `thresholds`.
+    CliBench(Box<cli_bench::Gates>),
+    /// The format has none.
+    None,
 }
 
 /// What gates look at: the runs of one case, by subject.
@@ -130,6 +142,8 @@ impl Gates {
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         match self {
             Gates::KindLm(gates) => gates.evaluate(cases),
+            Gates::CliBench(gates) => gates.evaluate(cases),
+            Gates::None => GateReport { gates: Vec::new(), rescued: false },
         }
     }
 }

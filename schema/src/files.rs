@@ -1,13 +1,19 @@
 //! The questions about the disk that pure code may ask. The command line and the server answer from
 //! the real disk, tests from a list.
 
+mod glob;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-/// A view of the files below a suite's directory. Every path is relative to that directory and uses `/`.
+/// A view of the files below a suite's directory, as one document of the suite sees them. Every path is
+/// relative to that directory and uses `/`.
+///
+/// The directory is that of the main file; for ClawSpec the root of the workspace, where its `clawspec.yaml`
+/// stands.
 pub trait Files: Send + Sync {
     /// The suite's directory, for messages.
     fn root(&self) -> &Path;
@@ -17,6 +23,25 @@ pub trait Files: Send + Sync {
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
+    /// The path of the document itself; empty for one that is not saved.
+    fn place(&self) -> &str;
+    /// The main file that names the document, where the document is only a part of a suite.
+    fn main(&self) -> Option<&str>;
+
+    /// The files that a pattern matches: `*`, `?` and `[...]` within a name, `**` for any number of
+    /// directories. Names that begin with a dot are matched only by patterns that say so.
+    fn glob(&self, pattern: &str) -> Matches {
+        glob::glob(&|directory| self.list(directory), pattern)
+    }
+}
+
+/// What a pattern matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// The paths of files and directories, in byte order.
+    pub paths: Vec<String>,
+    /// Whether there may be more: the search was given up after too many entries.
+    pub cut: bool,
 }
 
 /// What stands at a path.
@@ -34,6 +59,8 @@ pub enum FileKind {
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
     root: PathBuf,
+    place: String,
+    main: Option<String>,
     files: BTreeMap<String, Arc<[u8]>>,
 }
 
@@ -41,7 +68,19 @@ impl MemoryFiles {
     /// Files with these paths and contents.
     pub fn new<'a>(root: impl Into<PathBuf>, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> MemoryFiles {
         let files = files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().into())).collect();
-        MemoryFiles { root: root.into(), files }
+        MemoryFiles { root: root.into(), files, ..MemoryFiles::default() }
+    }
+
+    /// The same, seen by the document at this path.
+    pub fn at(mut self, place: &str) -> MemoryFiles {
+        self.place = place.to_owned();
+        self
+    }
+
+    /// The same, seen by a document that a main file names.
+    pub fn named_by(mut self, main: &str) -> MemoryFiles {
+        self.main = Some(main.to_owned());
+        self
     }
 }
 
@@ -73,5 +112,13 @@ impl Files for MemoryFiles {
             };
         }
         entries.into_iter().collect()
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn main(&self) -> Option<&str> {
+        self.main.as_deref()
     }
 }

@@ -1,14 +1,18 @@
 //! The JSON Schema (2020-12) of each kind of file, generated from the types. It validates here, and in any
 //! other tool: the committed copies stand in `schema/json/`.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform, transform::transform_subschemas,
 };
 use serde_json::{Value, json};
 
-use crate::{dialect::Dialect, dialect::kindlm::config::Config, problem::Code, settings::Settings};
+use crate::{
+    dialect::{Dialect, ScalarRules, clawspec, cli_bench, kindlm},
+    problem::Code,
+    settings::Settings,
+};
 
 /// The beginning of the names by which the schemas are known. They are names, not addresses.
 const BASE: &str = "urn:speclens:schema";
@@ -20,16 +24,84 @@ pub enum SpecFile {
     KindLm,
     /// The settings of a workspace: `speclens.yaml`.
     Settings,
+    /// A suite: `cli-bench.yaml`.
+    CliBench,
+    /// A list of tasks that a `cli-bench.yaml` names.
+    CliBenchTasks,
+    /// A scenario contract: `tests/scenarios.yaml`.
+    ClawSpecScenarios,
+    /// A handoff contract: `tests/handoffs/*.yaml`.
+    ClawSpecHandoff,
+    /// A pipeline contract: `tests/pipeline.yaml`.
+    ClawSpecPipeline,
+    /// The settings of a ClawSpec workspace: `clawspec.yaml`.
+    ClawSpec,
+    /// What is covered by contracts: `coverage-ledger.yaml`.
+    ClawSpecLedger,
+    /// What earlier runs measured: `tests/baselines.yaml`.
+    ClawSpecBaselines,
 }
 
 impl SpecFile {
     /// Every kind.
-    pub const ALL: &'static [SpecFile] = &[SpecFile::KindLm, SpecFile::Settings];
+    pub const ALL: &'static [SpecFile] = &[
+        SpecFile::KindLm,
+        SpecFile::Settings,
+        SpecFile::CliBench,
+        SpecFile::CliBenchTasks,
+        SpecFile::ClawSpecScenarios,
+        SpecFile::ClawSpecHandoff,
+        SpecFile::ClawSpecPipeline,
+        SpecFile::ClawSpec,
+        SpecFile::ClawSpecLedger,
+        SpecFile::ClawSpecBaselines,
+    ];
 
-    /// The suite file of a dialect.
-    pub fn of(dialect: Dialect) -> SpecFile {
-        match dialect {
-            Dialect::KindLm => SpecFile::KindLm,
+    /// The kinds that the reference, `explain` and `schema` tell about.
+    pub const PUBLISHED: &'static [SpecFile] = &[SpecFile::KindLm, SpecFile::Settings];
+
+    /// The format that the file belongs to; none for settings of our own.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            SpecFile::KindLm => Some(Dialect::KindLm),
+            SpecFile::Settings => None,
+            SpecFile::CliBench | SpecFile::CliBenchTasks => Some(Dialect::CliBench),
+            SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => Some(Dialect::ClawSpec),
+        }
+    }
+
+    /// How plain scalars are read.
+    pub fn scalar_rules(self) -> ScalarRules {
+        self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
+    }
+
+    /// The key of the top-level list whose items are the cases; the empty key where the root is that list.
+    pub fn case_list(self) -> Option<&'static str> {
+        match self {
+            SpecFile::KindLm => Some("tests"),
+            SpecFile::CliBench => Some("tasks"),
+            SpecFile::CliBenchTasks => Some(""),
+            SpecFile::ClawSpecScenarios => Some("scenarios"),
+            SpecFile::Settings
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => None,
+        }
+    }
+
+    /// The kind of a file with this name.
+    pub fn of_file_name(name: &str) -> Option<SpecFile> {
+        match name {
+            "kindlm.yaml" | "kindlm.yml" => Some(SpecFile::KindLm),
+            "speclens.yaml" => Some(SpecFile::Settings),
+            _ => None,
         }
     }
 
@@ -38,6 +110,14 @@ impl SpecFile {
         match self {
             SpecFile::KindLm => "kindlm",
             SpecFile::Settings => "speclens",
+            SpecFile::CliBench => "cli-bench",
+            SpecFile::CliBenchTasks => "cli-bench-tasks",
+            SpecFile::ClawSpecScenarios => "clawspec-scenarios",
+            SpecFile::ClawSpecHandoff => "clawspec-handoff",
+            SpecFile::ClawSpecPipeline => "clawspec-pipeline",
+            SpecFile::ClawSpec => "clawspec",
+            SpecFile::ClawSpecLedger => "clawspec-ledger",
+            SpecFile::ClawSpecBaselines => "clawspec-baselines",
         }
     }
 
@@ -51,22 +131,37 @@ impl SpecFile {
         match self {
             SpecFile::KindLm => "KindLM suite",
             SpecFile::Settings => "speclens settings",
+            SpecFile::CliBench => "cli-bench suite",
+            SpecFile::CliBenchTasks => "cli-bench tasks",
+            SpecFile::ClawSpecScenarios => "ClawSpec scenarios",
+            SpecFile::ClawSpecHandoff => "ClawSpec handoff",
+            SpecFile::ClawSpecPipeline => "ClawSpec pipeline",
+            SpecFile::ClawSpec => "ClawSpec settings",
+            SpecFile::ClawSpecLedger => "ClawSpec coverage ledger",
+            SpecFile::ClawSpecBaselines => "ClawSpec baselines",
         }
     }
 
     /// The schema.
     pub fn schema(self) -> &'static Value {
-        static KINDLM: LazyLock<Value> = LazyLock::new(|| generate::<Config>(SpecFile::KindLm));
-        static SETTINGS: LazyLock<Value> = LazyLock::new(|| {
-            let mut schema = generate::<Settings>(SpecFile::Settings);
-            let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-            schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
-            schema
-        });
-        match self {
-            SpecFile::KindLm => &KINDLM,
-            SpecFile::Settings => &SETTINGS,
-        }
+        static SCHEMAS: PerFile<Value> = PerFile::new();
+        SCHEMAS.get(self, || match self {
+            SpecFile::KindLm => generate::<kindlm::config::Config>(self),
+            SpecFile::Settings => {
+                let mut schema = generate::<Settings>(self);
+                let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+                schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
+                schema
+            }
+            SpecFile::CliBench => generate::<cli_bench::config::Config>(self),
+            SpecFile::CliBenchTasks => generate::<cli_bench::tasks::Tasks>(self),
+            SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::Scenarios>(self),
+            SpecFile::ClawSpecHandoff => generate::<clawspec::handoff::Handoff>(self),
+            SpecFile::ClawSpecPipeline => generate::<clawspec::pipeline::Pipeline>(self),
+            SpecFile::ClawSpec => generate::<clawspec::config::Config>(self),
+            SpecFile::ClawSpecLedger => generate::<clawspec::ledger::Ledger>(self),
+            SpecFile::ClawSpecBaselines => generate::<clawspec::baselines::Baselines>(self),
+        })
     }
 
     /// The schema as the text of its committed copy.
@@ -74,6 +169,21 @@ impl SpecFile {
         let mut text = serde_json::to_string_pretty(self.schema()).expect("a schema is JSON");
         text.push('\n');
         text
+    }
+}
+
+/// Something that is made once for each kind of file, and only for those that are met.
+pub(crate) struct PerFile<T>([OnceLock<T>; SpecFile::ALL.len()]);
+
+impl<T> PerFile<T> {
+    /// Nothing made yet.
+    pub(crate) const fn new() -> PerFile<T> {
+        PerFile([const { OnceLock::new() }; SpecFile::ALL.len()])
+    }
+
+    /// What belongs to a kind of file.
+    pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
+        self.0[file as usize].get_or_init(make)
     }
 }
 
@@ -148,15 +258,18 @@ mod tests {
             "$ref",
             "$schema",
             "additionalProperties",
+            "allOf",
             "const",
             "contains",
             "default",
             "description",
+            "else",
             "enum",
             "examples",
             "exclusiveMinimum",
             "if",
             "items",
+            "maxProperties",
             "maximum",
             "minItems",
             "minLength",
@@ -173,10 +286,13 @@ mod tests {
             "x-claims",
             "x-defines",
             "x-file",
+            "x-glob",
             "x-only",
             "x-pattern",
             "x-refers",
+            "x-shell",
             "x-template",
+            "x-template-names",
         ];
         fn check(schema: &Value) {
             let Value::Object(keywords) = schema else { return };
@@ -184,8 +300,10 @@ mod tests {
                 assert!(KNOWN.contains(&keyword.as_str()), "{keyword}: {value}");
                 match keyword.as_str() {
                     "properties" | "$defs" => value.as_object().unwrap().values().for_each(check),
-                    "oneOf" => value.as_array().unwrap().iter().for_each(check),
-                    "items" | "additionalProperties" | "if" | "then" | "contains" | "propertyNames" => check(value),
+                    "oneOf" | "allOf" => value.as_array().unwrap().iter().for_each(check),
+                    "items" | "additionalProperties" | "if" | "then" | "else" | "contains" | "propertyNames" => {
+                        check(value)
+                    }
                     _ => assert_ne!(value, &json!(["string", "null"])),
                 }
             }

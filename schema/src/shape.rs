@@ -5,16 +5,13 @@
 //! have, [`Shape::values`] the values that a scalar may have, [`Shape::word`] what a text means. Nothing
 //! here names a field of a format: a new field is known as soon as its type is.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::LazyLock,
-};
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use crate::{
     document::{NodeRef, Pointer, Shape as NodeShape},
-    json_schema::SpecFile,
+    json_schema::{PerFile, SpecFile},
 };
 
 type Keywords = Map<String, Value>;
@@ -482,15 +479,12 @@ pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
 type Table = HashMap<&'static str, Vec<Place>>;
 
 fn table(file: SpecFile) -> &'static Table {
-    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| {
-        let table = |file: SpecFile| {
-            let mut table = Table::new();
-            collect(&Shape::of(file), &mut Vec::new(), &mut table);
-            (file.as_str(), table)
-        };
-        SpecFile::ALL.iter().copied().map(table).collect()
-    });
-    &TABLES[file.as_str()]
+    static TABLES: PerFile<Table> = PerFile::new();
+    TABLES.get(file, || {
+        let mut table = Table::new();
+        collect(&Shape::of(file), &mut Vec::new(), &mut table);
+        table
+    })
 }
 
 fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     dialect::{Dialect, Gates},
-    document::Pointer,
+    document::{Document, Pointer},
     verdict::Check,
 };
 
@@ -37,6 +37,9 @@ pub struct Case {
     pub name: String,
     /// The node of the test.
     pub at: Pointer,
+    /// The file that it stands in, where that is not the suite's own: pointers and ranges are those of that
+    /// file then.
+    pub file: Option<Arc<CaseFile>>,
     /// Labels to select it by.
     pub tags: Vec<String>,
     /// Whether the author switched it off.
@@ -50,6 +53,15 @@ pub struct Case {
     /// Whether the case, and all that it refers to, could be read without an error. The editor runs
     /// only such cases.
     pub intact: bool,
+}
+
+/// Another file that holds cases of a suite.
+#[derive(Clone, Debug)]
+pub struct CaseFile {
+    /// Its path, relative to the suite's directory.
+    pub path: String,
+    /// Its text and tree.
+    pub document: Document,
 }
 
 /// Something that the author claims.
@@ -70,6 +82,10 @@ pub enum Action {
     Command(CommandAction),
     /// Asks a model.
     Prompt(PromptAction),
+    /// Lets an agent work on a task.
+    Agent(AgentAction),
+    /// Calls a skill or an agent that runs elsewhere.
+    Trigger(TriggerAction),
     /// Nothing that can be made out: the test has a mistake where its action should stand.
     None,
 }
@@ -102,6 +118,24 @@ pub struct PromptAction {
     pub prompt: String,
     /// The ids of the models that are asked.
     pub models: Vec<String>,
+}
+
+/// A task for an agent. This version does not perform it; it is here so that such a test is listed, and
+/// reported as unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentAction {
+    /// The node that says what to do.
+    pub at: Pointer,
+    /// The ids of the models that act.
+    pub models: Vec<String>,
+}
+
+/// A call of a skill or an agent. This version does not perform it; it is here so that such a test is
+/// listed, and reported as unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriggerAction {
+    /// The node that says what to send.
+    pub at: Pointer,
 }
 
 impl CommandAction {
@@ -137,6 +171,9 @@ impl CommandAction {
 impl Case {
     /// The same case at another place, as when a test is inserted above it.
     pub fn moved(&self, to: Pointer) -> Case {
+        if self.file.is_some() {
+            return self.clone();
+        }
         let place = |at: &Pointer| at.below(&self.at).map_or_else(|| at.clone(), |rest| to.join(&rest));
         let mut case = self.clone();
         for claim in &mut case.claims {
@@ -145,6 +182,8 @@ impl Case {
         match &mut case.action {
             Action::Command(command) => command.at = place(&command.at),
             Action::Prompt(prompt) => prompt.at = place(&prompt.at),
+            Action::Agent(agent) => agent.at = place(&agent.at),
+            Action::Trigger(trigger) => trigger.at = place(&trigger.at),
             Action::None => {}
         }
         case.at = to;
@@ -158,15 +197,19 @@ impl Action {
         match self {
             Action::Command(command) => Some(&command.at),
             Action::Prompt(prompt) => Some(&prompt.at),
+            Action::Agent(agent) => Some(&agent.at),
+            Action::Trigger(trigger) => Some(&trigger.at),
             Action::None => None,
         }
     }
 
-    /// Who acts, as reports name it: the models, or `command`.
+    /// Who acts, as reports name it: the models, `command`, or `gateway`.
     pub fn subjects(&self) -> Vec<String> {
         match self {
             Action::Command(_) => vec!["command".to_owned()],
             Action::Prompt(prompt) => prompt.models.clone(),
+            Action::Agent(agent) => agent.models.clone(),
+            Action::Trigger(_) => vec!["gateway".to_owned()],
             Action::None => Vec::new(),
         }
     }

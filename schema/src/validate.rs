@@ -12,7 +12,6 @@ mod message;
 use std::{
     collections::{BTreeMap, HashSet},
     ops::Range,
-    sync::LazyLock,
 };
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
@@ -20,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     document::{Document, NodeRef, Pointer, Shape as NodeShape},
-    json_schema::SpecFile,
+    json_schema::{PerFile, SpecFile},
     problem::{Code, Problem},
     shape::{self, Shape},
 };
@@ -32,21 +31,33 @@ use message::Finding;
 pub enum Definition {
     /// The whole, but for the items of the lists in [`Definition::lists`].
     Root(SpecFile),
-    /// One item of the top-level list with this key.
+    /// One item of the top-level list with this key; of the root, where the key is empty and the root a list.
     Item(SpecFile, &'static str),
 }
 
 impl Definition {
-    /// The keys of the top-level lists whose items are checked on their own.
+    /// The keys of the top-level lists whose items are checked on their own; one empty key where the root is
+    /// a list.
     pub fn lists(file: SpecFile) -> &'static [&'static str] {
-        static LISTS: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-            let lists = |file: SpecFile| {
-                let fields = Shape::of(file).fields(None).into_iter();
-                fields.filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
-            };
-            SpecFile::ALL.iter().map(|file| (file.as_str(), lists(*file))).collect()
-        });
-        &LISTS[file.as_str()]
+        static LISTS: PerFile<Vec<&'static str>> = PerFile::new();
+        LISTS.get(file, || {
+            let root = Shape::of(file);
+            if root.kind() == shape::Type::List {
+                return vec![""];
+            }
+            let fields = root.fields(None).into_iter();
+            fields.filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
+        })
+    }
+
+    /// Where a list of [`Definition::lists`] stands.
+    pub fn list_at(list: &str) -> Pointer {
+        if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
+    }
+
+    /// The node of a list of [`Definition::lists`].
+    pub fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
+        if list.is_empty() { Some(root) } else { root.get(list) }
     }
 
     /// An item of a top-level list, when the list is one whose items are checked on their own.
@@ -66,26 +77,20 @@ impl Definition {
         match self {
             Definition::Root(file) => Shape::of(file),
             Definition::Item(file, list) => {
-                let item = Pointer::root().key(list).index(0);
-                Shape::find(file, &item, None).expect("a list has items")
+                Shape::find(file, &Definition::list_at(list).index(0), None).expect("a list has items")
             }
         }
     }
 
     fn validator(self) -> &'static Validator {
-        static VALIDATORS: LazyLock<BTreeMap<(&'static str, &'static str), Validator>> = LazyLock::new(|| {
-            let mut validators = BTreeMap::new();
-            for file in SpecFile::ALL.iter().copied() {
-                validators.insert((file.as_str(), ""), compile(&skeleton(file)));
-                for list in Definition::lists(file) {
-                    validators.insert((file.as_str(), list), compile(&item_schema(file, list)));
-                }
-            }
-            validators
-        });
+        static ROOTS: PerFile<Validator> = PerFile::new();
+        static ITEMS: PerFile<BTreeMap<&'static str, Validator>> = PerFile::new();
         match self {
-            Definition::Root(file) => &VALIDATORS[&(file.as_str(), "")],
-            Definition::Item(file, list) => &VALIDATORS[&(file.as_str(), list)],
+            Definition::Root(file) => ROOTS.get(file, || compile(&skeleton(file))),
+            Definition::Item(file, list) => {
+                let compiled = |list: &&'static str| (*list, compile(&item_schema(file, list)));
+                &ITEMS.get(file, || Definition::lists(file).iter().map(compiled).collect())[list]
+            }
         }
     }
 
@@ -98,7 +103,7 @@ impl Definition {
         match self {
             Definition::Item(..) => node.to_value_within(limit),
             Definition::Root(_) if node.shape() != NodeShape::Mapping => Ok(if node.shape() == NodeShape::Sequence {
-                Value::Array(Vec::new())
+                Value::Array(node.items().map(|_| Value::Null).collect())
             } else {
                 node.to_value_within(limit)?
             }),
@@ -132,17 +137,23 @@ fn skeleton(file: SpecFile) -> Value {
         keywords.remove(keyword);
     }
     for list in Definition::lists(file) {
-        schema["properties"][list]["items"] = Value::Bool(true);
+        let list = if list.is_empty() { &mut schema } else { &mut schema["properties"][list] };
+        list["items"] = Value::Bool(true);
     }
     schema
 }
 
 fn item_schema(file: SpecFile, list: &str) -> Value {
     let whole = file.schema();
-    let mut schema = whole["properties"][list]["items"].clone();
-    schema["$schema"] = whole["$schema"].clone();
-    schema["$defs"] = whole["$defs"].clone();
-    schema
+    let list = if list.is_empty() { whole } else { &whole["properties"][list] };
+    let mut schema = match &list["items"] {
+        Value::Object(keywords) => keywords.clone(),
+        _ => Map::new(),
+    };
+    for shared in ["$schema", "$defs"] {
+        schema.extend(whole.get(shared).map(|value| (shared.to_owned(), value.clone())));
+    }
+    Value::Object(schema)
 }
 
 /// What is wrong in the whole document, in the order of the text. An empty document lacks its first key.
@@ -152,9 +163,9 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
     };
     let mut problems = validate_node(root, Definition::Root(file));
     for list in Definition::lists(file) {
-        let Some(node) = root.get(list) else { continue };
+        let Some(node) = Definition::list_in(root, list) else { continue };
         for (index, item) in node.items().enumerate() {
-            let base = Pointer::root().key(list).index(index);
+            let base = Definition::list_at(list).index(index);
             let found = validate_node(item, Definition::Item(file, list));
             problems.extend(found.into_iter().map(|problem| problem.moved(&base, 0)));
         }
@@ -167,6 +178,17 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
 pub fn empty(file: SpecFile) -> Problem {
     let message = match file {
         SpecFile::KindLm => "the file is empty: a suite begins with `kindlm: 1`",
+        SpecFile::CliBench => "the file is empty: a suite begins with `cli:` and the name of a program",
+        SpecFile::CliBenchTasks => "the file is empty: a task file is a list that begins with `- id:`",
+        SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => {
+            "the file is empty: a contract begins with `version: \"1.0\"`"
+        }
+        SpecFile::ClawSpecLedger => "the file is empty: a ledger begins with `waves:`",
+        SpecFile::ClawSpecBaselines => "the file is empty: it begins with `version: \"1.0\"`",
+        SpecFile::ClawSpec => {
+            return Problem::new(Code::NoEffect, Pointer::root(), 0..0, "no settings: the defaults apply")
+                .with_severity(crate::problem::Severity::Hint);
+        }
         SpecFile::Settings => {
             return Problem::new(Code::InvalidSetting, Pointer::root(), 0..0, "no settings: the defaults apply")
                 .with_severity(crate::problem::Severity::Hint);

@@ -276,7 +276,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
                 let judged = judge(test, &evidence, &Secrets::none());
                 (evidence, judged)
             }
-            Action::Prompt(_) | Action::None => {
+            Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => {
                 let error = RunError { kind: RunErrorKind::Unsupported, message: "not supported".to_owned() };
                 (Evidence { error: Some(error), ..Evidence::default() }, Vec::new())
             }

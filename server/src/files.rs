@@ -21,6 +21,8 @@ const LIST_LIMIT: usize = 10_000;
 #[derive(Debug)]
 pub struct DiskFiles {
     root: PathBuf,
+    place: String,
+    main: Option<String>,
     cache: Mutex<Cache>,
 }
 
@@ -31,9 +33,15 @@ struct Cache {
 }
 
 impl DiskFiles {
-    /// The files below `root`.
-    pub fn new(root: &Path) -> DiskFiles {
-        DiskFiles { root: root.to_owned(), cache: Mutex::default() }
+    /// The files below `root`, seen by the document that stands at `place` there.
+    pub fn new(root: &Path, place: &str) -> DiskFiles {
+        DiskFiles { root: root.to_owned(), place: place.to_owned(), main: None, cache: Mutex::default() }
+    }
+
+    /// The same, seen by a document that a main file names.
+    pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
+        self.main = main;
+        self
     }
 
     /// Forgets what was seen: files may have changed.
@@ -109,6 +117,14 @@ impl Files for DiskFiles {
         entries.sort_by(|one, other| one.0.cmp(&other.0));
         entries
     }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn main(&self) -> Option<&str> {
+        self.main.as_deref()
+    }
 }
 
 fn kind_of(metadata: &fs::Metadata) -> FileKind {
@@ -150,7 +166,7 @@ mod tests {
         std::fs::write(directory.path().join("suite/a.json"), "{}").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(directory.path().join("secret"), directory.path().join("suite/link")).unwrap();
-        let files = DiskFiles::new(&directory.path().join("suite"));
+        let files = DiskFiles::new(&directory.path().join("suite"), "kindlm.yaml");
         assert_eq!(files.kind("link"), None);
         assert!(files.read("link").is_err());
         assert_eq!(files.kind("a.json"), Some(FileKind::File));
@@ -165,7 +181,7 @@ mod tests {
     #[test]
     fn what_was_seen_is_forgotten_when_told() {
         let directory = tempfile::tempdir().unwrap();
-        let files = DiskFiles::new(directory.path());
+        let files = DiskFiles::new(directory.path(), "kindlm.yaml");
         assert!(files.read("a").is_err());
         std::fs::write(directory.path().join("a"), "x").unwrap();
         assert!(files.read("a").is_err(), "kept until told");

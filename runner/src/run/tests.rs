@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
-    dialect::{Dialect, Gates, kindlm},
+    dialect::{Dialect, Gates},
     document::Pointer,
     evidence::{Evidence, RunErrorKind},
     mask::Secrets,
@@ -62,6 +62,7 @@ fn case(name: &str, command: &str, says: &'static str) -> Case {
         action: Action::Command(action),
         claims: vec![Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(says)) }],
         intact: true,
+        file: None,
     }
 }
 
@@ -85,7 +86,7 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
         dialect: Dialect::KindLm,
         name: None,
         cases: cases.into_iter().map(Arc::new).collect(),
-        gates: Gates::KindLm(kindlm::Gates::default()),
+        gates: Gates::KindLm(Box::default()),
         concurrency: 4,
     };
     let job = Job {

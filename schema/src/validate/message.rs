@@ -125,7 +125,7 @@ impl Context<'_> {
     fn place_in_file(&self, at: &Pointer) -> Option<Place> {
         let base = match self.definition {
             Definition::Root(_) => Pointer::root(),
-            Definition::Item(_, list) => Pointer::root().key(list).index(0),
+            Definition::Item(_, list) => Definition::list_at(list).index(0),
         };
         shape::place_of(self.definition.file(), &base.join(at))
     }

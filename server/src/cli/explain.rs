@@ -35,7 +35,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
         return Ok(problem(code));
     }
     let mut text = String::new();
-    for &file in SpecFile::ALL {
+    for &file in SpecFile::PUBLISHED {
         for place in fields(file, name) {
             text.push_str(&field(file, &place));
         }
@@ -44,7 +44,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
         return Ok(text);
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
-    let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
+    let keys = SpecFile::PUBLISHED.iter().flat_map(|&file| shape::all_keys(file));
     match words::nearest(name, codes.chain(keys)) {
         Some(near) => bail!("nothing is called `{name}`; did you mean `{near}`?"),
         None => bail!("nothing is called `{name}`; `speclens explain` lists what there is"),
@@ -141,7 +141,7 @@ fn overview() -> String {
         let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
         let _ = writeln!(text, "  {:<20} {first}", code.as_str());
     }
-    for &file in SpecFile::ALL {
+    for &file in SpecFile::PUBLISHED {
         let _ = writeln!(text, "\nFields of a {}:", file.title());
         let keys: Vec<&str> = shape::all_keys(file).collect();
         let mut line = String::from(" ");

@@ -107,6 +107,8 @@ impl TestEntry {
             action: match case.action {
                 Action::Command(_) => "command",
                 Action::Prompt(_) => "prompt",
+                Action::Agent(_) => "agent",
+                Action::Trigger(_) => "trigger",
                 Action::None => "none",
             },
             subjects: case.action.subjects(),

@@ -13,8 +13,9 @@ use ignore::WalkBuilder;
 use speclens_runner::report::{SettingsReport, SourceText, SuiteReport};
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, ScalarRules},
+    dialect::ScalarRules,
     document::{Document, Pointer, SIZE_LIMIT},
+    json_schema::SpecFile,
     mask::Secrets,
     problem::{Code, Problem},
     settings::Settings,
@@ -45,25 +46,25 @@ pub(crate) struct Loaded {
 pub(super) fn suites(paths: &[PathBuf]) -> anyhow::Result<Vec<Loaded>> {
     let found = discover(paths)?;
     let mut loader = Loader::default();
-    found.into_iter().map(|(path, dialect)| loader.load(&path, dialect)).collect()
+    found.into_iter().map(|(path, file)| loader.load(&path, file)).collect()
 }
 
-fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, Dialect)>> {
+fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, SpecFile)>> {
     let here = [PathBuf::from(".")];
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for path in if paths.is_empty() { &here[..] } else { paths } {
         let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let suites = if metadata.is_dir() { below(path) } else { vec![(path.clone(), dialect_of(path)?)] };
+        let suites = if metadata.is_dir() { below(path) } else { vec![(path.clone(), kind_of(path)?)] };
         ensure!(
             !suites.is_empty(),
             "no suite in {}: a suite is a file named `kindlm.yaml` that version control does not ignore; `speclens init \
              kindlm` writes one",
             if path == Path::new(".") { "this directory".to_owned() } else { path.display().to_string() }
         );
-        for (path, dialect) in suites {
+        for (path, file) in suites {
             if seen.insert(fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
-                found.push((path, dialect));
+                found.push((path, file));
             }
         }
     }
@@ -71,26 +72,27 @@ fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, Dialect)>> {
 }
 
 /// The suites in a directory, in the order of their paths. What version control ignores is left out.
-fn below(directory: &Path) -> Vec<(PathBuf, Dialect)> {
+fn below(directory: &Path) -> Vec<(PathBuf, SpecFile)> {
     let walk = WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build();
     walk.flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
         .filter_map(|entry| {
-            let dialect = Dialect::of_file_name(entry.file_name().to_str()?)?;
-            Some((entry.into_path(), dialect))
+            let file = SpecFile::of_file_name(entry.file_name().to_str()?).filter(|file| file.dialect().is_some())?;
+            Some((entry.into_path(), file))
         })
         .collect()
 }
 
 /// The format of a file that was named outright: its name tells, else what it holds.
-fn dialect_of(path: &Path) -> anyhow::Result<Dialect> {
-    if let Some(dialect) = path.file_name().and_then(|name| Dialect::of_file_name(name.to_str()?)) {
-        return Ok(dialect);
+fn kind_of(path: &Path) -> anyhow::Result<SpecFile> {
+    let named = path.file_name().and_then(|name| SpecFile::of_file_name(name.to_str()?));
+    if let Some(file) = named.filter(|file| file.dialect().is_some()) {
+        return Ok(file);
     }
     let (text, _) = read_text(path);
-    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    let document = Document::read(&text, ScalarRules::Yaml12);
     if document.root().is_some_and(|root| root.get("kindlm").is_some()) {
-        return Ok(Dialect::KindLm);
+        return Ok(SpecFile::KindLm);
     }
     bail!("{} is not a suite: its name is not `kindlm.yaml`, and it has no `kindlm` key", path.display())
 }
@@ -110,15 +112,15 @@ struct Loader {
 }
 
 impl Loader {
-    fn load(&mut self, path: &Path, dialect: Dialect) -> anyhow::Result<Loaded> {
+    fn load(&mut self, path: &Path, file: SpecFile) -> anyhow::Result<Loaded> {
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let directory = fs::canonicalize(parent).with_context(|| format!("cannot read {}", parent.display()))?;
         let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&directory);
         let (text, unreadable) = read_text(path);
-        let document = Document::read(&text, dialect.scalar_rules());
-        let files = DiskFiles::new(&directory);
-        let analysis = Analyzer::new(dialect).analyze(&document, &files, &settings);
+        let document = Document::read(&text, file.scalar_rules());
+        let files = DiskFiles::new(&directory, &file_name);
+        let analysis = Analyzer::new(file).analyze(&document, &files, &settings);
         // What the bytes are says more than what the parser makes of them.
         let problems = match unreadable {
             Some(problem) => vec![problem],
@@ -126,7 +128,7 @@ impl Loader {
         };
         let report = SuiteReport {
             source: SourceText { path: shown(path), document },
-            dialect,
+            dialect: analysis.suite.dialect,
             settings: settings_report,
             problems,
             suite: Arc::new(analysis.suite),

@@ -208,6 +208,7 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
     let document = &loaded.report.source.document;
     let adjusted = |case: &Arc<Case>| {
         let mut case = Case::clone(case);
+        let document = case.file.as_ref().map_or(document, |file| &file.document);
         let own = document.find(&case.at).is_some_and(|node| node.get("repeat").is_some());
         if let Some(repeat) = args.repeat.filter(|_| !own) {
             case.repeat = repeat;

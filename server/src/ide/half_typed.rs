@@ -2,11 +2,7 @@
 //! problems, their names (a lens stands at each) and their completion.
 
 use speclens_schema::{
-    analysis::Analyzer,
-    dialect::{Dialect, ScalarRules},
-    document::Document,
-    files::MemoryFiles,
-    json_schema::SpecFile,
+    analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
     settings::Settings,
 };
 
@@ -103,7 +99,7 @@ fn text(third: &str) -> String {
 /// What an editor shows of the undamaged tests, ranges as text.
 fn shown(document: &Document) -> Vec<String> {
     let text = String::from(document.text());
-    let analysis = Analyzer::new(Dialect::KindLm).analyze(document, &MemoryFiles::default(), &Settings::default());
+    let analysis = Analyzer::new(SpecFile::KindLm).analyze(document, &MemoryFiles::default(), &Settings::default());
     let mut lines = Vec::new();
     let outline = symbols(document, SpecFile::KindLm);
     let section = |name: &str| outline.iter().find(|symbol| symbol.name == name);

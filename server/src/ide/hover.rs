@@ -126,7 +126,7 @@ impl<'d> Place<'d> {
     fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<&'s CommandAction> {
         suite?.cases.iter().find_map(|case| match &case.action {
             Action::Command(command) if command.at == self.at => Some(command),
-            Action::Command(_) | Action::Prompt(_) | Action::None => None,
+            Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
         })
     }
 
@@ -233,7 +233,7 @@ mod tests {
 
     use expect_test::{Expect, expect};
     use speclens_schema::{
-        dialect::{Dialect, Gates, kindlm},
+        dialect::{Dialect, Gates},
         suite::Case,
     };
 
@@ -280,12 +280,13 @@ mod tests {
             action: Action::Command(action),
             claims: Vec::new(),
             intact: true,
+            file: None,
         };
         Suite {
             dialect: Dialect::KindLm,
             name: None,
             cases: vec![Arc::new(case)],
-            gates: Gates::KindLm(kindlm::Gates::default()),
+            gates: Gates::KindLm(Box::default()),
             concurrency: 1,
         }
     }

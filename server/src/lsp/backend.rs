@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, ScalarRules},
     document::{Document, Encoding, Lines},
 };
 use tower_lsp_server::{
@@ -231,7 +230,7 @@ impl LanguageServer for Backend {
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         let Some(place) = Place::of(&document.uri.0) else { return };
-        let rules = place.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules);
+        let rules = place.file.scalar_rules();
         let (opening, results) = {
             let mut state = self.session.state();
             state.openings += 1;
@@ -242,7 +241,7 @@ impl LanguageServer for Backend {
             opening,
             version: document.version,
             document: Document::read_cut(&document.text, rules),
-            analyzer: Analyzer::new(place.dialect().unwrap_or(Dialect::KindLm)),
+            analyzer: Analyzer::new(place.file),
             place,
             results,
             latest: None,

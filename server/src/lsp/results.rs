@@ -178,7 +178,7 @@ impl Results {
         let known = self.attempts.get(&case.name).map(Vec::as_slice).unwrap_or_default();
         let key = match &case.action {
             Action::Command(command) => Some(command.key(dialect)),
-            Action::Prompt(_) | Action::None => None,
+            Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
         };
         let wanted = |attempt: &&Attempt| Some(&attempt.key) == key.as_ref() && attempt.repeat < case.repeat;
         let fresh: Vec<&Attempt> = known.iter().filter(wanted).collect();

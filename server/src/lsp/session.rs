@@ -103,22 +103,15 @@ impl Place {
     pub(super) fn of(uri: &str) -> Option<Place> {
         let path = convert::path(uri)?;
         let file_name = path.file_name()?.to_str()?.to_owned();
-        let file = match Dialect::of_file_name(&file_name) {
-            Some(dialect) => SpecFile::of(dialect),
-            None if file_name == "speclens.yaml" => SpecFile::Settings,
-            None => return None,
-        };
+        let file = SpecFile::of_file_name(&file_name)?;
         let directory = path.parent()?.to_owned();
-        let files = Arc::new(DiskFiles::new(&directory));
+        let files = Arc::new(DiskFiles::new(&directory, &file_name));
         Some(Place { file, directory, file_name, files })
     }
 
     /// The dialect, when it is a suite.
     pub(super) fn dialect(&self) -> Option<Dialect> {
-        match self.file {
-            SpecFile::KindLm => Some(Dialect::KindLm),
-            SpecFile::Settings => None,
-        }
+        self.file.dialect()
     }
 }
 

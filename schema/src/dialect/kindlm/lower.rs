@@ -72,7 +72,7 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
         dialect: Dialect::KindLm,
         name,
         cases: Vec::new(),
-        gates: AnyGates::KindLm(gates),
+        gates: AnyGates::KindLm(Box::new(gates)),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
     }
 }
@@ -99,6 +99,7 @@ pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dy
         intact: readable && action_is_intact && lowering.intact && !name.is_empty(),
         name,
         at,
+        file: None,
     }
 }
 

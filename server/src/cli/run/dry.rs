@@ -30,6 +30,8 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                 Action::Prompt(prompt) => {
                     format!("prompt `{}` for {} (not supported yet)", prompt.prompt, prompt.models.join(", "))
                 }
+                Action::Agent(agent) => format!("a task for {} (not supported yet)", agent.models.join(", ")),
+                Action::Trigger(_) => "a call of the gateway (not supported yet)".to_owned(),
                 Action::None => "nothing".to_owned(),
             };
             let runs = case.action.subjects().len() * case.repeat as usize;

@@ -1,0 +1,11 @@
+//! cli-bench: `cli-bench.yaml`, and the task files that it names.
+//!
+//! What the main file may say stands in [`config`], a task in [`tasks`].
+
+pub mod config;
+pub mod gates;
+pub mod lint;
+pub mod lower;
+pub mod tasks;
+
+pub use gates::Gates;

@@ -1,0 +1,172 @@
+//! Patterns over paths. The search is bounded: a pattern like `**/**/*` over a huge tree ends, and says
+//! that it was cut off.
+
+use super::{FileKind, Matches};
+
+/// As many directory entries are looked at.
+const ENTRY_LIMIT: usize = 100_000;
+
+/// No tree is searched deeper.
+const DEPTH_LIMIT: usize = 32;
+
+/// What a pattern matches in the tree that `list` shows.
+pub(super) fn glob(list: &dyn Fn(&str) -> Vec<(String, FileKind)>, pattern: &str) -> Matches {
+    let segments: Vec<&str> = pattern.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
+    let mut search = Search { list, seen: 0, found: Matches::default() };
+    search.below("", &segments, 0);
+    search.found.paths.sort_unstable();
+    search.found.paths.dedup();
+    search.found
+}
+
+struct Search<'l> {
+    list: &'l dyn Fn(&str) -> Vec<(String, FileKind)>,
+    seen: usize,
+    found: Matches,
+}
+
+impl Search<'_> {
+    fn below(&mut self, directory: &str, segments: &[&str], depth: usize) {
+        let Some((segment, rest)) = segments.split_first() else { return };
+        if depth > DEPTH_LIMIT || self.seen > ENTRY_LIMIT {
+            self.found.cut = true;
+            return;
+        }
+        if *segment == "**" && !rest.is_empty() {
+            self.below(directory, rest, depth);
+        }
+        let entries = (self.list)(directory);
+        self.seen += entries.len() + 1;
+        for (name, kind) in entries {
+            let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
+            if *segment == "**" {
+                if name.starts_with('.') {
+                    continue;
+                }
+                if rest.is_empty() {
+                    self.found.paths.push(path.clone());
+                }
+                if kind == FileKind::Directory {
+                    self.below(&path, segments, depth + 1);
+                }
+            } else if name_matches(segment, &name) {
+                match (rest.is_empty(), kind) {
+                    (true, _) => self.found.paths.push(path),
+                    (false, FileKind::Directory) => self.below(&path, rest, depth + 1),
+                    (false, FileKind::File | FileKind::Other) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Whether one pattern of a name, without `/`, matches a name.
+fn name_matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') {
+        return false;
+    }
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut on) = (0, 0);
+    // The last `*`, and where its match ends: only it needs to be tried again.
+    let mut star: Option<(usize, usize)> = None;
+    while on < name.len() {
+        let step = match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, on));
+                at += 1;
+                continue;
+            }
+            Some('?') => Some(at + 1),
+            Some('[') => class(&pattern, at, name[on]),
+            Some(letter) => (*letter == name[on]).then_some(at + 1),
+            None => None,
+        };
+        match (step, star) {
+            (Some(next), _) => {
+                at = next;
+                on += 1;
+            }
+            (None, Some((begin, end))) => {
+                at = begin + 1;
+                on = end + 1;
+                star = Some((begin, end + 1));
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == '*')
+}
+
+/// The place behind a `[...]` that takes the letter. A bracket that is not closed stands for itself.
+fn class(pattern: &[char], start: usize, letter: char) -> Option<usize> {
+    let mut at = start + 1;
+    let negated = matches!(pattern.get(at), Some('!' | '^'));
+    if negated {
+        at += 1;
+    }
+    let first = at;
+    let mut found = false;
+    loop {
+        match pattern.get(at) {
+            None => return (letter == '[').then_some(start + 1),
+            Some(']') if at > first => return (found != negated).then_some(at + 1),
+            Some(&low) => {
+                let high = match (pattern.get(at + 1), pattern.get(at + 2)) {
+                    (Some('-'), Some(&high)) if high != ']' => {
+                        at += 2;
+                        high
+                    }
+                    (Some(_) | None, Some(_) | None) => low,
+                };
+                found |= (low..=high).contains(&letter);
+                at += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Files, MemoryFiles};
+    use super::name_matches;
+
+    #[test]
+    fn patterns_match_names() {
+        for (pattern, name, matches) in [
+            ("*.yaml", "a.yaml", true),
+            ("*.yaml", ".a.yaml", false),
+            (".*", ".a", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "axxbyy", false),
+            ("?.md", "é.md", true),
+            ("[a-c]x", "bx", true),
+            ("[!a-c]x", "bx", false),
+            ("[]]x", "]x", true),
+            ("[x", "[x", true),
+            ("*", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(name_matches(pattern, name), matches, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_paths_in_order() {
+        let files = MemoryFiles::new(
+            "/s",
+            ["tasks/b.yaml", "tasks/a.yaml", "tasks/deep/er/c.yaml", "tasks/.h.yaml", "x.yaml"].map(|path| (path, "")),
+        );
+        let paths = |pattern: &str| files.glob(pattern).paths;
+        assert_eq!(paths("tasks/*.yaml"), ["tasks/a.yaml", "tasks/b.yaml"]);
+        assert_eq!(paths("**/*.yaml"), ["tasks/a.yaml", "tasks/b.yaml", "tasks/deep/er/c.yaml", "x.yaml"]);
+        assert_eq!(paths("./x.yaml"), ["x.yaml"]);
+        assert_eq!(paths("tasks/**/c.yaml"), ["tasks/deep/er/c.yaml"]);
+        assert_eq!(paths("nothing/*"), [""; 0]);
+    }
+
+    #[test]
+    fn a_search_that_grows_without_end_is_cut_off() {
+        let endless = |_: &str| vec![("a".to_owned(), super::FileKind::Directory)];
+        assert!(super::glob(&endless, "**/b").cut);
+    }
+}
