@@ -1,11 +1,13 @@
 //! cli-bench: `cli-bench.yaml`, and the task files that it names.
 //!
-//! What the main file may say stands in [`config`], a task in [`tasks`].
+//! What the main file may say stands in [`config`], a task in [`tasks`], what is claimed in [`assertions`].
 
+pub mod assertions;
 pub mod config;
 pub mod gates;
 pub mod lint;
 pub mod lower;
 pub mod tasks;
+pub mod thresholds;
 
 pub use gates::Gates;

@@ -10,21 +10,14 @@ use crate::{
     shape::{self, Need, Shape, Type, scalar, show},
 };
 
-/// Another name for a key. Only what is surely a slip may be put right unseen.
-pub(super) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
-    let title = format!("Rename to `{name}`");
-    let edits = vec![Edit::new(key, scalar(name))];
-    if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
+/// Another name for a key.
+pub(super) fn rename(key: Range<usize>, name: &str) -> Fix {
+    replace(key, scalar(name), format!("Rename to `{name}`"))
 }
 
-/// Another text in place of a node, beyond doubt.
+/// Another text in place of a node.
 pub(super) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
-    Fix::safe(title, vec![Edit::new(range, text)])
-}
-
-/// Another text in place of a node, likely what is meant.
-pub(super) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
-    Fix::guess(title, vec![Edit::new(range, text)])
+    Fix { title, edits: vec![Edit { range, text }], preferred: true }
 }
 
 /// A key that is missing, with a value to begin with. Nothing where the mapping's layout is unusual.
@@ -35,7 +28,7 @@ pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<
     }
     let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
     let edit = at_front(mapping, &line)?;
-    Some(Fix::suggestion(format!("Add `{key}`"), vec![edit]))
+    Some(Fix { title: format!("Add `{key}`"), edits: vec![edit], preferred: false })
 }
 
 /// The edit that puts a line before the first entry of a mapping.
@@ -103,7 +96,7 @@ pub(super) fn move_into(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<
                 return None;
             }
             let edits = vec![Edit { range: whole, text: String::new() }, at_front(node, &words)?];
-            Some(Fix::safe(title, edits))
+            Some(Fix { title, edits, preferred: true })
         }
         Some(_) => None,
     }

@@ -6,7 +6,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
     shape::{self, Place, Shape, Type, Word},
-    words::{is_surely, listed, nearest},
+    words::{listed, nearest},
 };
 
 use super::{Definition, fix, head, place};
@@ -162,8 +162,7 @@ impl Context<'_> {
         if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
-                let sure = is_surely(key, name, free.iter().copied());
-                problem = problem.with_fix(fix::rename(range, name, sure));
+                problem = problem.with_fix(fix::rename(range, name));
             }
         } else if let (Some(place), Some(here)) = (elsewhere, &here) {
             problem.message = format!("{what}: it belongs {}", place.words_from(here));
@@ -315,16 +314,11 @@ impl Context<'_> {
         }
         match (near, only) {
             (Some(near), _) => {
-                let sure = node.text().is_some_and(|text| {
-                    is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
-                });
-                let (text, title) = (shape::scalar(near), format!("Change to `{near}`"));
-                let fix = if sure { fix::replace } else { fix::guess };
-                problem.with_fix(fix(node.own_range(), text, title))
+                problem.with_fix(fix::replace(node.own_range(), shape::scalar(near), format!("Change to `{near}`")))
             }
             (None, Some(only)) => {
                 let text = shape::show(only.value);
-                problem.with_fix(fix::guess(node.own_range(), text.clone(), format!("Change to `{text}`")))
+                problem.with_fix(fix::replace(node.own_range(), text.clone(), format!("Change to `{text}`")))
             }
             (None, None) => problem,
         }
@@ -379,7 +373,7 @@ impl Context<'_> {
             && let Some(percent @ 2..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
         {
             let text = (f64::from(percent) / 100.0).to_string();
-            let fix = fix::guess(node.own_range(), text.clone(), format!("Write `{text}`"));
+            let fix = fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"));
             return Problem::new(Code::OutOfRange, at, range, format!("{message}: write `{text}`")).with_fix(fix);
         }
         Problem::new(Code::OutOfRange, at, range, message)

@@ -1,71 +1,356 @@
 //! The main file as a whole: `cli-bench.yaml`.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// A cli-bench suite: `cli-bench.yaml`.
+use crate::words::{Defines, Models, Name, Pattern, Url};
+
+use super::{tasks::Task, thresholds::Thresholds};
+
+/// A cli-bench suite: how well models use a command-line program.
+///
+/// ```yaml
+/// cli: mycli
+/// version_command: mycli --version
+/// providers:
+///   - anthropic/claude-sonnet-4.6
+/// tasks:
+///   - id: show-version
+///     intent: Show the version of mycli
+///     max_turns: 2
+///     assert:
+///       - exit_code: 0
+///       - output_contains: "1."
+///   - file://tasks/*.yaml
+/// ```
+///
+/// Each model works on each task on its own: it runs shell commands until it is done, or `max_turns` are used up. Then
+/// the assertions of the task are judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Config {
-    /// The program that the tasks are about.
-    pub cli: String,
-    /// The command that prints the program's version.
+    /// The program that the tasks are about. It must be on the `PATH`.
+    ///
+    /// Its name is the first thing that a model is told.
+    #[schemars(extend("examples" = ["mycli"]))]
+    pub cli: Name,
+    /// The shell command that prints the program's version.
+    ///
+    /// The first line that it prints is the version in reports. Without it there is none. Earlier documentation ran
+    /// `<cli> --version` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
-    /// What the program is called where results are shown.
+    /// What the program is called in reports; the value of `cli` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["My CLI"]))]
     pub display_name: Option<String>,
     /// A label to group programs by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Cloud"]))]
     pub category: Option<String>,
-    /// Where the program is described.
+    /// Where the program is described. Only shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub website_url: Option<String>,
-    /// Where the program is developed.
+    #[schemars(extend("examples" = ["https://mycli.example"]))]
+    pub website_url: Option<Url>,
+    /// Where the program's source is kept. Only shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub github_url: Option<String>,
-    /// The models, each `provider/model-id`.
-    #[serde(default)]
-    pub providers: Vec<String>,
-    /// How a model learns about the program.
-    #[serde(default)]
-    pub help_modes: Vec<String>,
+    #[schemars(extend("examples" = ["https://github.com/example/mycli"]))]
+    pub github_url: Option<Url>,
+    /// The models that work on the tasks, each `provider/model-id`.
+    ///
+    /// Any model of the Vercel AI Gateway. Each one does all tasks on its own. Earlier documentation took
+    /// `anthropic/claude-sonnet-4-20250514` when the key is absent; here models must then be named on the command
+    /// line.
+    ///
+    /// ```yaml
+    /// providers:
+    ///   - anthropic/claude-sonnet-4.6
+    ///   - openai/gpt-4o
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<ModelId>,
+    /// How a model learns about the program. With several modes the whole suite runs once in each.
+    ///
+    /// When the key is absent, a model gets the name of the program and the intent, and nothing else, as with `none`.
+    /// Earlier documentation has this key, with `injected` as default; the newer one does not list it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["injected"]]))]
+    pub help_modes: Vec<HelpMode>,
     /// How many requests to models may be under way at once.
+    ///
+    /// With a fixed `workdir` set it to 1: tasks that run at the same time would disturb each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<i64>,
-    /// The directory that every task works in.
+    #[schemars(range(min = 1), extend("default" = 3))]
+    pub concurrency: Option<u32>,
+    /// The directory that every task works in; a fresh temporary one for each task when absent.
+    ///
+    /// All tasks share it then, one after the other, with whatever the earlier ones left behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minLength" = 1, "examples" = ["./sandbox"]))]
     pub workdir: Option<String>,
-    /// Whether results are uploaded.
+    /// Whether results go to the CLIWatch dashboard. Has no effect here: speclens never uploads anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upload: Option<String>,
-    /// How often each task is attempted.
+    #[schemars(extend("default" = "auto"))]
+    pub upload: Option<Upload>,
+    /// How often each task is run with each model. A task may say otherwise.
+    ///
+    /// The pass rate counts every run, so that a task which works only sometimes shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeat: Option<i64>,
-    /// Text that is added to the agent's own instructions.
+    #[schemars(range(min = 1, max = 100), extend("default" = 1))]
+    pub repeat: Option<u32>,
+    /// Text that is added to the agent's built-in instructions, for every task.
+    ///
+    /// ```yaml
+    /// system_prompt: |
+    ///   The account is already logged in.
+    /// ```
+    ///
+    /// What a task needs to find on disk belongs into `scaffold` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Names of environment variables whose values are masked.
-    #[serde(default)]
-    pub redact_env: Vec<String>,
-    /// Regular expressions; what they match is masked.
-    #[serde(default)]
-    pub redact_patterns: Vec<String>,
-    /// Environment variables of every task.
-    #[serde(default)]
-    pub env: BTreeMap<String, Value>,
-    /// Shell commands that run before each task's own.
-    #[serde(default)]
-    pub setup: Vec<String>,
-    /// A directory whose content every task begins with.
+    /// Names of environment variables whose values are masked wherever results are shown or stored.
+    ///
+    /// Values of fewer than four characters are not masked.
+    ///
+    /// ```yaml
+    /// redact_env: [MYCLI_TOKEN]
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["MYCLI_TOKEN"]]))]
+    pub redact_env: Vec<Name>,
+    /// Regular expressions; what they match is masked wherever results are shown or stored.
+    ///
+    /// ECMAScript syntax. A pattern that cannot be read is an error: it would let through what it should hide.
+    ///
+    /// ```yaml
+    /// redact_patterns: ["tok_[a-z0-9]{16}"]
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["tok_[a-z0-9]{16}"]]))]
+    pub redact_patterns: Vec<Pattern>,
+    /// Environment variables of every task: for `setup`, for the model's commands, and for `verify`.
+    ///
+    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value stands for the absolute path of
+    /// the working directory.
+    ///
+    /// ```yaml
+    /// env:
+    ///   MYCLI_HOME: "{{workdir}}/.mycli"
+    ///   NO_COLOR: "1"
+    /// ```
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: Environment,
+    /// Shell commands that run before each task's own `setup`, in the task's working directory.
+    ///
+    /// The first one that fails ends the task before a model is asked: the task is an error, not a failure.
+    ///
+    /// ```yaml
+    /// setup:
+    ///   - git init -q
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["git init -q"]]))]
+    pub setup: Vec<Shell>,
+    /// A directory whose content is copied into the working directory of each task, before any `setup`.
+    ///
+    /// The path is relative to the directory of this file. It is the only way to bring files along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
     pub scaffold: Option<String>,
-    /// The least share of passed runs per model.
-    #[serde(default)]
-    pub thresholds: Map<String, Value>,
-    /// The tasks, and files that hold some.
-    pub tasks: Vec<Value>,
+    /// The pass rate that each model must reach. Without it any failed task fails the run.
+    ///
+    /// ```yaml
+    /// thresholds:
+    ///   default: 80
+    ///   models:
+    ///     anthropic/claude-sonnet-4.6: 95
+    ///   tolerance: 5
+    /// ```
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
+    /// The tasks, and `file://` entries in whose place the tasks of other files stand.
+    ///
+    /// ```yaml
+    /// tasks:
+    ///   - file://tasks/basics.yaml
+    ///   - file://tasks/more/*.yaml
+    /// ```
+    ///
+    /// The files of one entry come in the order of their paths.
+    #[schemars(length(min = 1))]
+    pub tasks: Vec<TaskEntry>,
+}
+
+impl Config {
+    /// `concurrency` when the key is absent.
+    pub const CONCURRENCY: u32 = 3;
+    /// `repeat` when the key is absent.
+    pub const REPEAT: u32 = 1;
+}
+
+/// Environment variables by name. Values that are no text are taken as they are written.
+pub type Environment = BTreeMap<String, EnvironmentValue>;
+
+/// The value of an environment variable. `{{workdir}}` stands for the working directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EnvironmentValue(pub Value);
+
+impl JsonSchema for EnvironmentValue {
+    fn schema_name() -> Cow<'static, str> {
+        "EnvironmentValue".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number", "boolean"], "x-template": "workdir" })
+    }
+}
+
+/// A shell command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Shell(pub String);
+
+impl JsonSchema for Shell {
+    fn schema_name() -> Cow<'static, str> {
+        "Shell".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "x-shell": true })
+    }
+}
+
+/// The id of a model: `provider/model-id`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModelId(pub Defines<Models>);
+
+impl JsonSchema for ModelId {
+    fn schema_name() -> Cow<'static, str> {
+        "ModelId".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^[^/\\s]+/\\S+$",
+            "x-defines": "models",
+            "examples": [
+                "anthropic/claude-sonnet-4.6",
+                "anthropic/claude-opus-4-6",
+                "anthropic/claude-haiku-4-5-20251001",
+                "openai/gpt-4o",
+                "openai/gpt-4o-mini",
+                "openai/o3-mini",
+                "google/gemini-2.5-pro",
+                "google/gemini-3-flash",
+                "meta/llama-3.3-70b",
+                "mistral/ministral-3b"
+            ]
+        })
+    }
+}
+
+/// How a model learns about the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HelpMode {
+    /// The parts of the program's help that fit the task are put into the prompt, about 4,000 characters.
+    Injected,
+    /// Only the name and the intent; the model is expected to ask for help itself, which takes one to three turns or more.
+    Discoverable,
+    /// Only the name and the intent, without a word about help.
+    #[default]
+    None,
+}
+
+impl HelpMode {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HelpMode::Injected => "injected",
+            HelpMode::Discoverable => "discoverable",
+            HelpMode::None => "none",
+        }
+    }
+}
+
+/// When results are uploaded to the CLIWatch dashboard. Nothing is uploaded here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Upload {
+    /// When `CLIWATCH_API_KEY` is set.
+    #[default]
+    Auto,
+    /// In any case; errors are only logged.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// A task, or the files in whose place tasks stand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskEntry {
+    /// `file://` and a path or a pattern.
+    File(String),
+    /// A task.
+    Task(Box<Task>),
+}
+
+impl Serialize for TaskEntry {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            TaskEntry::File(path) => path.serialize(serializer),
+            TaskEntry::Task(task) => task.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskEntry {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TaskEntry, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(TaskEntry::File(text)),
+            value => {
+                Task::deserialize(value).map(|task| TaskEntry::Task(Box::new(task))).map_err(serde::de::Error::custom)
+            }
+        }
+    }
+}
+
+impl JsonSchema for TaskEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "TaskEntry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "if": { "type": "string" },
+            "then": {
+                "type": "string",
+                "pattern": "^file://.",
+                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` stands for any name or part of one, `**` for any number of directories.",
+                "examples": ["file://tasks/*.yaml"],
+                "x-file": "tasks",
+                "x-glob": true
+            },
+            "else": generator.subschema_for::<Task>()
+        })
+    }
 }

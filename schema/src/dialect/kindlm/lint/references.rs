@@ -158,10 +158,11 @@ fn unknown<'c>(
     let problem = place.problem(Code::UnknownReference, message);
     let range = problem.range.clone();
     match near.filter(|_| place.named.own) {
-        Some(near) => {
-            let edits = vec![Edit::new(range, crate::shape::scalar(near))];
-            problem.with_fix(Fix::guess(format!("Change to `{near}`"), edits))
-        }
+        Some(near) => problem.with_fix(Fix {
+            title: format!("Change to `{near}`"),
+            edits: vec![Edit { range, text: crate::shape::scalar(near) }],
+            preferred: true,
+        }),
         None => problem,
     }
 }

@@ -1,0 +1,91 @@
+//! The ten assertions. Each has a file of its own: what it may say, its manual, what it needs observed, and how it is
+//! judged. To add one, write such a file and name it in the list below.
+
+mod commands;
+mod error_contains;
+mod exit_code;
+mod file_contains;
+mod file_exists;
+mod not_ran;
+mod observed;
+mod output_contains;
+mod output_equals;
+mod ran;
+mod run_count;
+mod verify;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use error_contains::ErrorContains;
+pub use exit_code::ExitCode;
+pub use file_contains::FileContains;
+pub use file_exists::FileExists;
+pub use not_ran::NotRan;
+pub use observed::After;
+pub use output_contains::OutputContains;
+pub use output_equals::OutputEquals;
+pub use ran::Ran;
+pub use run_count::RunCount;
+pub use verify::Verify;
+
+use crate::verdict::Check;
+
+/// Declares the assertions in the order in which the documentation lists them.
+macro_rules! assertions {
+    ($($name:ident: $type:ident,)+) => {
+        /// Something that must hold when the task is over: exactly one key, the name of the assertion.
+        ///
+        /// Three kinds of things are looked at: the last command that the model ran (`exit_code`,
+        /// `output_contains`, `output_equals`, `error_contains`), all commands over all turns (`ran`, `not_ran`,
+        /// `run_count`), and the working directory afterwards (`file_exists`, `file_contains`, `verify`).
+        ///
+        /// ```yaml
+        /// assert:
+        ///   - exit_code: 0
+        ///   - ran: "mycli init"
+        ///   - file_exists: "config.yaml"
+        /// ```
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        #[schemars(deny_unknown_fields)]
+        #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
+        #[expect(missing_docs, reason = "each assertion is documented at its type")]
+        pub struct Assertion {
+            $(
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )+
+        }
+
+        impl Assertion {
+            /// The names of all assertions.
+            pub const NAMES: &[&str] = &[$(stringify!($name),)+];
+
+            /// The claim, or when by mistake several are written here, all of them.
+            pub fn claims(&self, after: &After) -> Vec<Arc<dyn Check>> {
+                let mut claims: Vec<Arc<dyn Check>> = Vec::new();
+                $(claims.extend(self.$name.clone().map(|assertion| assertion.claim(after)));)+
+                claims
+            }
+        }
+    };
+}
+
+assertions! {
+    exit_code: ExitCode,
+    output_contains: OutputContains,
+    output_equals: OutputEquals,
+    error_contains: ErrorContains,
+    file_exists: FileExists,
+    file_contains: FileContains,
+    ran: Ran,
+    not_ran: NotRan,
+    run_count: RunCount,
+    verify: Verify,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Patterns over the commands that the model ran.
+
+use super::observed::{Found, MASKED, brief, contains, may_hide};
+use crate::{
+    check::{
+        pattern::{EcmaPattern, PatternErrorKind},
+        text::closest_line,
+    },
+    evidence::{Capture, CommandLog, Evidence, RanCommand},
+};
+
+/// As many commands are listed.
+const LISTED: usize = 50;
+
+const TOO_LONG: &str = "the pattern took too many steps";
+
+/// A pattern as the format reads it: a regular expression, or when it is none a text.
+#[derive(Clone, Debug)]
+pub(super) struct CommandPattern {
+    source: String,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Pattern(EcmaPattern),
+    /// No regular expression: searched for as it stands.
+    Text,
+    /// A regular expression that cannot be searched for here.
+    Unusable(String),
+}
+
+impl CommandPattern {
+    pub(super) fn new(source: &str) -> CommandPattern {
+        let engine = match EcmaPattern::compile(source, false) {
+            Ok(pattern) => Engine::Pattern(pattern),
+            Err(error) if error.kind == PatternErrorKind::Invalid => Engine::Text,
+            Err(error) => Engine::Unusable(error.message),
+        };
+        CommandPattern { source: source.to_owned(), engine }
+    }
+
+    /// Why the pattern can never be judged.
+    pub(super) fn unusable(&self) -> Option<String> {
+        match &self.engine {
+            Engine::Unusable(reason) => Some(format!("the pattern cannot be searched for here: {reason}")),
+            Engine::Pattern(_) | Engine::Text => None,
+        }
+    }
+
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether a command matches.
+    pub(super) fn matches(&self, command: &RanCommand) -> Found {
+        match &self.engine {
+            Engine::Pattern(pattern) if command.masked => masked(pattern, &self.source, &command.command),
+            Engine::Pattern(pattern) => search(pattern, &command.command),
+            Engine::Text => {
+                let text = Capture { text: command.command.clone(), cut: false };
+                contains(&text, command.masked, &self.source)
+            }
+            Engine::Unusable(_) => Found::Unclear("the pattern cannot be searched for here"),
+        }
+    }
+
+    /// What helps when no command matches: one that would in other letter case, or the nearest one.
+    pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
+        let commands: Vec<String> =
+            log.commands.iter().map(|command| brief(&command.command).replace('\n', " ")).collect();
+        if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
+            && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command) == Found::Yes)
+        {
+            return Some(format!("command {} matches in other letter case: `{}`", index + 1, commands[index]));
+        }
+        let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
+        Some(format!("command {} is nearest: `{}`", close.number, close.text))
+    }
+}
+
+fn search(pattern: &EcmaPattern, text: &str) -> Found {
+    match pattern.find_iter(text).next() {
+        Some(Ok(_)) => Found::Yes,
+        Some(Err(_)) => Found::Unclear(TOO_LONG),
+        None => Found::No,
+    }
+}
+
+/// A masked command matches when it does whatever stands under the stars, as far as that can be tried.
+fn masked(pattern: &EcmaPattern, source: &str, command: &str) -> Found {
+    let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
+    if tried.iter().all(|found| *found == Found::Yes) {
+        return Found::Yes;
+    }
+    let is_literal = !source.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}']);
+    let none = tried.iter().all(|found| *found == Found::No);
+    if none && is_literal && !may_hide(command, source) { Found::No } else { Found::Unclear(MASKED) }
+}
+
+/// The letters of a pattern, without what has a special meaning.
+fn skeleton(pattern: &str) -> String {
+    let mut letters = String::with_capacity(pattern.len());
+    let mut signs = pattern.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => match signs.next() {
+                Some(letter) if letter.is_ascii_alphanumeric() => letters.push(' '),
+                Some(sign) => letters.push(sign),
+                None => {}
+            },
+            '.' if signs.peek().is_some_and(|next| "*+?{".contains(*next)) => letters.push(' '),
+            '^' | '$' | '|' | '?' | '*' | '+' | '(' | ')' | '[' | ']' | '{' | '}' => {}
+            other => letters.push(other),
+        }
+    }
+    letters.trim().to_owned()
+}
+
+/// The commands that were recorded, or why they are not known.
+pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
+    evidence.commands.as_ref().ok_or("the commands were not recorded")
+}
+
+/// Why a command that was not found may have been run all the same.
+pub(super) const LOG_CUT: &str = "the list of commands was cut off, and the missing part could decide";
+
+/// The commands, one on a line.
+pub(super) fn listing(log: &CommandLog) -> String {
+    if log.commands.is_empty() {
+        return "no command".to_owned();
+    }
+    let mut lines: Vec<String> =
+        log.commands.iter().take(LISTED).map(|command| super::observed::shown(&command.command)).collect();
+    if log.commands.len() > LISTED {
+        lines.push(format!("and {} more", log.commands.len() - LISTED));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &str, command: &str, masked: bool) -> Found {
+        let command = RanCommand { command: command.to_owned(), masked, ..RanCommand::default() };
+        CommandPattern::new(pattern).matches(&command)
+    }
+
+    #[test]
+    fn patterns_are_searched_anywhere_and_fall_back_to_text() {
+        assert_eq!(found("git commit.*-m", "cd a && git commit -a -m x", false), Found::Yes);
+        assert_eq!(found("^git", "cd a && git commit", false), Found::No);
+        assert_eq!(found("Git", "git", false), Found::No);
+        assert_eq!(found("ls [a", "ls [a]", false), Found::Yes);
+        assert_eq!(found("ls [a", "ls a", false), Found::No);
+        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("the pattern cannot be searched for here"));
+    }
+
+    #[test]
+    fn stars_may_stand_for_anything() {
+        assert_eq!(found("login.*--token", "mycli login --token ********", true), Found::Yes);
+        assert_eq!(found("token .+", "mycli login --token ********", true), Found::Yes);
+        assert_eq!(found("token [a-z]+", "mycli login --token ********", true), Found::Unclear(MASKED));
+        assert_eq!(found("sk-[a-z]+", "mycli login --token ********", true), Found::Unclear(MASKED));
+        assert_eq!(found("rm -rf", "mycli login --token *", true), Found::No);
+        assert_eq!(found("abc", "mycli login --token ********", true), Found::Unclear(MASKED));
+    }
+
+    #[test]
+    fn a_pattern_without_signs() {
+        assert_eq!(skeleton(r"git\s+commit.*-m\.txt$"), "git commit -m.txt");
+    }
+}

@@ -1,0 +1,73 @@
+//! `error_contains`: what the last command wrote to standard error.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    observed::{After, Found, Last, Row, brief, contains, near_text, no_command, shown},
+    output_contains::earlier,
+};
+use crate::{
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// A text that the standard error of the last command must contain.
+///
+/// For messages about errors, warnings and progress. Found anywhere; upper and lower case count, no character
+/// has a special meaning.
+///
+/// ```yaml
+/// assert:
+///   - exit_code: 1
+///   - error_contains: "file not found"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("examples" = ["file not found"]))]
+pub struct ErrorContains(pub String);
+
+impl ErrorContains {
+    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
+        Arc::new(self)
+    }
+}
+
+impl Check for ErrorContains {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new("error_contains", format!("standard error contains \"{}\"", shown(&self.0)));
+        let command = match Last::of(evidence) {
+            Last::Command(command) => command,
+            Last::NoCommand => return row.fail(no_command(shown(&self.0))),
+            Last::NotKnown(reason) => return row.unknown(reason),
+        };
+        let Some(stderr) = &command.stderr else {
+            return row.unknown("what the last command wrote to standard error was not recorded");
+        };
+        match contains(stderr, command.masked, &self.0) {
+            Found::Yes => row.pass(),
+            Found::Unclear(reason) => row.unknown(reason),
+            Found::No => {
+                let mut help = near_text(&stderr.text, &self.0);
+                let printed = command.stdout.as_ref();
+                if printed.is_some_and(|stdout| contains(stdout, command.masked, &self.0) == Found::Yes) {
+                    help.push("standard output contains it: use `output_contains`".to_owned());
+                }
+                help.extend(earlier(evidence, &self.0, |command| &command.stderr));
+                help.push(format!("the last command was `{}`", brief(&command.command)));
+                row.fail(Mismatch {
+                    message: format!("the standard error of the last command does not contain \"{}\"", shown(&self.0)),
+                    expected: shown(&self.0),
+                    actual: shown(&stderr.text),
+                    help,
+                })
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.clone()]
+    }
+}

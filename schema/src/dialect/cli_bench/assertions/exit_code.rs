@@ -1,0 +1,91 @@
+//! `exit_code`: how the last command ended.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::Value;
+
+use super::observed::{After, Last, Row, brief, no_command, shown};
+use crate::{
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// The exit code that the last command must end with: `0` is success.
+///
+/// Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
+/// assertion fails. 124 stands for a command that ran out of time, 126 and 127 for one that could not be
+/// started, 128 + *n* for one that signal *n* ended.
+///
+/// ```yaml
+/// assert:
+///   - exit_code: 0
+/// ```
+///
+/// Put `exit_code: 0` into every task that is not about an error: nothing else says that the command worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]
+pub struct ExitCode(#[schemars(with = "i64")] pub i64);
+
+impl<'de> Deserialize<'de> for ExitCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExitCode, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let whole = |number: f64| (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
+        let code = match &value {
+            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole)),
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        code.map(ExitCode).ok_or_else(|| D::Error::custom("an exit code is a whole number"))
+    }
+}
+
+impl ExitCode {
+    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
+        Arc::new(self)
+    }
+}
+
+impl Check for ExitCode {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new("exit_code", format!("exit code is {}", self.0));
+        let command = match Last::of(evidence) {
+            Last::Command(command) => command,
+            Last::NoCommand => return row.fail(no_command(format!("exit code {}", self.0))),
+            Last::NotKnown(reason) => return row.unknown(reason),
+        };
+        let Some(code) = command.exit.and_then(|exit| exit.shell_code()) else {
+            return row.unknown("how the last command ended was not recorded");
+        };
+        if code == self.0 {
+            return row.pass();
+        }
+        let mut help = vec![format!("the last command was `{}`", brief(&command.command))];
+        help.extend(meaning(code).map(|meaning| format!("{code} stands for {meaning}")));
+        if let Some(text) = command.stderr.as_ref().map(|stderr| stderr.text.trim()).filter(|text| !text.is_empty()) {
+            help.push(format!("standard error: {}", shown(text)));
+        }
+        row.fail(Mismatch {
+            message: format!("the last command ended with exit code {code}, not {}", self.0),
+            expected: self.0.to_string(),
+            actual: code.to_string(),
+            help,
+        })
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+fn meaning(code: i64) -> Option<String> {
+    match code {
+        124 => Some("a command that ran out of time".to_owned()),
+        126 => Some("a program that may not be executed".to_owned()),
+        127 => Some("a program that was not found".to_owned()),
+        129..=192 => Some(format!("a command that signal {} ended", code - 128)),
+        _ => None,
+    }
+}

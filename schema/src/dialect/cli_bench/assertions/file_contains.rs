@@ -1,0 +1,98 @@
+//! `file_contains`: what a file holds after the task.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    file_exists::missing,
+    observed::{After, Found, Row, contains, near_text, path_need, shown},
+};
+use crate::{
+    evidence::{Content, Context, Evidence, Need, PathState},
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// A file that must exist when the task is over, and contain a text.
+///
+/// The text may stand anywhere in the file; it is not compared with the whole. A missing file, a directory, or a
+/// file that cannot be read fails the assertion.
+///
+/// ```yaml
+/// assert:
+///   - file_contains:
+///       path: "config.json"
+///       text: '"name": "my-app"'
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FileContains {
+    /// The file. A relative path begins in the working directory of the task.
+    ///
+    /// `{{workdir}}` stands for that directory; `~` and `$NAME` are not expanded.
+    #[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["config.json"]))]
+    pub path: String,
+    /// The text that must occur in the file. Upper and lower case count.
+    #[schemars(extend("examples" = ["version: 1"]))]
+    pub text: String,
+}
+
+impl FileContains {
+    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
+        Arc::new(FileContainsClaim { file: self, after: after.clone() })
+    }
+}
+
+/// `file_contains`, at its place in the list.
+#[derive(Clone, Debug)]
+struct FileContainsClaim {
+    file: FileContains,
+    after: After,
+}
+
+impl Check for FileContainsClaim {
+    fn needs(&self, _: &Context) -> Vec<Need> {
+        path_need(&self.file.path, true)
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let FileContains { path, text } = &self.file;
+        let row = Row::new("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at("path");
+        let content = match self.after.path(evidence, path, true) {
+            Ok(PathState::File { content: Some(content) }) => content,
+            Ok(PathState::File { content: None }) => return row.unknown("its content was not recorded"),
+            Ok(PathState::Missing { beside }) => return row.fail(missing(path, beside)),
+            Ok(PathState::Directory) => return row.fail(not_read(path, "is a directory")),
+            Ok(PathState::Other) => return row.fail(not_read(path, "is no regular file")),
+            Err(reason) => return row.unknown(reason),
+        };
+        let (found, masked) = match content {
+            Content::Text { text, masked } => (text, *masked),
+            Content::Unreadable(reason) => return row.fail(not_read(path, &format!("cannot be read: {reason}"))),
+        };
+        match contains(found, masked, text) {
+            Found::Yes => row.at("text").pass(),
+            Found::Unclear(reason) => row.at("text").unknown(reason),
+            Found::No => row.at("text").fail(Mismatch {
+                message: format!("`{path}` does not contain \"{}\"", shown(text)),
+                expected: shown(text),
+                actual: shown(&found.text),
+                help: near_text(&found.text, text),
+            }),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.file.path.clone(), self.file.text.clone()]
+    }
+}
+
+fn not_read(path: &str, why: &str) -> Mismatch {
+    Mismatch {
+        message: format!("`{path}` {why}"),
+        expected: "a file that can be read".to_owned(),
+        actual: format!("`{path}` {why}"),
+        help: Vec::new(),
+    }
+}

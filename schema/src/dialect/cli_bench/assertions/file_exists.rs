@@ -1,0 +1,76 @@
+//! `file_exists`: a file or directory after the task.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::observed::{After, Row, path_need};
+use crate::{
+    evidence::{Context, Evidence, Need, PathState},
+    verdict::{Check, Mismatch, Verdict},
+    words::nearest,
+};
+
+/// A path that must exist when the task is over.
+///
+/// A file or a directory; a link that leads nowhere does not exist. A relative path begins in the working
+/// directory of the task; `{{workdir}}` stands for that directory, `~` and `$NAME` are not expanded.
+///
+/// ```yaml
+/// assert:
+///   - file_exists: "build/dist/bundle.js"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["output.txt"]))]
+pub struct FileExists(pub String);
+
+impl FileExists {
+    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
+        Arc::new(FileExistsClaim { path: self.0, after: after.clone() })
+    }
+}
+
+/// `file_exists`, at its place in the list.
+#[derive(Clone, Debug)]
+struct FileExistsClaim {
+    path: String,
+    after: After,
+}
+
+impl Check for FileExistsClaim {
+    fn needs(&self, _: &Context) -> Vec<Need> {
+        path_need(&self.path, false)
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new("file_exists", format!("`{}` exists", self.path));
+        match self.after.path(evidence, &self.path, false) {
+            Ok(PathState::Missing { beside }) => row.fail(missing(&self.path, beside)),
+            Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
+            Err(reason) => row.unknown(reason),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+}
+
+/// A path that does not exist, with the name beside it that may have been meant.
+pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut help = Vec::new();
+    match nearest(name, beside.iter().map(String::as_str)) {
+        Some(near) => help.push(format!("the nearest name there is `{near}`")),
+        None if beside.is_empty() => help.push("the directory is empty, or does not exist".to_owned()),
+        None => help.push(format!("there is {}", crate::words::listed(beside.iter().map(String::as_str)))),
+    }
+    Mismatch {
+        message: format!("`{path}` does not exist"),
+        expected: format!("`{path}` exists"),
+        actual: "nothing at this path".to_owned(),
+        help,
+    }
+}

@@ -1,0 +1,319 @@
+//! What the assertions share: texts that may be cut off or masked, the last command, answers to needs, and the rows
+//! that a report shows.
+
+use crate::{
+    check::text::{closest_line, shortened, trim, trim_start},
+    document::Pointer,
+    evidence::{Answer, Capture, CommandAnswer, Evidence, Need, PathState, RanCommand},
+    verdict::{Mismatch, Outcome, Verdict},
+};
+
+/// Shown texts are cut behind this many characters, as in the original. What is checked is never cut here.
+const SHOWN: usize = 2_000;
+
+/// As many steps are taken to find out whether a text may hide under stars.
+const STEPS: usize = 4_000_000;
+
+pub(super) const CUT: &str = "the output was cut off, and the missing part could decide";
+pub(super) const MASKED: &str = "a part of it is masked, and what stands under the stars could decide";
+
+/// A text as a result shows it.
+pub(super) fn shown(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= SHOWN {
+        return text.to_owned();
+    }
+    format!("{} ({length} characters in all)", shortened(text, SHOWN))
+}
+
+/// A command in a sentence.
+pub(super) fn brief(command: &str) -> String {
+    shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 200)
+}
+
+/// A result that lacks its answer.
+pub(super) struct Row {
+    at: Pointer,
+    kind: &'static str,
+    label: String,
+}
+
+impl Row {
+    /// A result at a part of an assertion: `exit_code`, `file_contains/text`.
+    pub(super) fn new(kind: &'static str, label: impl Into<String>) -> Row {
+        Row { at: Pointer::root().key(kind), kind, label: label.into() }
+    }
+
+    /// The same at a field of the assertion.
+    pub(super) fn at(mut self, field: &str) -> Row {
+        self.at = Pointer::root().key(self.kind).key(field);
+        self
+    }
+
+    pub(super) fn answer(self, outcome: Outcome) -> Vec<Verdict> {
+        let Row { at, kind, label } = self;
+        vec![Verdict { at, kind, label, code: None, score: None, outcome, related: Vec::new() }]
+    }
+
+    pub(super) fn pass(self) -> Vec<Verdict> {
+        self.answer(Outcome::Pass)
+    }
+
+    pub(super) fn unknown(self, reason: impl Into<String>) -> Vec<Verdict> {
+        self.answer(Outcome::Unknown(reason.into()))
+    }
+
+    pub(super) fn fail(self, mismatch: Mismatch) -> Vec<Verdict> {
+        self.answer(Outcome::Fail(mismatch))
+    }
+}
+
+/// The last command that the model ran.
+pub(super) enum Last<'e> {
+    /// This one.
+    Command(&'e RanCommand),
+    /// It ran none.
+    NoCommand,
+    /// Not known, for this reason.
+    NotKnown(&'static str),
+}
+
+impl Last<'_> {
+    pub(super) fn of(evidence: &Evidence) -> Last<'_> {
+        match &evidence.commands {
+            None => Last::NotKnown("the commands were not recorded"),
+            Some(log) if log.cut => {
+                Last::NotKnown("the list of commands was cut off, so that the last one is not known")
+            }
+            Some(log) => log.commands.last().map_or(Last::NoCommand, Last::Command),
+        }
+    }
+}
+
+/// What a claim about the last command says when there was none.
+pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
+    Mismatch {
+        message: "the model ran no command".to_owned(),
+        expected: expected.into(),
+        actual: "no command".to_owned(),
+        help: Vec::new(),
+    }
+}
+
+/// Whether something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Yes,
+    No,
+    /// What is missing could decide, for this reason.
+    Unclear(&'static str),
+}
+
+/// Whether a text occurs in what was observed. `masked` says that stars may stand for something else.
+pub(super) fn contains(capture: &Capture, masked: bool, wanted: &str) -> Found {
+    if memchr::memmem::find(capture.text.as_bytes(), wanted.as_bytes()).is_some() {
+        return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
+    }
+    if capture.cut {
+        Found::Unclear(CUT)
+    } else if masked && may_hide(&capture.text, wanted) {
+        Found::Unclear(MASKED)
+    } else {
+        Found::No
+    }
+}
+
+/// Whether both texts are equal once white space is trimmed from their ends.
+pub(super) fn equals(capture: &Capture, masked: bool, wanted: &str) -> Found {
+    let (text, wanted) = (trim(&capture.text), trim(wanted));
+    if capture.cut {
+        // What was kept must at least be a beginning of what is wanted.
+        let kept = trim_start(&capture.text);
+        let begins = if masked { covers(kept, wanted, false) } else { wanted.starts_with(trim(kept)) };
+        return if begins { Found::Unclear(CUT) } else { Found::No };
+    }
+    if text == wanted {
+        return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
+    }
+    if masked && covers(text, wanted, true) { Found::Unclear(MASKED) } else { Found::No }
+}
+
+/// Whether a masked text can stand for the beginning, or the whole, of another one: a star stands for any character.
+fn covers(masked: &str, text: &str, whole: bool) -> bool {
+    let mut letters = text.chars();
+    for sign in masked.chars() {
+        match letters.next() {
+            Some(letter) if sign == '*' || sign == letter => {}
+            Some(_) => return false,
+            None => return !whole && sign.is_whitespace(),
+        }
+    }
+    !whole || letters.next().is_none()
+}
+
+/// Whether a text may stand in a masked one, at least in part under stars. When that takes too long to find out, it may.
+pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
+    let masked: Vec<char> = masked.chars().collect();
+    let wanted: Vec<char> = wanted.chars().collect();
+    if wanted.is_empty() || wanted.len() > masked.len() {
+        return false;
+    }
+    let mut steps = 0;
+    let mut next = 0;
+    for (index, _) in masked.iter().enumerate().filter(|(_, sign)| **sign == '*') {
+        let first = (index + 1).saturating_sub(wanted.len()).max(next);
+        for start in first..=index.min(masked.len() - wanted.len()) {
+            let same = |(sign, letter): (&char, &char)| {
+                steps += 1;
+                *sign == '*' || sign == letter
+            };
+            if masked[start..].iter().zip(&wanted).all(same) {
+                return true;
+            }
+            if steps > STEPS {
+                return true;
+            }
+        }
+        next = index + 1;
+    }
+    false
+}
+
+/// What helps to see why a text is missing: a line that differs in case, or the one that is closest.
+pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
+    let lower = wanted.to_lowercase();
+    let other_case = (lower.len() <= 2_000)
+        .then(|| text.lines().take(20_000).enumerate().find(|(_, line)| line.to_lowercase().contains(&lower)));
+    if let Some(Some((index, line))) = other_case {
+        return vec![format!("line {} has it in other letter case: {}", index + 1, shortened(line, 400))];
+    }
+    closest_line(text, wanted)
+        .map(|line| format!("line {} is closest: {}", line.number, line.text))
+        .into_iter()
+        .collect()
+}
+
+/// The state of the world that a claim looks at: what was observed after exactly these commands of `verify`, which stand
+/// before it in the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct After(pub Vec<String>);
+
+impl After {
+    /// What stands at a path. `content` asks for a state that holds the content.
+    pub(super) fn path<'e>(
+        &self,
+        evidence: &'e Evidence,
+        wanted: &str,
+        content: bool,
+    ) -> Result<&'e PathState, String> {
+        let fits =
+            |need: &Need| matches!(need, Need::Path { path, content: held } if path == wanted && (*held || !content));
+        match self.answer(evidence, fits)? {
+            Answer::Path(state) => Ok(state),
+            other => Err(no_answer(other)),
+        }
+    }
+
+    /// How a command ended.
+    pub(super) fn command<'e>(&self, evidence: &'e Evidence, wanted: &str) -> Result<&'e CommandAnswer, String> {
+        let fits = |need: &Need| matches!(need, Need::Command { run, .. } if run == wanted);
+        match self.answer(evidence, fits)? {
+            Answer::Command(answer) => Ok(answer),
+            other => Err(no_answer(other)),
+        }
+    }
+
+    /// The answer to the first fitting need, if the recording has one for this place in the list.
+    fn answer<'e>(&self, evidence: &'e Evidence, fits: impl Fn(&Need) -> bool) -> Result<&'e Answer, String> {
+        let mut before = self.0.iter();
+        let mut next = before.next();
+        for observation in &evidence.observations {
+            if next.is_none() && fits(&observation.need) {
+                return Ok(&observation.answer);
+            }
+            if let Need::Command { run, .. } = &observation.need {
+                if next != Some(run) {
+                    break;
+                }
+                next = before.next();
+            }
+        }
+        Err(match next {
+            None => "it was not observed".to_owned(),
+            Some(_) => "it was not observed after the same `verify` commands".to_owned(),
+        })
+    }
+}
+
+/// Why an answer is none.
+fn no_answer(answer: &Answer) -> String {
+    if let Answer::Nothing(reason) = answer { reason.clone() } else { "something else was observed".to_owned() }
+}
+
+/// A need that only names a path.
+pub(super) fn path_need(path: &str, content: bool) -> Vec<Need> {
+    vec![Need::Path { path: path.to_owned(), content }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(text: &str) -> Capture {
+        Capture { text: text.to_owned(), cut: false }
+    }
+
+    fn cut(text: &str) -> Capture {
+        Capture { text: text.to_owned(), cut: true }
+    }
+
+    #[test]
+    fn a_text_may_hide_under_stars() {
+        for (masked, wanted, hides) in [
+            ("key ****", "abcd", true),
+            ("key ****", "y ab", true),
+            ("key **** end", "ab end", true),
+            ("key **** end", "ab end.", false),
+            ("key ****", "abcde", false),
+            ("key ****", "x", true),
+            ("no stars", "x", false),
+            ("*", "é", true),
+        ] {
+            assert_eq!(may_hide(masked, wanted), hides, "{masked} {wanted}");
+        }
+    }
+
+    #[test]
+    fn contains_never_trusts_what_is_missing() {
+        assert_eq!(contains(&kept("abc"), false, "b"), Found::Yes);
+        assert_eq!(contains(&kept("abc"), false, "B"), Found::No);
+        assert_eq!(contains(&cut("abc"), false, "b"), Found::Yes);
+        assert_eq!(contains(&cut("abc"), false, "d"), Found::Unclear(CUT));
+        assert_eq!(contains(&kept("a *** c"), true, "***"), Found::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), false, "***"), Found::Yes);
+        assert_eq!(contains(&kept("a *** c"), true, "xyz c"), Found::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), true, "a x"), Found::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), true, "q c"), Found::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), true, "wxyz c"), Found::No);
+    }
+
+    #[test]
+    fn equality_trims_and_never_trusts_what_is_missing() {
+        assert_eq!(equals(&kept("\u{feff} OK\r\n"), false, "OK "), Found::Yes);
+        assert_eq!(equals(&kept("OK  now"), false, "OK now"), Found::No);
+        assert_eq!(equals(&cut(" OK"), false, "OK now"), Found::Unclear(CUT));
+        assert_eq!(equals(&cut("KO"), false, "OK now"), Found::No);
+        assert_eq!(equals(&cut("OK now"), false, "OK"), Found::No);
+        assert_eq!(equals(&cut("OK \n"), false, "OK"), Found::Unclear(CUT));
+        assert_eq!(equals(&kept("key ***"), true, "key abc"), Found::Unclear(MASKED));
+        assert_eq!(equals(&kept("key ***"), true, "key ab"), Found::No);
+        assert_eq!(equals(&kept("key ***"), true, "key ***"), Found::Unclear(MASKED));
+    }
+
+    #[test]
+    fn what_is_shown_says_how_long_it_was() {
+        assert_eq!(shown("short"), "short");
+        let long = shown(&"x".repeat(3_000));
+        assert!(long.ends_with("x… (3000 characters in all)") && long.len() < 2_050, "{long}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `output_equals`: the whole of what the last command printed.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::observed::{After, Found, Last, Row, brief, equals, no_command, shown};
+use crate::{
+    check::text::trim,
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// The text that the standard output of the last command must be, white space at both ends aside.
+///
+/// White space inside counts. Most programs print something that varies: prefer `output_contains` unless the
+/// output is meant for machines.
+///
+/// ```yaml
+/// assert:
+///   - output_equals: "OK"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("examples" = ["OK"]))]
+pub struct OutputEquals(pub String);
+
+impl OutputEquals {
+    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
+        Arc::new(self)
+    }
+}
+
+impl Check for OutputEquals {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
+        let command = match Last::of(evidence) {
+            Last::Command(command) => command,
+            Last::NoCommand => return row.fail(no_command(shown(trim(&self.0)))),
+            Last::NotKnown(reason) => return row.unknown(reason),
+        };
+        let Some(stdout) = &command.stdout else {
+            return row.unknown("what the last command printed was not recorded");
+        };
+        match equals(stdout, command.masked, &self.0) {
+            Found::Yes => row.pass(),
+            Found::Unclear(reason) => row.unknown(reason),
+            Found::No => {
+                let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
+                mismatch.help.push(format!("the last command was `{}`", brief(&command.command)));
+                mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
+                row.fail(mismatch)
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.clone()]
+    }
+}
+
+/// Where two texts part.
+pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
+    let mut help = Vec::new();
+    let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);
+    let (lines, wanted) = (actual.lines().count(), expected.lines().count());
+    match first {
+        Some(index) => {
+            let line = |text: &str| shown(text.lines().nth(index).unwrap_or_default());
+            if lines > 1 || wanted > 1 {
+                help.push(format!("line {} is the first that differs: {}", index + 1, line(actual)));
+                help.push(format!("it should be: {}", line(expected)));
+            }
+            if line(actual).to_lowercase() == line(expected).to_lowercase() {
+                help.push("only the letter case differs".to_owned());
+            } else if line(actual).split_whitespace().eq(line(expected).split_whitespace()) {
+                help.push("only the white space differs".to_owned());
+            }
+        }
+        None if lines != wanted => help.push(format!("it has {lines} lines instead of {wanted}")),
+        None => help.push("only line ends differ".to_owned()),
+    }
+    if !expected.is_empty() && actual.contains(expected) {
+        help.push("the text is a part of it: `output_contains` would hold".to_owned());
+    }
+    Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), help }
+}

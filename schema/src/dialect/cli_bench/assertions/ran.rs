@@ -1,0 +1,86 @@
+//! `ran`: a command that the model must have run.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    commands::{CommandPattern, LOG_CUT, listing, log},
+    observed::{After, Found, Row},
+};
+use crate::{
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+    words::Pattern,
+};
+
+/// A regular expression that at least one command of the model must match.
+///
+/// ECMAScript syntax, without flags, searched anywhere in the text of each command, over all turns. A command is
+/// what went to the shell at once: `cd app && mycli init` is one command. What is no regular expression is searched
+/// for as plain text.
+///
+/// ```yaml
+/// assert:
+///   - ran: "docker build"
+///   - ran: "git commit.*-m"
+/// ```
+///
+/// Write `.*` where options may stand in any order or number: `npm install.*react`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("examples" = ["git commit.*-m"]))]
+pub struct Ran(pub Pattern);
+
+impl Ran {
+    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
+        Arc::new(RanClaim { pattern: CommandPattern::new(&self.0) })
+    }
+}
+
+/// `ran`, compiled.
+#[derive(Clone, Debug)]
+struct RanClaim {
+    pattern: CommandPattern,
+}
+
+impl Check for RanClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let source = self.pattern.source();
+        let row = Row::new("ran", format!("ran `{source}`"));
+        if let Some(reason) = self.pattern.unusable() {
+            return row.unknown(reason);
+        }
+        let log = match log(evidence) {
+            Ok(log) => log,
+            Err(reason) => return row.unknown(reason),
+        };
+        let mut doubt = log.cut.then_some(LOG_CUT);
+        for command in &log.commands {
+            match self.pattern.matches(command) {
+                Found::Yes => return row.pass(),
+                Found::Unclear(reason) => doubt = Some(reason),
+                Found::No => {}
+            }
+        }
+        if let Some(reason) = doubt {
+            return row.unknown(reason);
+        }
+        let message = match log.commands.len() {
+            0 => "the model ran no command".to_owned(),
+            1 => format!("the only command does not match `{source}`"),
+            count => format!("none of {count} commands matches `{source}`"),
+        };
+        row.fail(Mismatch {
+            message,
+            expected: format!("a command that matches `{source}`"),
+            actual: listing(log),
+            help: self.pattern.nearest(log).into_iter().collect(),
+        })
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.pattern.source().to_owned()]
+    }
+}

@@ -1,0 +1,124 @@
+//! `run_count`: how often a command was run.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    commands::{CommandPattern, LOG_CUT, listing, log},
+    observed::{After, Found, Row},
+};
+use crate::{
+    evidence::Evidence,
+    verdict::{Check, Mismatch, Verdict},
+    words::Pattern,
+};
+
+/// How many commands of the model must match a pattern.
+///
+/// Commands are counted, not matches inside one command. Give `min`, `max`, or both; both bounds are allowed
+/// values themselves. Without a bound the assertion cannot fail.
+///
+/// ```yaml
+/// assert:
+///   - run_count:
+///       pattern: "curl"
+///       min: 2
+///       max: 5
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct RunCount {
+    /// The regular expression that a command must match to be counted, read like that of `ran`.
+    #[schemars(extend("examples" = ["docker pull"]))]
+    pub pattern: Pattern,
+    /// The least number of commands that must match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [1]))]
+    pub min: Option<f64>,
+    /// The greatest number of commands that may match. `0` means the same as `not_ran`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [3]))]
+    pub max: Option<f64>,
+}
+
+impl RunCount {
+    pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
+        Arc::new(RunCountClaim { pattern: CommandPattern::new(&self.pattern), min: self.min, max: self.max })
+    }
+}
+
+/// `run_count`, compiled.
+#[derive(Clone, Debug)]
+struct RunCountClaim {
+    pattern: CommandPattern,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+impl RunCountClaim {
+    /// The bounds in words.
+    fn bounds(&self) -> String {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if min == max => times(min),
+            (Some(min), Some(max)) => format!("{min} to {max} times"),
+            (Some(min), None) => format!("at least {}", times(min)),
+            (None, Some(max)) => format!("at most {}", times(max)),
+            (None, None) => "any number of times".to_owned(),
+        }
+    }
+}
+
+impl Check for RunCountClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let source = self.pattern.source();
+        let row = Row::new("run_count", format!("ran `{source}` {}", self.bounds())).at("pattern");
+        if let Some(reason) = self.pattern.unusable() {
+            return row.unknown(reason);
+        }
+        let log = match log(evidence) {
+            Ok(log) => log,
+            Err(reason) => return row.unknown(reason),
+        };
+        let mut doubt = log.cut.then_some(LOG_CUT);
+        let (mut least, mut open) = (0_u32, 0_u32);
+        for command in &log.commands {
+            match self.pattern.matches(command) {
+                Found::Yes => least += 1,
+                Found::Unclear(reason) => {
+                    open += 1;
+                    doubt = doubt.or(Some(reason));
+                }
+                Found::No => {}
+            }
+        }
+        let most = if log.cut { f64::INFINITY } else { f64::from(least + open) };
+        let least = f64::from(least);
+        let mismatch = || Mismatch {
+            message: format!("`{source}` was run {}, not {}", times(least), self.bounds()),
+            expected: self.bounds(),
+            actual: format!("{}\n{}", times(least), listing(log)),
+            help: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
+        };
+        if self.max.is_some_and(|max| least > max) {
+            return row.at("max").fail(mismatch());
+        }
+        if self.min.is_some_and(|min| most < min) {
+            return row.at("min").fail(mismatch());
+        }
+        let holds = self.min.is_none_or(|min| least >= min) && self.max.is_none_or(|max| most <= max);
+        match doubt.filter(|_| !holds) {
+            Some(reason) => row.unknown(reason),
+            None => row.pass(),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.pattern.source().to_owned()]
+    }
+}
+
+fn times(count: f64) -> String {
+    if count == 1.0 { "once".to_owned() } else { format!("{count} times") }
+}

@@ -1,0 +1,575 @@
+//! Places, answers and help of every assertion; and that nothing passes without evidence.
+
+use expect_test::{Expect, expect};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{After, Assertion};
+use crate::{
+    dialect::ScalarRules,
+    document::{Document, Pointer},
+    evidence::{
+        Answer, Capture, CommandAnswer, CommandLog, Content, Evidence, Exit, Need, Observation, PathState, RanCommand,
+    },
+    verdict::{Check, Outcome, Status, Verdict},
+};
+
+fn kept(text: &str) -> Option<Capture> {
+    Some(Capture { text: text.to_owned(), cut: false })
+}
+
+fn exit(code: i32) -> Option<Exit> {
+    Some(Exit { code: Some(code), signal: None })
+}
+
+fn command(command: &str, code: i32, stdout: &str, stderr: &str) -> RanCommand {
+    RanCommand {
+        command: command.to_owned(),
+        exit: exit(code),
+        stdout: kept(stdout),
+        stderr: kept(stderr),
+        masked: false,
+    }
+}
+
+fn path(path: &str, state: PathState) -> Observation {
+    Observation { need: Need::Path { path: path.to_owned(), content: true }, answer: Answer::Path(state) }
+}
+
+fn file(text: &str) -> PathState {
+    PathState::File { content: Some(Content::Text { text: kept(text).unwrap(), masked: false }) }
+}
+
+fn ran(run: &str, answer: CommandAnswer) -> Observation {
+    Observation { need: Need::Command { run: run.to_owned(), timeout_ms: 30_000 }, answer: Answer::Command(answer) }
+}
+
+fn printed(code: i32, stdout: &str) -> CommandAnswer {
+    CommandAnswer { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..CommandAnswer::default() }
+}
+
+/// A model that looked for help, did its work, and looked at it.
+fn evidence() -> Evidence {
+    Evidence {
+        commands: Some(CommandLog {
+            commands: vec![
+                command("mycli --help", 0, "Usage: mycli COMMAND\nSuccessfully useless\n", ""),
+                command("mycli init --name 'my app'", 0, "Created config.yaml\n", "warning: deprecated\n"),
+                command("cat config.yaml", 1, " version: 1\nname: my app \n", "cat: warning: slow disk\n"),
+            ],
+            cut: false,
+        }),
+        observations: vec![
+            path("config.yaml", file("version: 1\nname: my app\n")),
+            path("build", PathState::Directory),
+            path("confg.yaml", PathState::Missing { beside: vec!["build".to_owned(), "config.yaml".to_owned()] }),
+            path("secret.bin", PathState::File { content: Some(Content::Unreadable("permission denied".to_owned())) }),
+            ran("wc -l < result.csv", printed(0, "  99\n")),
+            path("config.yaml", PathState::Missing { beside: Vec::new() }),
+            ran("false", printed(1, "")),
+        ],
+        ..Evidence::default()
+    }
+}
+
+/// A claim and the item that it stands in.
+type Placed = (Pointer, std::sync::Arc<dyn Check>);
+
+/// The claims of a list, each with its place.
+fn claims(list: &str) -> (Document, Vec<Placed>) {
+    let document = Document::read(list, ScalarRules::Yaml12);
+    let mut after = After::default();
+    let mut claims = Vec::new();
+    for (index, item) in document.root().unwrap().items().enumerate() {
+        let assertion = Assertion::deserialize(item.to_value().unwrap()).unwrap();
+        let at = Pointer::root().index(index);
+        claims.extend(assertion.claims(&after).into_iter().map(|claim| (at.clone(), claim)));
+        after.0.extend(assertion.verify.map(|verify| verify.run));
+    }
+    (document, claims)
+}
+
+fn judged(list: &str, evidence: &Evidence) -> Vec<Verdict> {
+    claims(list).1.into_iter().flat_map(|(_, claim)| claim.check(evidence)).collect()
+}
+
+/// Every row on a line, failures with all that is said about them. Every place must exist in the document.
+#[track_caller]
+fn check(list: &str, evidence: &Evidence, expected: Expect) {
+    let (document, claims) = claims(list);
+    let mut out = String::new();
+    for (at, claim) in claims {
+        for verdict in claim.check(evidence) {
+            let at = at.join(&verdict.at);
+            assert!(document.find(&at).is_some(), "{at} is not in the document");
+            out.push_str(&format!("{} {at} {}", verdict.outcome.status().as_str(), verdict.label));
+            match &verdict.outcome {
+                Outcome::Pass => {}
+                Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
+                    out.push_str(&format!(
+                        "\n  {}\n  - {}\n  + {}",
+                        mismatch.message, mismatch.expected, mismatch.actual
+                    ));
+                    mismatch.help.iter().for_each(|help| out.push_str(&format!("\n  = {help}")));
+                }
+                Outcome::Unknown(reason) | Outcome::Error(reason) | Outcome::Skip(reason) => {
+                    out.push_str(&format!("\n  {reason}"));
+                }
+            }
+            out.push('\n');
+        }
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn the_last_command_decides_about_streams_and_exit_codes() {
+    check(
+        "- exit_code: 1\n- exit_code: 0\n- output_contains: 'version: 1'\n- output_contains: Version\n- output_contains: Created\n- output_contains: 'warning: slow'\n- error_contains: slow disk\n- error_contains: deprecated\n",
+        &evidence(),
+        expect![[r#"
+            pass /0/exit_code exit code is 1
+            fail /1/exit_code exit code is 0
+              the last command ended with exit code 1, not 0
+              - 0
+              + 1
+              = the last command was `cat config.yaml`
+              = standard error: cat: warning: slow disk
+            pass /2/output_contains output contains "version: 1"
+            fail /3/output_contains output contains "Version"
+              the output of the last command does not contain "Version"
+              - Version
+              +  version: 1
+            name: my app 
+
+              = line 1 has it in other letter case:  version: 1
+              = the last command was `cat config.yaml`
+            fail /4/output_contains output contains "Created"
+              the output of the last command does not contain "Created"
+              - Created
+              +  version: 1
+            name: my app 
+
+              = command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = the last command was `cat config.yaml`
+            fail /5/output_contains output contains "warning: slow"
+              the output of the last command does not contain "warning: slow"
+              - warning: slow
+              +  version: 1
+            name: my app 
+
+              = standard error contains it: use `error_contains`
+              = the last command was `cat config.yaml`
+            pass /6/error_contains standard error contains "slow disk"
+            fail /7/error_contains standard error contains "deprecated"
+              the standard error of the last command does not contain "deprecated"
+              - deprecated
+              + cat: warning: slow disk
+
+              = command 2 printed it, `mycli init --name 'my app'`: only the last command counts
+              = the last command was `cat config.yaml`
+        "#]],
+    );
+    check(
+        "- output_equals: \"version: 1\\nname: my app\"\n- output_equals: \"version: 1\\nname:  my app\"\n- output_equals: 'version: 1'\n",
+        &evidence(),
+        expect![[r#"
+            pass /0/output_equals output equals "version: 1
+            name: my app"
+            fail /1/output_equals output equals "version: 1
+            name:  my app"
+              the output of the last command is not "version: 1
+            name:  my app"
+              - version: 1
+            name:  my app
+              + version: 1
+            name: my app
+              = line 2 is the first that differs: name: my app
+              = it should be: name:  my app
+              = only the white space differs
+              = the last command was `cat config.yaml`
+            fail /2/output_equals output equals "version: 1"
+              the output of the last command is not "version: 1"
+              - version: 1
+              + version: 1
+            name: my app
+              = it has 2 lines instead of 1
+              = the text is a part of it: `output_contains` would hold
+              = the last command was `cat config.yaml`
+        "#]],
+    );
+}
+
+#[test]
+fn every_command_counts_for_patterns() {
+    check(
+        "- ran: 'mycli init.*--name'\n- ran: Mycli init\n- ran: 'mycli init --nam$'\n- ran: zebra\n- ran: 'init (' \n- not_ran: sudo\n- not_ran: '^mycli'\n- run_count: {pattern: mycli, min: 2, max: 2}\n- run_count: {pattern: mycli, max: 1}\n- run_count: {pattern: docker, min: 1}\n- run_count: {pattern: cat}\n",
+        &evidence(),
+        expect![[r#"
+            pass /0/ran ran `mycli init.*--name`
+            fail /1/ran ran `Mycli init`
+              none of 3 commands matches `Mycli init`
+              - a command that matches `Mycli init`
+              + mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+              = command 2 matches in other letter case: `mycli init --name 'my app'`
+            fail /2/ran ran `mycli init --nam$`
+              none of 3 commands matches `mycli init --nam$`
+              - a command that matches `mycli init --nam$`
+              + mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+              = command 2 is nearest: `mycli init --name 'my app'`
+            fail /3/ran ran `zebra`
+              none of 3 commands matches `zebra`
+              - a command that matches `zebra`
+              + mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+            fail /4/ran ran `init (`
+              none of 3 commands matches `init (`
+              - a command that matches `init (`
+              + mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+              = command 2 is nearest: `mycli init --name 'my app'`
+            pass /5/not_ran did not run `sudo`
+            fail /6/not_ran did not run `^mycli`
+              command 1 matches `^mycli`: `mycli --help`
+              - no command that matches `^mycli`
+              + mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+            pass /7/run_count/pattern ran `mycli` 2 times
+            fail /8/run_count/max ran `mycli` at most once
+              `mycli` was run 2 times, not at most once
+              - at most once
+              + 2 times
+            mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+            fail /9/run_count/min ran `docker` at least once
+              `docker` was run 0 times, not at least once
+              - at least once
+              + 0 times
+            mycli --help
+            mycli init --name 'my app'
+            cat config.yaml
+            pass /10/run_count/pattern ran `cat` any number of times
+        "#]],
+    );
+}
+
+#[test]
+fn files_and_commands_are_looked_at_in_their_order() {
+    check(
+        "- file_exists: config.yaml\n- file_exists: build\n- file_exists: confg.yaml\n- file_contains: {path: config.yaml, text: 'version: 1'}\n- file_contains: {path: config.yaml, text: 'Version: 1'}\n- file_contains: {path: confg.yaml, text: a}\n- file_contains: {path: build, text: a}\n- file_contains: {path: secret.bin, text: a}\n- verify: {run: 'wc -l < result.csv', output_contains: '9', output_equals: '100'}\n- file_exists: config.yaml\n- verify: {run: 'false', output_contains: x}\n",
+        &evidence(),
+        expect![[r#"
+            pass /0/file_exists `config.yaml` exists
+            pass /1/file_exists `build` exists
+            fail /2/file_exists `confg.yaml` exists
+              `confg.yaml` does not exist
+              - `confg.yaml` exists
+              + nothing at this path
+              = the nearest name there is `config.yaml`
+            pass /3/file_contains/text `config.yaml` contains "version: 1"
+            fail /4/file_contains/text `config.yaml` contains "Version: 1"
+              `config.yaml` does not contain "Version: 1"
+              - Version: 1
+              + version: 1
+            name: my app
+
+              = line 1 has it in other letter case: version: 1
+            fail /5/file_contains/path `confg.yaml` contains "a"
+              `confg.yaml` does not exist
+              - `confg.yaml` exists
+              + nothing at this path
+              = the nearest name there is `config.yaml`
+            fail /6/file_contains/path `build` contains "a"
+              `build` is a directory
+              - a file that can be read
+              + `build` is a directory
+            fail /7/file_contains/path `secret.bin` contains "a"
+              `secret.bin` cannot be read: permission denied
+              - a file that can be read
+              + `secret.bin` cannot be read: permission denied
+            fail /8/verify/output_equals verify `wc -l < result.csv`
+              the output of `wc -l < result.csv` is not "100"
+              - 100
+              + 99
+            fail /9/file_exists `config.yaml` exists
+              `config.yaml` does not exist
+              - `config.yaml` exists
+              + nothing at this path
+              = the directory is empty, or does not exist
+            fail /10/verify/run verify `false`
+              `false` ended with exit code 1
+              - exit code 0
+              + exit code 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_recording_made_with_other_commands_before_says_nothing() {
+    check(
+        "- verify: {run: 'true'}\n- file_exists: config.yaml\n- verify: {run: 'wc -l < result.csv'}\n",
+        &evidence(),
+        expect![[r#"
+            unknown /0/verify/run verify `true`
+              it was not observed
+            unknown /1/file_exists `config.yaml` exists
+              it was not observed after the same `verify` commands
+            unknown /2/verify/run verify `wc -l < result.csv`
+              it was not observed after the same `verify` commands
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_that_took_too_long_fails() {
+    let answer = CommandAnswer { timed_out: true, ..printed(124, "half") };
+    let evidence = Evidence { observations: vec![ran("sleep 99", answer)], ..Evidence::default() };
+    check(
+        "- verify: {run: sleep 99}\n",
+        &evidence,
+        expect![[r#"
+        fail /0/verify/run verify `sleep 99`
+          `sleep 99` did not end within 30 seconds
+          - exit code 0
+          + ended for taking too long
+          = standard output: half
+    "#]],
+    );
+}
+
+#[test]
+fn without_any_command_only_prohibitions_hold() {
+    let evidence = Evidence { commands: Some(CommandLog::default()), ..Evidence::default() };
+    check(
+        "- exit_code: 0\n- output_contains: a\n- output_equals: ''\n- error_contains: ''\n- ran: a\n- not_ran: a\n- run_count: {pattern: a, min: 1}\n- run_count: {pattern: a, max: 1}\n",
+        &evidence,
+        expect![[r#"
+            fail /0/exit_code exit code is 0
+              the model ran no command
+              - exit code 0
+              + no command
+            fail /1/output_contains output contains "a"
+              the model ran no command
+              - a
+              + no command
+            fail /2/output_equals output equals ""
+              the model ran no command
+              - 
+              + no command
+            fail /3/error_contains standard error contains ""
+              the model ran no command
+              - 
+              + no command
+            fail /4/ran ran `a`
+              the model ran no command
+              - a command that matches `a`
+              + no command
+            pass /5/not_ran did not run `a`
+            fail /6/run_count/min ran `a` at least once
+              `a` was run 0 times, not at least once
+              - at least once
+              + 0 times
+            no command
+            pass /7/run_count/pattern ran `a` at most once
+        "#]],
+    );
+}
+
+/// One assertion of every kind, each of which passes on [`evidence`], and the evidence that it needs.
+const EVERY_KIND: [&str; 11] = [
+    "- exit_code: 1",
+    "- output_contains: 'version: 1'",
+    "- output_equals: \"version: 1\\nname: my app\"",
+    "- error_contains: slow disk",
+    "- file_exists: config.yaml",
+    "- file_contains: {path: config.yaml, text: my app}",
+    "- ran: mycli init",
+    "- not_ran: sudo",
+    "- run_count: {pattern: mycli, min: 1, max: 3}",
+    "- run_count: {pattern: mycli}",
+    "- verify: {run: 'wc -l < result.csv', output_contains: '99', output_equals: '99'}",
+];
+
+fn status(list: &str, evidence: &Evidence) -> Status {
+    let verdicts = judged(list, evidence);
+    assert_eq!(verdicts.len(), 1, "one row for each assertion");
+    verdicts[0].outcome.status()
+}
+
+#[test]
+fn without_evidence_nothing_passes() {
+    assert_eq!(Assertion::NAMES.len(), 10);
+    assert!(Assertion::NAMES.iter().all(|name| EVERY_KIND.iter().any(|list| list.contains(name))));
+    for list in EVERY_KIND {
+        assert_eq!(status(list, &evidence()), Status::Pass, "{list}");
+        assert_eq!(status(list, &Evidence::default()), Status::Unknown, "{list}");
+    }
+}
+
+#[test]
+fn parts_that_were_not_observed_are_unknown() {
+    let without = |remove: &dyn Fn(&mut RanCommand)| {
+        let mut evidence = evidence();
+        evidence.commands.as_mut().unwrap().commands.iter_mut().for_each(remove);
+        evidence
+    };
+    assert_eq!(status(EVERY_KIND[0], &without(&|it| it.exit = None)), Status::Unknown);
+    assert_eq!(status(EVERY_KIND[1], &without(&|it| it.stdout = None)), Status::Unknown);
+    assert_eq!(status(EVERY_KIND[2], &without(&|it| it.stdout = None)), Status::Unknown);
+    assert_eq!(status(EVERY_KIND[3], &without(&|it| it.stderr = None)), Status::Unknown);
+    let observed = |observation: Observation| Evidence { observations: vec![observation], ..Evidence::default() };
+    let nothing = |need: Need| observed(Observation { need, answer: Answer::Nothing("no such place".to_owned()) });
+    let at = |content| Need::Path { path: "config.yaml".to_owned(), content };
+    assert_eq!(status(EVERY_KIND[4], &nothing(at(false))), Status::Unknown);
+    assert_eq!(status(EVERY_KIND[5], &nothing(at(true))), Status::Unknown);
+    let bare = Observation { need: at(false), answer: Answer::Path(PathState::File { content: None }) };
+    assert_eq!(status(EVERY_KIND[4], &observed(bare.clone())), Status::Pass);
+    assert_eq!(status(EVERY_KIND[5], &observed(bare)), Status::Unknown);
+    assert_eq!(
+        status(EVERY_KIND[5], &observed(path("config.yaml", PathState::File { content: None }))),
+        Status::Unknown
+    );
+    let mut answer = printed(0, "99");
+    answer.stdout = None;
+    assert_eq!(status(EVERY_KIND[10], &observed(ran("wc -l < result.csv", answer.clone()))), Status::Unknown);
+    assert_eq!(
+        status("- verify: {run: 'wc -l < result.csv'}", &observed(ran("wc -l < result.csv", answer))),
+        Status::Pass
+    );
+    assert_eq!(status(EVERY_KIND[10], &observed(ran("wc -l < result.csv", CommandAnswer::default()))), Status::Unknown);
+}
+
+#[test]
+fn what_was_cut_off_could_decide() {
+    let mut log_cut = evidence();
+    log_cut.commands.as_mut().unwrap().cut = true;
+    let mut streams_cut = evidence();
+    for command in &mut streams_cut.commands.as_mut().unwrap().commands {
+        command.stdout.as_mut().unwrap().cut = true;
+        command.stderr.as_mut().unwrap().cut = true;
+    }
+    for (list, log, streams) in [
+        ("- exit_code: 1", Status::Unknown, Status::Pass),
+        ("- output_contains: 'version: 1'", Status::Unknown, Status::Pass),
+        ("- output_contains: zebra", Status::Unknown, Status::Unknown),
+        ("- output_equals: \"version: 1\\nname: my app\"", Status::Unknown, Status::Unknown),
+        ("- output_equals: zebra", Status::Unknown, Status::Fail),
+        ("- error_contains: zebra", Status::Unknown, Status::Unknown),
+        ("- ran: mycli init", Status::Pass, Status::Pass),
+        ("- ran: zebra", Status::Unknown, Status::Fail),
+        ("- not_ran: sudo", Status::Unknown, Status::Pass),
+        ("- not_ran: mycli", Status::Fail, Status::Fail),
+        ("- run_count: {pattern: mycli, min: 2}", Status::Pass, Status::Pass),
+        ("- run_count: {pattern: mycli, min: 3}", Status::Unknown, Status::Fail),
+        ("- run_count: {pattern: mycli, max: 2}", Status::Unknown, Status::Pass),
+        ("- run_count: {pattern: mycli, max: 1}", Status::Fail, Status::Fail),
+    ] {
+        assert_eq!(status(list, &log_cut), log, "{list}");
+        assert_eq!(status(list, &streams_cut), streams, "{list}");
+    }
+    let cut = Some(Capture { text: "9".to_owned(), cut: true });
+    let answer = CommandAnswer { stdout: cut, ..printed(0, "") };
+    let evidence = Evidence { observations: vec![ran("x", answer)], ..Evidence::default() };
+    assert_eq!(status("- verify: {run: x, output_contains: '99'}", &evidence), Status::Unknown);
+    assert_eq!(status("- verify: {run: x, output_contains: '9'}", &evidence), Status::Pass);
+    assert_eq!(status("- verify: {run: x, output_equals: '9'}", &evidence), Status::Unknown);
+}
+
+#[test]
+fn what_is_masked_could_decide() {
+    let mut masked = command("mycli login --token ********", 0, "token ********\n", "bad token ********\n");
+    masked.masked = true;
+    let mut evidence =
+        Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false }), ..Evidence::default() };
+    let text = Capture { text: "token=********".to_owned(), cut: false };
+    let state = PathState::File { content: Some(Content::Text { text, masked: true }) };
+    evidence.observations =
+        vec![path("login", state), ran("x", CommandAnswer { masked: true, ..printed(0, "token ********") })];
+    for (list, expected) in [
+        ("- output_contains: token", Status::Pass),
+        ("- output_contains: '***'", Status::Unknown),
+        ("- output_contains: 'token abc'", Status::Unknown),
+        ("- output_contains: nothing of the kind", Status::Fail),
+        ("- output_equals: token abcdefgh", Status::Unknown),
+        ("- output_equals: token abc", Status::Fail),
+        ("- error_contains: abcd", Status::Unknown),
+        ("- ran: 'login.*--token'", Status::Pass),
+        ("- ran: 'token [a-z]+'", Status::Unknown),
+        ("- not_ran: 'sk-[a-z]+'", Status::Unknown),
+        ("- not_ran: mycli logout", Status::Pass),
+        ("- not_ran: login", Status::Fail),
+        ("- run_count: {pattern: 'token [a-z]+', min: 1}", Status::Unknown),
+        ("- run_count: {pattern: 'token [a-z]+', max: 1}", Status::Pass),
+        ("- run_count: {pattern: 'token [a-z]+', max: 0}", Status::Unknown),
+        ("- file_contains: {path: login, text: '=abc'}", Status::Unknown),
+        ("- file_contains: {path: login, text: 'token='}", Status::Pass),
+        ("- verify: {run: x, output_contains: abc}", Status::Unknown),
+        ("- verify: {run: x, output_equals: token abcdefgh}", Status::Unknown),
+        ("- verify: {run: x, output_contains: token}", Status::Pass),
+    ] {
+        assert_eq!(status(list, &evidence), expected, "{list}");
+    }
+}
+
+#[test]
+fn patterns_that_cannot_be_searched_for_never_pass() {
+    check(
+        "- ran: '(?i:mycli)'\n- not_ran: '^(?:(a+)\\1?)+b$'\n",
+        &evidence(),
+        expect![[r#"
+        unknown /0/ran ran `(?i:mycli)`
+          the pattern cannot be searched for here: flags inside a pattern are not supported
+        pass /1/not_ran did not run `^(?:(a+)\1?)+b$`
+    "#]],
+    );
+    let slow = Evidence {
+        commands: Some(CommandLog { commands: vec![command(&"a".repeat(60), 0, "", "")], cut: false }),
+        ..Evidence::default()
+    };
+    check(
+        "- not_ran: '^(?:(a+)\\1?)+b$'\n",
+        &slow,
+        expect![[r#"
+        unknown /0/not_ran did not run `^(?:(a+)\1?)+b$`
+          the pattern took too many steps
+    "#]],
+    );
+}
+
+#[test]
+fn claims_say_what_they_need() {
+    let needs = |list: &str| claims(list).1[0].1.needs(&crate::evidence::Context::default());
+    assert_eq!(needs("- file_exists: a"), [Need::Path { path: "a".to_owned(), content: false }]);
+    assert_eq!(needs("- file_contains: {path: a, text: b}"), [Need::Path { path: "a".to_owned(), content: true }]);
+    assert_eq!(needs("- verify: {run: a}"), [Need::Command { run: "a".to_owned(), timeout_ms: 30_000 }]);
+    assert_eq!(needs("- exit_code: 0"), []);
+}
+
+#[test]
+fn an_exit_code_may_be_quoted() {
+    let read = |value| Assertion::deserialize(json!({ "exit_code": value })).map(|it| it.exit_code.unwrap().0).ok();
+    assert_eq!(read(json!("2")), Some(2));
+    assert_eq!(read(json!(2.0)), Some(2));
+    assert_eq!(read(json!("two")), None);
+    assert_eq!(read(json!(true)), None);
+}
+
+#[test]
+fn texts_that_are_compared_are_known() {
+    for (list, texts) in [
+        ("- output_contains: a", vec!["a"]),
+        ("- file_contains: {path: a, text: b}", vec!["a", "b"]),
+        ("- ran: a", vec!["a"]),
+        ("- verify: {run: a, output_contains: b, output_equals: c}", vec!["a", "b", "c"]),
+    ] {
+        assert_eq!(claims(list).1[0].1.texts(), texts, "{list}");
+    }
+}

@@ -1,0 +1,155 @@
+//! `verify`: a command of the author's own, run after the task.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    observed::{After, Found, Row, contains, equals, near_text, shown},
+    output_equals::differs,
+};
+use crate::{
+    check::text::trim,
+    evidence::{CommandAnswer, Context, Evidence, Need},
+    verdict::{Check, Mismatch, Verdict},
+};
+
+/// A shell command that is run after the task, and must succeed.
+///
+/// For everything that the other assertions cannot see: the state of a database, a running container, JSON looked at
+/// with `jq`, a test suite of your own. Run with `sh -c` in the working directory of the task and with its
+/// environment. The exit code comes first: when it is not 0, the assertion fails and the output is not looked at. A
+/// command that takes more than 30 seconds is ended, and fails. The command does not count among those that the model ran.
+///
+/// ```yaml
+/// assert:
+///   - verify:
+///       run: "wc -l < result.csv"
+///       output_equals: "100"
+/// ```
+///
+/// In `a | b` only the exit code of `b` counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Verify {
+    /// The shell command.
+    #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
+    pub run: String,
+    /// A text that its standard output must contain. Upper and lower case count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["expected data"]))]
+    pub output_contains: Option<String>,
+    /// The text that its standard output must be, white space at both ends aside.
+    ///
+    /// Beside `output_contains` both must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["100"]))]
+    pub output_equals: Option<String>,
+}
+
+impl Verify {
+    /// After how long the command is ended.
+    pub const TIMEOUT_MS: u64 = 30_000;
+
+    pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
+        Arc::new(VerifyClaim { verify: self, after: after.clone() })
+    }
+}
+
+/// `verify`, at its place in the list.
+#[derive(Clone, Debug)]
+struct VerifyClaim {
+    verify: Verify,
+    after: After,
+}
+
+impl VerifyClaim {
+    fn judge(&self, row: Row, answer: &CommandAnswer) -> Vec<Verdict> {
+        let Verify { run, output_contains, output_equals } = &self.verify;
+        if answer.timed_out {
+            return row.fail(Mismatch {
+                message: format!("`{run}` did not end within {} seconds", Verify::TIMEOUT_MS / 1000),
+                expected: "exit code 0".to_owned(),
+                actual: "ended for taking too long".to_owned(),
+                help: streams(answer),
+            });
+        }
+        let Some(code) = answer.exit.and_then(|exit| exit.shell_code()) else {
+            return row.unknown("how the command ended was not recorded");
+        };
+        if code != 0 {
+            return row.fail(Mismatch {
+                message: format!("`{run}` ended with exit code {code}"),
+                expected: "exit code 0".to_owned(),
+                actual: format!("exit code {code}"),
+                help: streams(answer),
+            });
+        }
+        if output_contains.is_none() && output_equals.is_none() {
+            return row.pass();
+        }
+        let Some(stdout) = &answer.stdout else { return row.unknown("what the command printed was not recorded") };
+        let mut doubt = None;
+        if let Some(wanted) = output_contains {
+            match contains(stdout, answer.masked, wanted) {
+                Found::Yes => {}
+                Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
+                Found::No => {
+                    return row.at("output_contains").fail(Mismatch {
+                        message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
+                        expected: shown(wanted),
+                        actual: shown(&stdout.text),
+                        help: near_text(&stdout.text, wanted),
+                    });
+                }
+            }
+        }
+        if let Some(wanted) = output_equals {
+            match equals(stdout, answer.masked, wanted) {
+                Found::Yes => {}
+                Found::Unclear(reason) => doubt = Some(("output_equals", reason)),
+                Found::No => {
+                    let mut mismatch = differs(trim(&stdout.text), trim(wanted));
+                    mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
+                    return row.at("output_equals").fail(mismatch);
+                }
+            }
+        }
+        match doubt {
+            Some((field, reason)) => row.at(field).unknown(reason),
+            None => row.pass(),
+        }
+    }
+}
+
+impl Check for VerifyClaim {
+    fn needs(&self, _: &Context) -> Vec<Need> {
+        vec![Need::Command { run: self.verify.run.clone(), timeout_ms: Verify::TIMEOUT_MS }]
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let row = Row::new("verify", format!("verify `{}`", shown(&self.verify.run))).at("run");
+        match self.after.command(evidence, &self.verify.run) {
+            Ok(answer) => self.judge(row, answer),
+            Err(reason) => row.unknown(reason),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let Verify { run, output_contains, output_equals } = &self.verify;
+        [Some(run), output_contains.as_ref(), output_equals.as_ref()].into_iter().flatten().cloned().collect()
+    }
+}
+
+/// What a command that went wrong wrote.
+fn streams(answer: &CommandAnswer) -> Vec<String> {
+    let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
+        let text = capture.as_ref()?.text.trim();
+        (!text.is_empty()).then(|| format!("{name}: {}", shown(text)))
+    };
+    [stream("standard error", &answer.stderr), stream("standard output", &answer.stdout)]
+        .into_iter()
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! `thresholds`: the pass rate that a model must reach.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The pass rate that each model must reach, in percent.
+///
+/// After all tasks the pass rate of a model is the share of its runs that passed; runs that broke count as not passed.
+/// Its threshold is that of `models`, or else `default`; a model without either has none. `tolerance` is taken off. A
+/// pass rate below that is a violation; an equal one is not.
+///
+/// ```yaml
+/// thresholds:
+///   default: 80
+///   models: { openai/gpt-4o-mini: 60 }
+///   tolerance: 5
+///   behavior: error
+/// ```
+///
+/// What is written here decides whether a run with failed tasks still counts as passed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Thresholds {
+    /// The least pass rate of models that `models` does not name, 0 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
+    pub default: Option<f64>,
+    /// The least pass rate of single models, 0 to 100, by their id in `providers`.
+    ///
+    /// ```yaml
+    /// models:
+    ///   anthropic/claude-sonnet-4.6: 95
+    /// ```
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("x-refers" = "models"))]
+    pub models: BTreeMap<String, Percent>,
+    /// How many percentage points below its threshold a pass rate may be, 0 to 100.
+    ///
+    /// With `default: 80` and `tolerance: 5`, 78 passes and 70 does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100.0), extend("default" = 0))]
+    pub tolerance: Option<f64>,
+    /// What a violation does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "error"))]
+    pub behavior: Option<Behavior>,
+}
+
+/// A pass rate in percent, 0 to 100.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Percent(#[schemars(range(min = 0.0, max = 100.0))] pub f64);
+
+/// What a violated threshold does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Behavior {
+    /// The run fails: exit status 1.
+    #[default]
+    Error,
+    /// It is only reported.
+    Informational,
+}
