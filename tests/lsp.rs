@@ -5,6 +5,8 @@
 
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "lsp/navigation.rs"]
+mod navigation;
 #[path = "lsp/running.rs"]
 mod running;
 

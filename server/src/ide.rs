@@ -6,7 +6,11 @@ pub mod completion;
 pub mod folding;
 pub mod hover;
 pub mod lens;
+pub mod links;
+pub mod occurrences;
+pub mod rename;
 pub mod run_problems;
+pub mod selection;
 pub mod symbols;
 pub mod transcript;
 
@@ -17,6 +21,7 @@ mod line;
 mod names;
 mod snippet;
 mod template;
+mod walk;
 
 #[cfg(test)]
 mod fixture;

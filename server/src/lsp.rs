@@ -9,6 +9,7 @@ mod backend;
 mod client;
 mod convert;
 mod features;
+mod navigation;
 mod publish;
 mod results;
 mod runs;

@@ -16,7 +16,7 @@ use tower_lsp_server::{
 
 use super::{
     client::{Abilities, Display},
-    convert, features,
+    convert, features, navigation,
     runs::{self, Refused, Wanted},
     session::{Open, Place, Session, Snapshot},
 };
@@ -342,6 +342,59 @@ impl LanguageServer for Backend {
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
         self.with(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+    }
+
+    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+        let positions = params.positions;
+        self.with(&params.text_document.uri, move |snapshot| navigation::selections(&snapshot, &positions)).await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.with(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
+    }
+
+    async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
+        let place = params.text_document_position_params;
+        let uri = place.text_document.uri;
+        let found =
+            self.with(&uri.clone(), move |snapshot| navigation::definition(&snapshot, &uri, place.position)).await?;
+        Ok(found.map(|found| DefinitionResponse::Definition(Definition::LocationList(found))))
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let place = params.text_document_position_params;
+        let uri = place.text_document.uri;
+        let definitions = params.context.include_declaration;
+        self.with(&uri.clone(), move |snapshot| navigation::references(&snapshot, &uri, place.position, definitions))
+            .await
+    }
+
+    async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
+        let place = params.text_document_position_params;
+        self.with(&place.text_document.uri, move |snapshot| navigation::highlights(&snapshot, place.position)).await
+    }
+
+    async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResult>> {
+        let (uri, position) = (params.text_document.uri, params.position);
+        let work = move |snapshot: Snapshot| navigation::prepare_rename(&snapshot, position);
+        Ok(self.with(&uri, work).await?.flatten())
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let place = params.text_document_position_params;
+        let uri = place.text_document.uri;
+        let at = uri.clone();
+        let work = move |snapshot: Snapshot| navigation::rename(&snapshot, &at, place.position, &params.new_name);
+        self.with(&uri, work).await?.transpose().map_err(failed)
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
+        let open = self.session.snapshots();
+        let work = move || navigation::workspace_symbols(&open, &params.query);
+        match tokio::task::spawn_blocking(work).await {
+            Ok(found) => Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found))),
+            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
+        }
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

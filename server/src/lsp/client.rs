@@ -59,11 +59,17 @@ impl Abilities {
     }
 }
 
-/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands.
+/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, but for one
+/// that offers UTF-32 alone.
 fn encoding(params: &InitializeParams) -> Encoding {
     let offered = params.capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
     match offered {
         Some(offered) if offered.contains(&PositionEncodingKind::UTF8) => Encoding::Utf8,
+        Some(offered)
+            if !offered.contains(&PositionEncodingKind::UTF16) && offered.contains(&PositionEncodingKind::UTF32) =>
+        {
+            Encoding::Utf32
+        }
         Some(_) | None => Encoding::Utf16,
     }
 }

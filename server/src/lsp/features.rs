@@ -31,6 +31,13 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         "hoverProvider": true,
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
+        "selectionRangeProvider": true,
+        "documentLinkProvider": { "resolveProvider": false },
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "documentHighlightProvider": true,
+        "renameProvider": { "prepareProvider": true },
+        "workspaceSymbolProvider": true,
         "codeLensProvider": { "resolveProvider": false },
         "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
         "executeCommandProvider": {
@@ -252,17 +259,21 @@ fn document_symbol(snapshot: &Snapshot, symbol: Symbol) -> DocumentSymbol {
     DocumentSymbol {
         name: symbol.name,
         detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
-        kind: match symbol.kind {
-            symbols::SymbolKind::Section => SymbolKind::Namespace,
-            symbols::SymbolKind::Test => SymbolKind::Method,
-            symbols::SymbolKind::Claim => SymbolKind::Event,
-            symbols::SymbolKind::Entry => SymbolKind::Field,
-        },
+        kind: symbol_kind(symbol.kind),
         tags: None,
         deprecated: None,
         range: range(symbol.range),
         selection_range: range(symbol.selection),
         children: (!children.is_empty()).then_some(children),
+    }
+}
+
+pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
+    match kind {
+        symbols::SymbolKind::Section => SymbolKind::Namespace,
+        symbols::SymbolKind::Test => SymbolKind::Method,
+        symbols::SymbolKind::Claim => SymbolKind::Event,
+        symbols::SymbolKind::Entry => SymbolKind::Field,
     }
 }
 

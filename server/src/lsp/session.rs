@@ -196,6 +196,13 @@ impl Session {
         })
     }
 
+    /// Every open document as it stands now, by its address.
+    pub(super) fn snapshots(&self) -> Vec<(String, Snapshot)> {
+        let mut open: Vec<String> = self.state().open.keys().cloned().collect();
+        open.sort();
+        open.into_iter().filter_map(|uri| self.snapshot(&uri).map(|snapshot| (uri, snapshot))).collect()
+    }
+
     /// Whether a document is open.
     pub(super) fn is_open(&self, uri: &str) -> bool {
         self.state().open.contains_key(uri)

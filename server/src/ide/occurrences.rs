@@ -1,0 +1,317 @@
+//! Where a name stands: names of things that the file defines, variables in braces, anchors and aliases.
+//! Definition, references, highlights and rename all read this. Which texts are names the schema says.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use speclens_schema::{
+    document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
+    json_schema::SpecFile,
+    shape::{Shape, Word},
+};
+
+use super::{
+    names, template,
+    walk::{self, Place},
+};
+
+/// A name at the cursor, and everywhere else.
+#[derive(Clone, Debug)]
+pub struct Occurrences {
+    /// The name.
+    pub name: String,
+    /// What kind of name it is.
+    pub kind: NameKind,
+    /// Its bytes at the cursor.
+    pub token: Range<usize>,
+    /// Every place, in the order of the text.
+    pub places: Vec<Occurrence>,
+}
+
+/// What kind of name it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    /// Something that the file defines, such as one of its `models`.
+    Thing(&'static str),
+    /// A variable in braces.
+    Variable(&'static str),
+    /// An anchor.
+    Anchor,
+}
+
+/// One place of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The bytes of the name alone: no quotes, no braces, no `&`.
+    pub range: Range<usize>,
+    /// Whether the name comes from here.
+    pub is_definition: bool,
+    /// The scalar that is the name; nothing where the name is a part of something else.
+    pub scalar: Option<(Range<usize>, Style)>,
+}
+
+/// The name at an offset with all its places. Nothing where no name stands.
+pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
+    anchors(document, offset).or_else(|| Finder { document, file }.at(offset))
+}
+
+struct Finder<'d> {
+    document: &'d Document,
+    file: SpecFile,
+}
+
+/// What gives variables their values, or is filled with them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    /// The mapping beside whose variables the texts stand.
+    Given(Pointer),
+    /// A thing that others refer to, and give variables to.
+    Thing(&'static str, String),
+}
+
+impl<'d> Finder<'d> {
+    fn at(&self, offset: usize) -> Option<Occurrences> {
+        let pointer = self.document.pointer_at(offset);
+        let key = pointer.parent().and_then(|parent| self.document.find(&parent)?.entry(&pointer.last()?));
+        if let Some(entry) = key.filter(|entry| touches(&entry.key.range(), offset)) {
+            let Some(Word::Defines(kind)) = self.shape(&pointer.parent()?)?.word() else { return None };
+            let name = entry.key.key_text();
+            return match self.fills(kind) {
+                true => self.variable(kind, &name, inner(entry.key), &pointer),
+                false => self.thing(kind, &name, inner(entry.key), &pointer),
+            };
+        }
+        let node = self.document.find(&pointer).filter(|node| touches(&node.range(), offset))?;
+        let text = node.text().filter(|text| !text.is_empty() && !node.is_through_alias())?;
+        match self.shape(&pointer)?.word()? {
+            Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), &pointer),
+            Word::Template(kind) => {
+                let (name, token) =
+                    placeholders(self.document, node).into_iter().find(|(_, range)| touches(range, offset))?;
+                self.variable(kind, &name, token, &pointer)
+            }
+            Word::File(_) | Word::Pattern(_) => None,
+        }
+    }
+
+    fn shape(&self, at: &Pointer) -> Option<Shape> {
+        Shape::find(self.file, at, self.document.root())
+    }
+
+    /// Whether names of this kind are variables of texts.
+    fn fills(&self, kind: &str) -> bool {
+        walk::keyword_values(self.file, "x-template").contains(kind)
+    }
+
+    /// All places of the name of a thing.
+    fn thing(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
+        // With each place the mapping in which it can be used, or where it is used.
+        let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
+        let mut used: Vec<(Pointer, Occurrence)> = Vec::new();
+        walk::scalars(self.document, &mut |node, place| {
+            let is_named = if place.is_key() { node.key_text() == name } else { node.text() == Some(name) };
+            if !is_named {
+                return;
+            }
+            let pointer = place.pointer();
+            let Some(parent) = pointer.parent() else { return };
+            let word = self.shape(if place.is_key() { &parent } else { &pointer }).and_then(|shape| shape.word());
+            match word {
+                Some(Word::Defines(found)) if found == kind => {
+                    // `/models/0/id` and `/prompts/ask` stand in a section of the root.
+                    let section = if place.is_key() { Some(parent) } else { parent.parent() };
+                    let scope = section.and_then(|section| section.parent()).unwrap_or_default();
+                    defined.push((scope, occurrence(node, true)));
+                }
+                Some(Word::Refers(found)) if found == kind && !place.is_key() => {
+                    used.push((pointer, occurrence(node, false)));
+                }
+                Some(_) | None => {}
+            }
+        });
+        let scope_of = |at: &Pointer| {
+            let around = defined.iter().map(|(scope, _)| scope).filter(|scope| at.below(scope).is_some());
+            around.max_by_key(|scope| scope.as_str().len()).cloned().unwrap_or_default()
+        };
+        let scope = scope_of(at);
+        let own = defined.iter().filter(|(place, _)| *place == scope).map(|(_, found)| found.clone());
+        let uses = used.iter().filter(|(place, _)| scope_of(place) == scope).map(|(_, found)| found.clone());
+        Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
+    }
+
+    /// All places of a variable: where it is given, and the texts that are filled with it.
+    fn variable(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
+        if !template::is_variable(name) {
+            return None;
+        }
+        let mut found: Vec<(Owner, Occurrence)> = Vec::new();
+        let braced = format!("{{{{{name}}}}}");
+        walk::scalars(self.document, &mut |node, place| {
+            let is_named = if place.is_key() {
+                node.key_text() == name
+            } else {
+                node.text().is_some_and(|text| text.contains(&braced))
+            };
+            if !is_named {
+                return;
+            }
+            let pointer = place.pointer();
+            let shape_at = if place.is_key() { pointer.parent() } else { Some(pointer.clone()) };
+            let Some(word) = shape_at.and_then(|at| self.shape(&at)?.word()) else { return };
+            let occurrences: Vec<Occurrence> = match word {
+                Word::Defines(word) if word == kind && place.is_key() => vec![occurrence(node, true)],
+                Word::Template(word) if word == kind && !place.is_key() => placeholders(self.document, node)
+                    .into_iter()
+                    .filter(|(found, _)| found == name)
+                    .map(|(_, range)| Occurrence { range, is_definition: false, scalar: None })
+                    .collect(),
+                Word::Defines(_) | Word::Template(_) | Word::Refers(_) | Word::File(_) | Word::Pattern(_) => return,
+            };
+            let Some(owner) = self.owner(kind, &pointer) else { return };
+            found.extend(occurrences.into_iter().map(|occurrence| (owner.clone(), occurrence)));
+        });
+        let joined = self.joined(self.owner(kind, at)?, found.iter().map(|(owner, _)| owner));
+        let places = found.into_iter().filter(|(owner, _)| joined.contains(owner)).map(|(_, found)| found);
+        Some(Occurrences::sorted(name, NameKind::Variable(kind), token, places.collect()))
+    }
+
+    /// What a variable, or a text with variables, belongs to.
+    fn owner(&self, kind: &str, at: &Pointer) -> Option<Owner> {
+        let above = |at: &Pointer| std::iter::successors(at.parent(), Pointer::parent);
+        for at in above(at) {
+            let fields = self.shape(&at)?.fields(None);
+            if fields.iter().any(|field| matches!(field.shape.word(), Some(Word::Defines(found)) if found == kind)) {
+                return Some(Owner::Given(at));
+            }
+        }
+        for at in above(at) {
+            if let Some(parent) = at.parent()
+                && let Some(Word::Defines(of)) = self.shape(&parent)?.word()
+            {
+                return Some(Owner::Thing(of, at.last()?));
+            }
+            let shape = self.shape(&at)?;
+            if let Some(field) = names::name_of(&shape)
+                && let Some(Word::Defines(of)) = shape.step(field, None)?.word()
+            {
+                return Some(Owner::Thing(of, self.document.find(&at)?.get(field)?.text()?.to_owned()));
+            }
+        }
+        None
+    }
+
+    /// Those that share their variables with the first, by referring to the same things.
+    fn joined<'o>(&self, first: Owner, all: impl Iterator<Item = &'o Owner>) -> BTreeSet<Owner> {
+        let all: BTreeSet<&Owner> = all.collect();
+        let links: Vec<(&Owner, Owner)> = all
+            .iter()
+            .flat_map(|owner| self.things_of(owner).into_iter().map(move |thing| (*owner, thing)))
+            .filter(|(_, thing)| all.contains(thing))
+            .collect();
+        let mut joined = BTreeSet::from([first]);
+        loop {
+            let before = joined.len();
+            for (owner, thing) in &links {
+                if joined.contains(*owner) || joined.contains(thing) {
+                    joined.extend([(*owner).clone(), thing.clone()]);
+                }
+            }
+            if joined.len() == before {
+                return joined;
+            }
+        }
+    }
+
+    /// The things that a mapping refers to.
+    fn things_of(&self, owner: &Owner) -> Vec<Owner> {
+        let Owner::Given(at) = owner else { return Vec::new() };
+        let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
+        let refers = shape.fields(None).into_iter().filter_map(|field| match field.shape.word() {
+            Some(Word::Refers(kind)) => Some(Owner::Thing(kind, node.get(field.name)?.text()?.to_owned())),
+            Some(Word::Defines(_) | Word::Template(_) | Word::File(_) | Word::Pattern(_)) | None => None,
+        });
+        refers.collect()
+    }
+}
+
+impl Occurrences {
+    fn sorted(name: &str, kind: NameKind, token: Range<usize>, mut places: Vec<Occurrence>) -> Occurrences {
+        places.sort_by_key(|place| place.range.start);
+        places.dedup();
+        Occurrences { name: name.to_owned(), kind, token, places }
+    }
+}
+
+/// The anchor or alias at an offset, and its like.
+fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
+    let text = document.text();
+    let line = super::line::Line::of(text, text.byte_to_line(offset));
+    let at = offset.checked_sub(line.start).filter(|at| *at <= line.text.len())?;
+    let is_end = |letter: char| letter.is_whitespace() || ",[]{}".contains(letter);
+    let start =
+        line.text[..at].rfind(is_end).map_or(0, |end| end + line.text[end..].chars().next().map_or(1, char::len_utf8));
+    // The cursor may stand before the sigil.
+    let word = line.text[start..].split(is_end).next()?;
+    let name = word.strip_prefix(['&', '*']).filter(|name| !name.is_empty())?;
+    let token = line.start + start + 1..line.start + start + word.len();
+
+    let mut found: Vec<(usize, Occurrence)> = Vec::new();
+    walk::nodes(document, &mut |node, _: &Place<'_, '_>| {
+        if node.alias() == Some(name) {
+            let range = node.range();
+            let to = node.resolved();
+            if to.shape() != NodeShape::Dangling {
+                let part = Occurrence { range: range.end - name.len()..range.end, is_definition: false, scalar: None };
+                found.push((to.own_range().start, part));
+            }
+        } else if node.anchor() == Some(name)
+            && let Some(range) = anchor_range(document, node.own_range().start, name)
+        {
+            found.push((node.own_range().start, Occurrence { range, is_definition: true, scalar: None }));
+        }
+    });
+    let target = found.iter().find(|(_, place)| place.range == token)?.0;
+    let places = found.into_iter().filter(|(to, _)| *to == target).map(|(_, place)| place).collect();
+    Some(Occurrences::sorted(name, NameKind::Anchor, token, places))
+}
+
+/// The name in `&name`, which stands before its node; a tag may stand between.
+fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<usize>> {
+    /// Anchors stand near their nodes; comments may lie between.
+    const REACH: usize = 4096;
+    let text = document.text();
+    let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(REACH)));
+    let before = String::from(text.byte_slice(from..node));
+    let wanted = format!("&{name}");
+    let is_end = |rest: &str| {
+        rest.is_empty() || rest.starts_with(|letter: char| letter.is_whitespace() || ",[]{}".contains(letter))
+    };
+    let found = before.rmatch_indices(&wanted).find(|(at, _)| is_end(&before[at + wanted.len()..]))?.0;
+    Some(from + found + 1..from + found + wanted.len())
+}
+
+/// The placeholders of a scalar as it is written, with where their names stand.
+fn placeholders(document: &Document, node: NodeRef<'_>) -> Vec<(String, Range<usize>)> {
+    let own = node.own_range();
+    let source = String::from(document.text().byte_slice(own.clone()));
+    template::placeholders(&source)
+        .map(|(name, range)| (name.to_owned(), own.start + range.start..own.start + range.end))
+        .collect()
+}
+
+fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
+    let style = node.style().unwrap_or(Style::Plain);
+    Occurrence { range: inner(node), is_definition, scalar: Some((node.own_range(), style)) }
+}
+
+/// A scalar without its quotes.
+fn inner(node: NodeRef<'_>) -> Range<usize> {
+    let range = node.own_range();
+    match node.style() {
+        Some(Style::SingleQuoted | Style::DoubleQuoted) if range.len() >= 2 => range.start + 1..range.end - 1,
+        Some(_) | None => range,
+    }
+}
+
+fn touches(range: &Range<usize>, offset: usize) -> bool {
+    range.start <= offset && offset <= range.end
+}

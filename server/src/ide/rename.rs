@@ -1,0 +1,229 @@
+//! Gives a name that stands in several places another one.
+
+use speclens_schema::{
+    document::{Document, Style},
+    json_schema::SpecFile,
+    problem::Edit,
+    shape::scalar,
+    words::is_variable_name,
+};
+
+use super::{
+    names,
+    occurrences::{self, NameKind, Occurrence},
+};
+
+/// The edits that rename what stands at an offset, in the order of the text; or why it cannot be done.
+pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
+    let found = occurrences::find(document, file, offset)
+        .ok_or_else(|| "nothing stands here that can be renamed: put the cursor on a name".to_owned())?;
+    match &found.kind {
+        NameKind::Variable(_) if !is_variable_name(to) || to.starts_with("env.") => {
+            return Err(format!("`{to}` cannot be a variable: letters, digits, `_` and `.` make a name"));
+        }
+        NameKind::Anchor
+            if to.is_empty() || to.contains(|letter: char| letter.is_whitespace() || ",[]{}".contains(letter)) =>
+        {
+            return Err(format!("`{to}` cannot be an anchor: it must not be empty, nor hold blanks or brackets"));
+        }
+        NameKind::Thing(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
+            return Err("a name must not be empty, and is one line".to_owned());
+        }
+        NameKind::Thing(kind) => {
+            let mut others = names::defined(document, file, kind).into_iter();
+            if to != found.name && others.any(|definition| definition.name.key_text() == to) {
+                return Err(format!("`{to}` is defined in `{kind}` already: choose another name"));
+            }
+        }
+        NameKind::Variable(_) | NameKind::Anchor => {}
+    }
+    Ok(found.places.iter().map(|place| edit(place, to)).collect())
+}
+
+fn edit(place: &Occurrence, to: &str) -> Edit {
+    let (range, text) = match &place.scalar {
+        None => (place.range.clone(), to.to_owned()),
+        Some((_, Style::SingleQuoted)) => (place.range.clone(), to.replace('\'', "''")),
+        Some((range, Style::DoubleQuoted)) => (range.clone(), serde_json::Value::from(to).to_string()),
+        Some((range, Style::Plain | Style::Literal | Style::Folded)) => (range.clone(), scalar(to)),
+    };
+    Edit { range, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::rename;
+    use crate::ide::fixture::Fixture;
+
+    /// The text afterwards; the same with Windows line breaks and emoji before; and back again.
+    #[track_caller]
+    fn check(fixture: &str, to: &str, expected: Expect) {
+        let apply = |fixture: &Fixture, offset: usize, to: &str| -> Result<String, String> {
+            let edits = rename(&fixture.document, fixture.file, offset, to)?;
+            let mut text = fixture.text();
+            for edit in edits.iter().rev() {
+                text.replace_range(edit.range.clone(), &edit.text);
+            }
+            Ok(text)
+        };
+        let unix = Fixture::parse(fixture);
+        let shown = apply(&unix, unix.offset(), to).unwrap_or_else(|reason| reason);
+        expected.assert_eq(&shown);
+        let other = Fixture::parse(&format!("# 😀 ä\n{fixture}").replace('\n', "\r\n"));
+        let shown_there = apply(&other, other.offset(), to).unwrap_or_else(|reason| reason);
+        let shown_there = shown_there.replace("\r\n", "\n");
+        assert_eq!(shown_there.strip_prefix("# 😀 ä\n").unwrap_or(&shown_there), shown);
+    }
+
+    const SUITE: &str = r#"models:
+  - { id: small, provider: openai, model: small }
+prompts:
+  "small": { user: "{{q}} {{env.q}} {{ q }}" }
+tests:
+  - name: small
+    prompt: small
+    models: [small, 'small']
+    vars: { q: small }
+  - name: b
+    prompt: 'small'
+    vars:
+      q: x
+  - name: c
+    command: echo {{q}} {{q}}
+    vars: { q: y }
+"#;
+
+    #[test]
+    fn a_thing_is_renamed_wherever_it_is_named_and_nothing_else() {
+        check(
+            &SUITE.replace("[small", "[sm$0all"),
+            "mini: 1",
+            expect![[r#"
+                models:
+                  - { id: "mini: 1", provider: openai, model: small }
+                prompts:
+                  "small": { user: "{{q}} {{env.q}} {{ q }}" }
+                tests:
+                  - name: small
+                    prompt: small
+                    models: ["mini: 1", 'mini: 1']
+                    vars: { q: small }
+                  - name: b
+                    prompt: 'small'
+                    vars:
+                      q: x
+                  - name: c
+                    command: echo {{q}} {{q}}
+                    vars: { q: y }
+            "#]],
+        );
+        check(
+            &SUITE.replace("\"small\":", "\"sm$0all\":"),
+            "it's",
+            expect![[r#"
+                models:
+                  - { id: small, provider: openai, model: small }
+                prompts:
+                  "it's": { user: "{{q}} {{env.q}} {{ q }}" }
+                tests:
+                  - name: small
+                    prompt: "it's"
+                    models: [small, 'small']
+                    vars: { q: small }
+                  - name: b
+                    prompt: 'it''s'
+                    vars:
+                      q: x
+                  - name: c
+                    command: echo {{q}} {{q}}
+                    vars: { q: y }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_is_renamed_in_the_prompt_and_in_the_tests_that_fill_it() {
+        check(
+            &SUITE.replace("\"{{q}}", "\"{{$0q}}"),
+            "question",
+            expect![[r#"
+                models:
+                  - { id: small, provider: openai, model: small }
+                prompts:
+                  "small": { user: "{{question}} {{env.q}} {{ q }}" }
+                tests:
+                  - name: small
+                    prompt: small
+                    models: [small, 'small']
+                    vars: { question: small }
+                  - name: b
+                    prompt: 'small'
+                    vars:
+                      question: x
+                  - name: c
+                    command: echo {{q}} {{q}}
+                    vars: { q: y }
+            "#]],
+        );
+        check(
+            "tests:\n  - command: a {{q}} {{q}}\n    vars: {$0q: 1}\n",
+            "r",
+            expect![[r#"
+            tests:
+              - command: a {{r}} {{r}}
+                vars: {r: 1}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_anchor_is_renamed_with_its_aliases_only() {
+        check(
+            "tests:\n  - name: a\n    expect: &a {output: {contains: [a]}}\n  - {name: b, expect: *a$0}\n  - name: c\n    expect: &a {}\n  - expect: *a\n",
+            "claims",
+            expect![[r#"
+                tests:
+                  - name: a
+                    expect: &claims {output: {contains: [a]}}
+                  - {name: b, expect: *claims}
+                  - name: c
+                    expect: &a {}
+                  - expect: *a
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_are_found_beside_half_typed_tests() {
+        check(
+            "models:\n  - id: m$0\ntests:\n  - name: \"open\n    models: [\n  - name: b\n    models: [m]\n",
+            "mini",
+            expect![[r#"
+                models:
+                  - id: mini
+                tests:
+                  - name: "open
+                    models: [
+                  - name: b
+                    models: [mini]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_that_cannot_be_are_refused() {
+        check(
+            "prompts: {a$0: {user: x}, b: {user: y}}\n",
+            "b",
+            expect!["`b` is defined in `prompts` already: choose another name"],
+        );
+        check(
+            "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
+            "a b",
+            expect!["`a b` cannot be a variable: letters, digits, `_` and `.` make a name"],
+        );
+        check("kindlm$0: 1\n", "x", expect!["nothing stands here that can be renamed: put the cursor on a name"]);
+    }
+}

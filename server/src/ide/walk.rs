@@ -1,0 +1,108 @@
+//! A walk over everything that is written in a document. Aliases are not followed.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use speclens_schema::{
+    document::{Document, NodeRef, Pointer},
+    json_schema::SpecFile,
+};
+
+/// Where a visited node stands.
+pub(crate) struct Place<'w, 'd> {
+    steps: &'w [Step<'d>],
+    is_key: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'d> {
+    Key(NodeRef<'d>),
+    Item(usize),
+}
+
+impl Place<'_, '_> {
+    /// Whether the node is a key. Its place is that of its value.
+    pub(crate) fn is_key(&self) -> bool {
+        self.is_key
+    }
+
+    /// The place as a pointer; made only when asked for.
+    pub(crate) fn pointer(&self) -> Pointer {
+        self.steps.iter().fold(Pointer::root(), |pointer, step| match step {
+            Step::Key(key) => pointer.key(&key.key_text()),
+            Step::Item(index) => pointer.index(*index),
+        })
+    }
+
+    /// The key under which the node stands, or the list that it is an item of.
+    pub(crate) fn key(&self) -> Option<String> {
+        self.steps.iter().rev().find_map(|step| match step {
+            Step::Key(key) => Some(key.key_text()),
+            Step::Item(_) => None,
+        })
+    }
+}
+
+/// Visits every node, keys included.
+pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    if let Some(root) = document.root() {
+        below(root, &mut Vec::new(), visit);
+    }
+}
+
+/// Visits every scalar, keys included.
+pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    nodes(document, &mut |node, place| {
+        if node.alias().is_none() && node.text().is_some() {
+            visit(node, place);
+        }
+    });
+}
+
+fn below<'d>(node: NodeRef<'d>, steps: &mut Vec<Step<'d>>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    visit(node, &Place { steps, is_key: false });
+    if node.alias().is_some() {
+        return;
+    }
+    for (index, item) in node.items().enumerate() {
+        steps.push(Step::Item(index));
+        below(item, steps, visit);
+        steps.pop();
+    }
+    for entry in node.entries() {
+        steps.push(Step::Key(entry.key));
+        visit(entry.key, &Place { steps, is_key: true });
+        below(entry.value, steps, visit);
+        steps.pop();
+    }
+}
+
+/// Every value that a keyword has anywhere in the schema.
+pub(crate) fn keyword_values(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    schemas(file.schema(), &mut |_, schema| found.extend(schema.get(keyword).and_then(Value::as_str)));
+    found
+}
+
+/// The keys whose values, or the items of whose lists, have a keyword.
+pub(crate) fn keys_with(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    schemas(file.schema(), &mut |key, schema| {
+        let has = |schema: &Value| schema.get(keyword).is_some();
+        if has(schema) || schema.get("items").is_some_and(has) {
+            found.insert(key);
+        }
+    });
+    found
+}
+
+fn schemas(value: &'static Value, visit: &mut impl FnMut(&'static str, &'static Value)) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, member)| {
+            visit(key, member);
+            schemas(member, visit);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| schemas(item, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
