@@ -10,7 +10,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    dialect::{Dialect, Gates},
+    dialect::{Dialect, Gates, cli_bench::config::HelpMode},
     document::{Document, Pointer},
     verdict::Check,
 };
@@ -83,7 +83,7 @@ pub enum Action {
     /// Asks a model.
     Prompt(PromptAction),
     /// Lets an agent work on a task.
-    Agent(AgentAction),
+    Agent(Box<AgentAction>),
     /// Calls a skill or an agent that runs elsewhere.
     Trigger(TriggerAction),
     /// Nothing that can be made out: the test has a mistake where its action should stand.
@@ -120,14 +120,86 @@ pub struct PromptAction {
     pub models: Vec<String>,
 }
 
-/// A task for an agent. This version does not perform it; it is here so that such a test is listed, and
-/// reported as unknown.
+/// A task for an agent that may run shell commands. This version does not perform it; it is here so that such a test
+/// is listed, and reported as unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentAction {
     /// The node that says what to do.
     pub at: Pointer,
-    /// The ids of the models that act.
+    /// What the agent is to achieve.
+    pub intent: String,
+    /// How often the model may answer.
+    pub max_turns: u32,
+    /// The task's own environment variables; they win over those of the suite.
+    pub env: BTreeMap<String, String>,
+    /// Shell commands that run before the agent, after those of the suite.
+    pub setup: Vec<String>,
+    /// Shell commands that run when everything has been judged.
+    pub teardown: Vec<String>,
+    /// The directory whose content the agent finds, in place of the suite's.
+    pub scaffold: Option<String>,
+    /// The deadline of the whole task.
+    pub timeout_ms: Option<u64>,
+    /// What all tasks of the suite share.
+    pub surroundings: Arc<AgentSurroundings>,
+}
+
+/// What all agent tasks of a suite share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgentSurroundings {
+    /// The program that the tasks are about.
+    pub cli: String,
+    /// The shell command that prints its version.
+    pub version_command: Option<String>,
+    /// The ids of the models that act, each on its own.
     pub models: Vec<String>,
+    /// How a model learns about the program; every task runs once in each mode.
+    pub help_modes: Vec<HelpMode>,
+    /// What is added to the agent's instructions.
+    pub system_prompt: Option<String>,
+    /// Environment variables of every task.
+    pub env: BTreeMap<String, String>,
+    /// Shell commands that run before every task.
+    pub setup: Vec<String>,
+    /// The directory whose content every task begins with.
+    pub scaffold: Option<String>,
+    /// The directory that all tasks work in; a fresh one for each run when absent.
+    pub workdir: Option<String>,
+    /// Names of environment variables whose values are masked.
+    pub redact_env: Vec<String>,
+    /// Regular expressions; what they match is masked.
+    pub redact_patterns: Vec<String>,
+}
+
+impl AgentAction {
+    /// The environment variables, those of the task over those of the suite.
+    pub fn environment(&self) -> BTreeMap<&str, &str> {
+        let all = self.surroundings.env.iter().chain(&self.env);
+        all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    /// The directory whose content the agent finds.
+    pub fn scaffold(&self) -> Option<&str> {
+        self.scaffold.as_deref().or(self.surroundings.scaffold.as_deref())
+    }
+
+    /// Who acts: each model, with its help mode where there are several.
+    pub fn subjects(&self) -> Vec<String> {
+        let AgentSurroundings { models, help_modes, .. } = &*self.surroundings;
+        match help_modes.as_slice() {
+            [] | [_] => models.clone(),
+            modes => models
+                .iter()
+                .flat_map(|model| modes.iter().map(move |mode| format!("{model} ({})", mode.as_str())))
+                .collect(),
+        }
+    }
+
+    /// The model of a subject.
+    pub fn model_of(subject: &str) -> &str {
+        let without = |mode: &str| subject.strip_suffix(')')?.strip_suffix(mode)?.strip_suffix(" (");
+        HelpMode::ALL.iter().find_map(|mode| without(mode.as_str())).unwrap_or(subject)
+    }
 }
 
 /// A call of a skill or an agent. This version does not perform it; it is here so that such a test is
@@ -208,7 +280,7 @@ impl Action {
         match self {
             Action::Command(_) => vec!["command".to_owned()],
             Action::Prompt(prompt) => prompt.models.clone(),
-            Action::Agent(agent) => agent.models.clone(),
+            Action::Agent(agent) => agent.subjects(),
             Action::Trigger(_) => vec!["gateway".to_owned()],
             Action::None => Vec::new(),
         }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod gates;
 pub mod lint;
 pub mod lower;
+pub mod task_files;
 pub mod tasks;
 pub mod thresholds;
 

@@ -282,6 +282,9 @@ pub enum HelpMode {
 }
 
 impl HelpMode {
+    /// Every mode.
+    pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
+
     /// The word in the file.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,39 +1,222 @@
-//! From the tree to what can be run and judged.
+//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
+//! the others; [`Case::intact`] says whether that was the whole of it.
 
-use crate::{
-    dialect::{Dialect, Gates as AnyGates},
-    document::{Document, NodeRef, Pointer},
-    files::Files,
-    json_schema::SpecFile,
-    settings::Settings,
-    suite::{Case, Suite},
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
 };
 
-/// What a task needs to know of the rest of the file. When it changes, every task is lowered again.
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{
+    Gates,
+    assertions::{After, Assertion},
+    config::Config,
+    lint,
+    task_files::{self, Target},
+    tasks::Task,
+};
+use crate::{
+    dialect::{Dialect, Gates as AnyGates},
+    document::{Document, NodeRef, Pointer, Shape},
+    files::Files,
+    json_schema::SpecFile,
+    problem::Severity,
+    settings::Settings,
+    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Suite},
+    validate::{Definition, validate_node},
+};
+
+/// What a task needs to know of the rest of the suite. When it changes, every task is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootContext {}
+pub struct RootContext {
+    surroundings: Arc<AgentSurroundings>,
+    repeat: u32,
+    /// Of files that several entries lead to: the index of the entry that they belong to.
+    owners: BTreeMap<String, usize>,
+}
 
 impl RootContext {
     /// Collects it from the root of a document; for a task file, from the main file that names it.
-    pub fn of(_file: SpecFile, _document: &Document, _files: &dyn Files) -> RootContext {
-        RootContext {}
+    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+        let main = match file {
+            SpecFile::CliBenchTasks => files.main().and_then(|main| task_files::read(main, files).ok()),
+            _ => None,
+        };
+        let document = match (&main, file) {
+            (Some(main), _) => &main.document,
+            (None, SpecFile::CliBenchTasks) => return RootContext { repeat: Config::REPEAT, ..RootContext::default() },
+            (None, _) => document,
+        };
+        let Some(root) = document.root() else {
+            return RootContext { repeat: Config::REPEAT, ..RootContext::default() };
+        };
+        let text = |key: &str| root.get(key).and_then(NodeRef::as_str).map(str::to_owned);
+        let help_modes = texts(root.get("help_modes")).into_iter().filter_map(|word| part(&Value::from(word)));
+        let surroundings = AgentSurroundings {
+            cli: text("cli").unwrap_or_default(),
+            version_command: text("version_command"),
+            models: texts(root.get("providers")),
+            help_modes: help_modes.collect(),
+            system_prompt: text("system_prompt"),
+            env: environment(root.get("env")),
+            setup: texts(root.get("setup")),
+            scaffold: text("scaffold"),
+            workdir: text("workdir"),
+            redact_env: texts(root.get("redact_env")),
+            redact_patterns: texts(root.get("redact_patterns")),
+        };
+        let repeat = root.get("repeat").and_then(value_of).and_then(|value| part::<u32>(&value));
+        RootContext {
+            surroundings: Arc::new(surroundings),
+            repeat: repeat.unwrap_or(Config::REPEAT),
+            owners: if file == SpecFile::CliBench { owners(root, files) } else { BTreeMap::new() },
+        }
     }
 }
 
+/// The files that several entries of `tasks` lead to, each with the index of the first such entry.
+fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
+    let items = root.get("tasks").into_iter().flat_map(NodeRef::items).enumerate();
+    let entries: Vec<(usize, &str)> = items.filter_map(|(index, item)| Some((index, item.as_str()?))).collect();
+    if entries.len() < 2 {
+        return BTreeMap::new();
+    }
+    let mut first: HashMap<String, (usize, usize)> = HashMap::new();
+    for (index, text) in entries {
+        for path in Target::of(text, files).map(Target::files).unwrap_or_default() {
+            first.entry(path).or_insert((index, 0)).1 += 1;
+        }
+    }
+    first.into_iter().filter(|(_, (_, count))| *count > 1).map(|(path, (index, _))| (path, index)).collect()
+}
+
 /// Everything of a suite but its cases.
-pub fn lower_root(_file: SpecFile, document: &Document, _context: &RootContext, _settings: &Settings) -> Suite {
-    let name = document.root().and_then(|root| root.get("cli")?.as_str()).map(str::to_owned);
+pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Settings) -> Suite {
+    let root = document.root();
+    let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
+    let concurrency = root.and_then(|root| root.get("concurrency")).and_then(value_of).and_then(|it| part::<u32>(&it));
+    // Tasks that share a directory must not run at the same time.
+    let concurrency = if text("workdir").is_some() { 1 } else { concurrency.unwrap_or(Config::CONCURRENCY).max(1) };
     Suite {
         dialect: Dialect::CliBench,
-        name,
+        name: text("display_name").or_else(|| text("cli")),
         cases: Vec::new(),
-        gates: AnyGates::CliBench(Box::default()),
-        concurrency: 1,
+        gates: AnyGates::CliBench(Box::new(Gates::lower(root.and_then(|root| root.get("thresholds"))))),
+        concurrency: usize::try_from(concurrency).unwrap_or(1),
     }
 }
 
 /// Lowers one item of the list of tasks: a task is one case, a `file://` entry those of its files. `at` is
 /// the place that the item has in the document.
-pub fn lower_item(_item: NodeRef<'_>, _at: &Pointer, _context: &RootContext, _files: &dyn Files) -> Vec<Case> {
-    Vec::new()
+pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+    if item.shape() == Shape::Mapping {
+        return vec![lower_task(item, at.clone(), context, None)];
+    }
+    let Some(target) = item.as_str().and_then(|text| Target::of(text, files)) else { return Vec::new() };
+    let index = at.last().and_then(|last| last.parse::<usize>().ok());
+    let mut cases = Vec::new();
+    for path in target.files() {
+        if context.owners.get(&path).is_some_and(|owner| Some(*owner) != index) {
+            continue;
+        }
+        let Ok(file) = task_files::read(&path, files) else { continue };
+        let Some(root) = file.document.root() else { continue };
+        for (index, task) in root.items().enumerate().filter(|(_, task)| task.shape() == Shape::Mapping) {
+            let mut case = lower_task(task, Pointer::root().index(index), context, Some(&file));
+            case.intact &= file.document.is_intact() && is_clean(task, files);
+            cases.push(case);
+        }
+    }
+    cases
 }
+
+/// Whether a task of another file has no error. What is wrong between tasks is found where that file is checked.
+fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
+    let mut problems = validate_node(task, Definition::Item(SpecFile::CliBenchTasks, ""));
+    problems.extend(lint::lint_item(SpecFile::CliBenchTasks, "", task, files));
+    problems.iter().all(|problem| problem.severity != Severity::Error)
+}
+
+fn lower_task(task: NodeRef<'_>, at: Pointer, context: &RootContext, file: Option<&Arc<CaseFile>>) -> Case {
+    let value = value_of(task).unwrap_or_default();
+    let readable = Task::deserialize(&value).is_ok();
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = |key: &str| value.get(key).and_then(part::<u32>);
+    let name = text("id");
+    let intent = text("intent");
+    let tags = ["category", "difficulty"].map(text).into_iter().filter(|tag| !tag.is_empty());
+    let mut claims = Vec::new();
+    let mut after = After::default();
+    let list = at.key("assert");
+    for (index, item) in value.get("assert").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let Some(assertion) = assertion(item) else { continue };
+        let at = list.index(index);
+        let found = assertion.claims(&after).into_iter();
+        claims.extend(found.map(|check| Claim { at: at.clone(), phase: None, check }));
+        after.0.extend(assertion.verify.map(|verify| verify.run));
+    }
+    let action = if intent.is_empty() {
+        Action::None
+    } else {
+        let timeout = value.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
+        Action::Agent(Box::new(AgentAction {
+            at: at.key("intent"),
+            intent,
+            max_turns: number("max_turns").unwrap_or(Task::MAX_TURNS).clamp(1, 20),
+            env: environment(task.get("env")),
+            setup: texts(task.get("setup")),
+            teardown: texts(task.get("teardown")),
+            scaffold: value.get("scaffold").and_then(Value::as_str).map(str::to_owned),
+            timeout_ms: timeout.map(|seconds| (seconds * 1000.0) as u64),
+            surroundings: Arc::clone(&context.surroundings),
+        }))
+    };
+    Case {
+        intact: readable && !name.is_empty() && !claims.is_empty() && action != Action::None,
+        name,
+        at,
+        file: file.cloned(),
+        tags: tags.collect(),
+        skip: false,
+        repeat: number("repeat").unwrap_or(context.repeat).clamp(1, 100),
+        action,
+        claims,
+    }
+}
+
+/// An item of `assert`; of one that cannot be read as a whole, the assertions that can.
+fn assertion(item: &Value) -> Option<Assertion> {
+    if let Ok(assertion) = Assertion::deserialize(item) {
+        return Some(assertion);
+    }
+    let kept = item.as_object()?.iter().filter(|(name, value)| {
+        let alone = Value::Object([((*name).clone(), (*value).clone())].into_iter().collect());
+        Assertion::NAMES.contains(&name.as_str()) && Assertion::deserialize(alone).is_ok()
+    });
+    let kept: serde_json::Map<String, Value> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    Assertion::deserialize(Value::Object(kept)).ok()
+}
+
+/// The values of environment variables, as they are written.
+fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
+    let entries = node.into_iter().flat_map(NodeRef::entries);
+    let value = |node: NodeRef<'_>| node.text().filter(|_| !node.is_null()).map(str::to_owned);
+    entries.filter_map(|entry| Some((entry.key.key_text(), value(entry.value)?))).collect()
+}
+
+fn texts(node: Option<NodeRef<'_>>) -> Vec<String> {
+    node.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str).map(str::to_owned).collect()
+}
+
+fn value_of(node: NodeRef<'_>) -> Option<Value> {
+    (node.shape() != Shape::Dangling).then(|| node.to_value().ok())?
+}
+
+fn part<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,7 +30,7 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                 Action::Prompt(prompt) => {
                     format!("prompt `{}` for {} (not supported yet)", prompt.prompt, prompt.models.join(", "))
                 }
-                Action::Agent(agent) => format!("a task for {} (not supported yet)", agent.models.join(", ")),
+                Action::Agent(agent) => format!("a task for {} (not supported yet)", agent.subjects().join(", ")),
                 Action::Trigger(_) => "a call of the gateway (not supported yet)".to_owned(),
                 Action::None => "nothing".to_owned(),
             };

@@ -1,0 +1,140 @@
+//! `file://` entries: the task files that a main file names.
+
+use std::sync::Arc;
+
+use crate::{
+    dialect::{Dialect, ScalarRules},
+    document::Document,
+    files::{FileKind, Files},
+    suite::CaseFile,
+};
+
+/// What begins an entry that names files.
+pub const SCHEME: &str = "file://";
+
+/// Where an entry leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To these files, relative to the directory of the main file, in the order of their paths.
+    Files(Vec<String>),
+    /// A pattern that nothing matches. `cut`: the search was given up before its end.
+    NoMatch {
+        /// Whether there were too many entries to look at.
+        cut: bool,
+    },
+    /// To this path, where nothing stands.
+    Missing(String),
+    /// To a directory, or something else that is no file.
+    NoFile(String),
+    /// Out of the directory of the main file, for this reason. Nothing is read there.
+    Outside(&'static str),
+    /// Nowhere: nothing stands behind the scheme.
+    Nowhere,
+}
+
+impl Target {
+    /// Where a text leads; nothing for one that is no `file://` entry.
+    pub fn of(text: &str, files: &dyn Files) -> Option<Target> {
+        let path = text.strip_prefix(SCHEME)?;
+        if path.is_empty() {
+            return Some(Target::Nowhere);
+        }
+        let path = match normalize(path, files) {
+            Ok(path) => path,
+            Err(reason) => return Some(Target::Outside(reason)),
+        };
+        if is_pattern(&path) {
+            let found = files.glob(&path);
+            let is_file = |path: &String| {
+                // A pattern as broad as `*.yaml` does not mean the main file itself.
+                files.kind(path) == Some(FileKind::File) && path != main_file(files)
+            };
+            let paths: Vec<String> = found.paths.into_iter().filter(is_file).collect();
+            return Some(if paths.is_empty() { Target::NoMatch { cut: found.cut } } else { Target::Files(paths) });
+        }
+        Some(match files.kind(&path) {
+            Some(FileKind::File) => Target::Files(vec![path]),
+            Some(FileKind::Directory | FileKind::Other) => Target::NoFile(path),
+            None => Target::Missing(path),
+        })
+    }
+
+    /// The files, as far as there are any.
+    pub fn files(self) -> Vec<String> {
+        match self {
+            Target::Files(files) => files,
+            Target::NoMatch { .. } | Target::Missing(_) | Target::NoFile(_) | Target::Outside(_) | Target::Nowhere => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The main file, as seen by a document of the suite.
+fn main_file(files: &dyn Files) -> &str {
+    files.main().unwrap_or_else(|| files.place())
+}
+
+/// Whether several files may match.
+pub fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// A path relative to the directory of the main file, without `.` and `..`.
+pub fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
+    let root = files.root().to_str().unwrap_or_default();
+    let below_root = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
+    let path = below_root.unwrap_or(path);
+    let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
+    if path.starts_with(['/', '\\']) || drive {
+        return Err("is absolute, and outside of the directory of the main file");
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." if steps.pop().is_none() => return Err("leaves the directory of the main file"),
+            ".." => {}
+            step => steps.push(step),
+        }
+    }
+    Ok(steps.join("/"))
+}
+
+/// Reads a task file. Nothing when it is no text.
+pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
+    let bytes = files.read(path)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    Ok(Arc::new(CaseFile { path: path.to_owned(), document: Document::read(text, rules()) }))
+}
+
+/// How the files of the format are read.
+pub(super) fn rules() -> ScalarRules {
+    Dialect::CliBench.scalar_rules()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::MemoryFiles;
+
+    #[test]
+    fn entries_lead_to_files_below_the_main_file() {
+        let names = ["cli-bench.yaml", "tasks/b.yaml", "tasks/a.yaml", "tasks/deep/c.yaml", "tasks/.hidden.yaml"];
+        let files = MemoryFiles::new("/suite", names.map(|name| (name, ""))).at("cli-bench.yaml");
+        let target = |text: &str| Target::of(text, &files).unwrap();
+        let found = |names: &[&str]| Target::Files(names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(target("file://tasks/*.yaml"), found(&["tasks/a.yaml", "tasks/b.yaml"]));
+        assert_eq!(target("file://**/*.yaml"), found(&["tasks/a.yaml", "tasks/b.yaml", "tasks/deep/c.yaml"]));
+        assert_eq!(target("file://./tasks/../tasks/a.yaml"), found(&["tasks/a.yaml"]));
+        assert_eq!(target("file:///suite/tasks/a.yaml"), found(&["tasks/a.yaml"]));
+        assert_eq!(target("file://tasks/x.yaml"), Target::Missing("tasks/x.yaml".to_owned()));
+        assert_eq!(target("file://tasks"), Target::NoFile("tasks".to_owned()));
+        assert_eq!(target("file://tasks/x*"), Target::NoMatch { cut: false });
+        assert_eq!(target("file://"), Target::Nowhere);
+        for outside in ["file:///etc/x.yaml", "file://../x.yaml", "file://a/../../x.yaml", "file://C:/x.yaml"] {
+            assert!(matches!(target(outside), Target::Outside(_)), "{outside}");
+        }
+        assert_eq!(Target::of("tasks/a.yaml", &files), None);
+    }
+}
