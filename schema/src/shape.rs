@@ -5,14 +5,16 @@
 //! have, [`Shape::values`] the values that a scalar may have, [`Shape::word`] what a text means. Nothing
 //! here names a field of a format: a new field is known as soon as its type is.
 
-use std::collections::HashMap;
+mod places;
 
 use serde_json::{Map, Value};
 
 use crate::{
     document::{NodeRef, Pointer, Shape as NodeShape},
-    json_schema::{PerFile, SpecFile},
+    json_schema::SpecFile,
 };
+
+pub use places::{Place, all_keys, place_of, places_of};
 
 type Keywords = Map<String, Value>;
 
@@ -20,8 +22,20 @@ type Keywords = Map<String, Value>;
 #[derive(Clone, Debug)]
 pub struct Shape {
     root: &'static Value,
+    /// What applies to every node that stands here.
+    own: Vec<&'static Keywords>,
     /// Schemas that all apply, the one nearest to the use first: what it says stands before what others say.
+    /// Begins with `own`; the branches that were chosen follow.
     parts: Vec<&'static Keywords>,
+}
+
+/// One of the forms that a node may have; its tag, or its type, tells which.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The key that decides, and its value; nothing where the type decides.
+    pub tag: Option<(&'static str, &'static str)>,
+    /// What the schema says of this form.
+    pub shape: Shape,
 }
 
 /// A key that a mapping may have.
@@ -58,12 +72,15 @@ pub struct Choice {
 /// What a text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// A path to a file of this kind: `json-schema` or `any`.
+    /// A path to a file of this kind, such as `json-schema`, `directory` or `any`.
     File(&'static str),
     /// A regular expression of this flavour.
     Pattern(&'static str),
-    /// A text with placeholders, filled from this map.
+    /// A text with placeholders, filled from the map beside it that has this name, or by the dialect that
+    /// has it.
     Template(&'static str),
+    /// A command for the shell.
+    Shell,
     /// The name of one of these.
     Refers(&'static str),
     /// The name that one of these has from now on. At a map, each of its keys is such a name.
@@ -103,19 +120,25 @@ impl Shape {
 
     /// The node that a relative pointer names. `node` stands where this shape does.
     pub fn below(&self, pointer: &Pointer, node: Option<NodeRef<'_>>) -> Option<Shape> {
-        let mut shape = self.clone();
+        let mut shape = self.at(node);
         let mut node = node;
         for step in pointer.steps() {
-            shape = shape.step(&step, node)?;
-            node = node.and_then(|node| node.find(&Pointer::root().key(&step)));
+            let below = node.and_then(|node| node.find(&Pointer::root().key(&step)));
+            shape = shape.member(&step)?.at(below);
+            node = below;
         }
         Some(shape)
     }
 
     /// The member of a mapping, or the item of a list. `node` stands where this shape does.
     pub fn step(&self, step: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
-        let shape = self.with_branch(node);
-        let own = |keyword: &str| shape.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
+        let below = node.and_then(|node| node.find(&Pointer::root().key(step)));
+        Some(self.at(node).member(step)?.at(below))
+    }
+
+    /// The member of a mapping, or the item of a list, by the branches that are chosen.
+    fn member(&self, step: &str) -> Option<Shape> {
+        let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
         let mut found: Vec<&'static Value> =
             own("properties").into_iter().filter_map(|properties| properties.get(step)).collect();
         if found.is_empty() {
@@ -124,36 +147,66 @@ impl Shape {
         if found.is_empty() && step.parse::<usize>().is_ok() {
             found = own("items");
         }
-        let (first, rest) = found.split_first()?;
-        let mut member = Shape::new(self.root, first);
-        for schema in rest {
-            member.parts.extend(Shape::new(self.root, schema).parts);
+        if found.is_empty() {
+            return None;
         }
-        Some(member)
+        let own = found.into_iter().flat_map(|schema| resolved(self.root, schema)).collect();
+        Some(Shape::of_parts(self.root, own, None))
     }
 
-    fn new(root: &'static Value, schema: &'static Value) -> Shape {
-        let mut parts = Vec::new();
-        let mut next = Some(schema);
-        while let Some(Value::Object(keywords)) = next {
-            parts.push(keywords);
-            next = keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
-        }
-        Shape { root, parts }
+    pub(crate) fn new(root: &'static Value, schema: &'static Value) -> Shape {
+        Shape::of_parts(root, resolved(root, schema), None)
     }
 
-    /// The same with `then`, where the node fulfils `if`.
-    fn with_branch(&self, node: Option<NodeRef<'_>>) -> Shape {
-        let mut shape = self.clone();
-        let Some(node) = node else { return shape };
-        for part in &self.parts {
-            if let (Some(condition), Some(Value::Object(then))) = (part.get("if"), part.get("then"))
-                && holds(condition, node)
-            {
-                shape.parts.push(then);
+    /// What the schema says here, its branches chosen by a node; without one, no condition is fulfilled.
+    fn of_parts(root: &'static Value, own: Vec<&'static Keywords>, node: Option<NodeRef<'_>>) -> Shape {
+        /// Branches that lead to themselves are no schema of ours; the bound is for safety only.
+        const LIMIT: usize = 256;
+        let mut parts = own.clone();
+        let mut next = 0;
+        while next < parts.len().min(LIMIT) {
+            let part = parts[next];
+            next += 1;
+            for conditional in conditionals(part) {
+                let chosen = match conditional.get("if") {
+                    Some(condition) if node.is_some_and(|node| holds(condition, node)) => conditional.get("then"),
+                    Some(_) => conditional.get("else"),
+                    None => continue,
+                };
+                parts.extend(chosen.into_iter().flat_map(|schema| resolved(root, schema)));
             }
         }
-        shape
+        Shape { root, own, parts }
+    }
+
+    /// The same, its branches chosen by the node that stands here.
+    pub fn at(&self, node: Option<NodeRef<'_>>) -> Shape {
+        if !self.own.iter().any(|part| part.contains_key("if") || part.contains_key("allOf")) {
+            return self.clone();
+        }
+        Shape::of_parts(self.root, self.own.clone(), node)
+    }
+
+    /// The forms that a node may have here; none where there is only one.
+    pub fn variants(&self) -> Vec<Variant> {
+        let mut variants = Vec::new();
+        for conditional in self.own.iter().copied().flat_map(conditionals) {
+            let Some(condition) = conditional.get("if") else { continue };
+            for (keyword, tag) in [("then", tag_of(condition)), ("else", None)] {
+                let Some(schema) = conditional.get(keyword) else { continue };
+                let mut own = self.own.clone();
+                own.extend(resolved(self.root, schema));
+                let shape = Shape { root: self.root, parts: own.clone(), own };
+                variants.push(Variant { tag, shape });
+            }
+        }
+        variants
+    }
+
+    /// The form of a node that is a text where a mapping could stand as well.
+    pub fn text_form(&self) -> Option<Shape> {
+        let is_text = |shape: &Shape| shape.kind() == Type::Text;
+        self.variants().into_iter().map(|variant| variant.shape).find(is_text).filter(|_| !is_text(self))
     }
 
     fn keyword(&self, name: &str) -> Option<&'static Value> {
@@ -193,21 +246,14 @@ impl Shape {
 
     /// The only values that may stand here; none when there are more than can be listed.
     pub fn values(&self) -> Vec<Choice> {
-        if let Some(value) = self.keyword("const") {
-            return vec![Choice { value, docs: None }];
-        }
-        let listed = self.keyword("enum").and_then(Value::as_array).into_iter().flatten();
-        let listed = listed.map(|value| Choice { value, docs: None });
-        let documented = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten().filter_map(|branch| {
-            let docs = branch.get("description").and_then(Value::as_str);
-            branch.get("const").map(|value| Choice { value, docs })
-        });
-        let mut values: Vec<Choice> = listed.chain(documented).collect();
+        // The part nearest to the use knows all of them; the branch that was chosen knows its own only.
+        let mut values = self.parts.iter().map(|part| choices_of(part)).find(|found| !found.is_empty());
+        let values = values.get_or_insert_default();
         if values.is_empty() && self.kind() == Type::Boolean {
             static BOTH: [Value; 2] = [Value::Bool(true), Value::Bool(false)];
-            values = BOTH.iter().map(|value| Choice { value, docs: None }).collect();
+            *values = BOTH.iter().map(|value| Choice { value, docs: None }).collect();
         }
-        values
+        std::mem::take(values)
     }
 
     /// The type of the node.
@@ -236,6 +282,22 @@ impl Shape {
             .or_else(|| text("x-template").map(Word::Template))
             .or_else(|| text("x-refers").map(Word::Refers))
             .or_else(|| text("x-defines").map(Word::Defines))
+            .or_else(|| (self.keyword("x-shell") == Some(&Value::Bool(true))).then_some(Word::Shell))
+    }
+
+    /// What fills the placeholders of a text, whatever else it means.
+    pub fn template(&self) -> Option<&'static str> {
+        self.keyword("x-template")?.as_str()
+    }
+
+    /// The only names that placeholders may have here; nothing where that is not limited.
+    pub fn template_names(&self) -> Option<Vec<&'static str>> {
+        Some(self.keyword("x-template-names")?.as_array()?.iter().filter_map(Value::as_str).collect())
+    }
+
+    /// Whether a path may be a pattern that matches many.
+    pub fn is_glob(&self) -> bool {
+        self.keyword("x-glob") == Some(&Value::Bool(true))
     }
 
     /// The sibling key without which the field has no effect.
@@ -268,8 +330,23 @@ impl Shape {
     /// The keys that the mapping may have, in the order of the format. `node` stands where this shape does;
     /// it decides what is required.
     pub fn fields(&self, node: Option<NodeRef<'_>>) -> Vec<Field> {
-        let shape = self.with_branch(node);
-        let required: Vec<&str> = shape
+        self.at(node).chosen_fields()
+    }
+
+    /// The keys that the mapping may have in any of its forms.
+    pub fn all_fields(&self) -> Vec<Field> {
+        let mut fields = self.chosen_fields();
+        for field in self.variants().into_iter().flat_map(|variant| variant.shape.chosen_fields()) {
+            if !fields.iter().any(|known| known.name == field.name) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
+    /// The keys by the branches that are chosen.
+    fn chosen_fields(&self) -> Vec<Field> {
+        let required: Vec<&str> = self
             .parts
             .iter()
             .filter_map(|part| part.get("required")?.as_array())
@@ -294,14 +371,17 @@ impl Shape {
         }
         let closed = self.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
         names.extend(closed.into_iter().flatten().filter_map(Value::as_str));
-        names
-            .into_iter()
-            .filter_map(|name| Some(Field { name, need: need(name), shape: shape.step(name, None)? }))
-            .collect()
+        names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.member(name)? })).collect()
     }
 
     /// Keys of which exactly one must be there.
     pub fn alternatives(&self) -> Vec<&'static str> {
+        if self.keyword("minProperties") == Some(&Value::from(1))
+            && self.keyword("maxProperties") == Some(&Value::from(1))
+        {
+            let properties = self.parts.iter().filter_map(|part| part.get("properties")?.as_object());
+            return properties.flat_map(Keywords::keys).map(String::as_str).collect();
+        }
         let branches = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
         branches.filter_map(|branch| branch.get("required")?.get(0)?.as_str()).collect()
     }
@@ -335,7 +415,10 @@ impl Shape {
         match self.kind() {
             Type::Text => match self.word() {
                 Some(Word::File("json-schema")) => "path of a JSON Schema file".to_owned(),
+                Some(Word::File("directory")) => "path of a directory".to_owned(),
+                Some(Word::File(_)) if self.is_glob() => "path or pattern of files".to_owned(),
                 Some(Word::File(_)) => "path of a file".to_owned(),
+                Some(Word::Shell) => "shell command".to_owned(),
                 Some(Word::Pattern(_)) => "regular expression".to_owned(),
                 Some(Word::Template(_)) => "text with `{{name}}`".to_owned(),
                 Some(Word::Refers(kind)) => format!("name out of `{kind}`"),
@@ -353,9 +436,68 @@ impl Shape {
                 Some(value) => format!("mapping of names to {}", plural(&value)),
                 None => "mapping".to_owned(),
             },
-            Type::Any => "any value".to_owned(),
+            Type::Any => match self.type_names().as_slice() {
+                [] => "any value".to_owned(),
+                names => names.join(" or "),
+            },
         }
     }
+
+    /// The types that may stand here, where there are several.
+    fn type_names(&self) -> Vec<&'static str> {
+        let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let words = names.map(|name| match name {
+            "string" => "text",
+            "integer" => "whole number",
+            "boolean" => "`true` or `false`",
+            "array" => "list",
+            "object" => "mapping",
+            "null" => "nothing",
+            other => other,
+        });
+        words.collect()
+    }
+}
+
+/// A schema and those that it refers to.
+fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywords> {
+    /// References that run in circles are no schema of ours; the bound is for safety only.
+    const LIMIT: usize = 16;
+    let mut parts = Vec::new();
+    let mut next = Some(schema);
+    while let Some(Value::Object(keywords)) = next
+        && parts.len() < LIMIT
+    {
+        parts.push(keywords);
+        next = keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
+    }
+    parts
+}
+
+/// The schemas with an `if` that a schema holds: itself, and those in its `allOf`.
+fn conditionals(part: &'static Keywords) -> impl Iterator<Item = &'static Keywords> {
+    let all = part.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    std::iter::once(part).chain(all)
+}
+
+/// The key and the value that a condition asks for.
+fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
+    let properties = condition.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
+}
+
+/// The closed set of values that one schema lists.
+fn choices_of(part: &'static Keywords) -> Vec<Choice> {
+    if let Some(value) = part.get("const") {
+        return vec![Choice { value, docs: None }];
+    }
+    let listed = part.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let listed = listed.map(|value| Choice { value, docs: None });
+    let documented = part.get("oneOf").and_then(Value::as_array).into_iter().flatten().filter_map(|branch| {
+        let docs = branch.get("description").and_then(Value::as_str);
+        branch.get("const").map(|value| Choice { value, docs })
+    });
+    listed.chain(documented).collect()
 }
 
 fn plural(shape: &Shape) -> String {
@@ -368,6 +510,7 @@ fn plural(shape: &Shape) -> String {
             Some(Word::Pattern(_)) => "regular expressions".to_owned(),
             Some(Word::Refers(kind)) => format!("names out of `{kind}`"),
             Some(Word::File(_)) => "paths".to_owned(),
+            Some(Word::Shell) => "shell commands".to_owned(),
             Some(Word::Template(_) | Word::Defines(_)) | None => "texts".to_owned(),
         },
         Type::Integer => "whole numbers".to_owned(),
@@ -421,107 +564,14 @@ fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
         }
         ("const", Value::String(text)) => node.as_str() == Some(text),
         ("contains", schema) => node.items().any(|item| holds(schema, item)),
-        ("type", Value::String(name)) => name != "object" || node.shape() == NodeShape::Mapping,
+        ("type", Value::String(name)) => match name.as_str() {
+            "object" => node.shape() == NodeShape::Mapping,
+            "array" => node.shape() == NodeShape::Sequence,
+            "string" => node.as_str().is_some(),
+            _ => true,
+        },
         _ => true,
     })
-}
-
-/// A place in a kind of file where keys may stand: `tests`, `[]`, `expect`. Items of lists are `[]`, members
-/// of mappings with free keys `*`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(pub Vec<&'static str>);
-
-impl Place {
-    /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
-    /// item of `tests`", "at the top level".
-    pub fn words_from(&self, here: &Place) -> String {
-        if here.contains(self) {
-            let below = &self.0[here.0.len()..];
-            if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
-                return format!("under `{}`", below.join("."));
-            }
-        }
-        self.words()
-    }
-
-    /// Where a key belongs, in words.
-    pub fn words(&self) -> String {
-        match self.0.as_slice() {
-            [] => "at the top level".to_owned(),
-            [.., list, "[]"] => format!("in an item of `{list}`"),
-            [.., map, "*"] => format!("in an entry of `{map}`"),
-            [.., key] => format!("under `{key}`"),
-        }
-    }
-
-    /// How many steps lead from here to there.
-    pub fn distance(&self, other: &Place) -> usize {
-        let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
-        self.0.len() + other.0.len() - 2 * common
-    }
-
-    /// Whether the other place is this one or lies below it.
-    pub fn contains(&self, other: &Place) -> bool {
-        other.0.starts_with(&self.0)
-    }
-}
-
-/// The mappings in which a key is known, in the order of the format.
-pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
-    table(file).get(key).map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Every key that the format knows somewhere.
-pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
-    table(file).keys().copied().collect::<std::collections::BTreeSet<_>>().into_iter()
-}
-
-type Table = HashMap<&'static str, Vec<Place>>;
-
-fn table(file: SpecFile) -> &'static Table {
-    static TABLES: PerFile<Table> = PerFile::new();
-    TABLES.get(file, || {
-        let mut table = Table::new();
-        collect(&Shape::of(file), &mut Vec::new(), &mut table);
-        table
-    })
-}
-
-fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
-    /// No format is deeper; a type that contains itself would be.
-    const DEPTH: usize = 16;
-    if path.len() > DEPTH {
-        return;
-    }
-    for field in shape.fields(None) {
-        table.entry(field.name).or_default().push(Place(path.clone()));
-        path.push(field.name);
-        collect(&field.shape, path, table);
-        path.pop();
-    }
-    for (step, member) in [("[]", shape.item()), ("*", shape.map_value())] {
-        if let Some(member) = member {
-            path.push(step);
-            collect(&member, path, table);
-            path.pop();
-        }
-    }
-}
-
-/// The place that a pointer leads to.
-pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
-    let mut shape = Shape::of(file);
-    let mut path = Vec::new();
-    for step in pointer.steps() {
-        let field = shape.fields(None).into_iter().find(|field| field.name == step);
-        path.push(match field {
-            Some(field) => field.name,
-            None if shape.kind() == Type::List => "[]",
-            None => "*",
-        });
-        shape = shape.step(&step, None)?;
-    }
-    Some(Place(path))
 }
 
 #[cfg(test)]

@@ -206,18 +206,27 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
             return vec![Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message)];
         }
     };
-    let validator = definition.validator();
-    if validator.is_valid(&value) {
+    let (file, shape) = (definition.file(), definition.shape());
+    let base = match definition {
+        Definition::Root(_) => Pointer::root(),
+        Definition::Item(_, list) => Definition::list_at(list).index(0),
+    };
+    check(definition.validator(), &value, message::Context { node, file, base, shape })
+}
+
+/// What a validator finds in a value, in words.
+fn check(validator: &Validator, value: &Value, context: message::Context<'_>) -> Vec<Problem> {
+    if validator.is_valid(value) {
         return Vec::new();
     }
+    let node = context.node;
     let mut findings: Vec<Finding> = Vec::new();
-    for error in validator.iter_errors(&value) {
+    for error in validator.iter_errors(value) {
         collect(node, &error, &mut findings);
     }
     // Of several errors at one node, the first kind in the enum says most.
     findings.sort_by_key(Finding::rank);
     let mut seen = HashSet::new();
-    let context = message::Context { node, definition };
     findings.retain(|finding| seen.insert(finding.at.clone()));
     let misspelt = context.drop_what_is_only_misspelt(&mut findings);
     let mut problems: Vec<Problem> = findings.into_iter().map(|finding| context.problem(finding)).collect();
@@ -274,7 +283,10 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
         | ValidationErrorKind::ExclusiveMinimum { .. }
         | ValidationErrorKind::ExclusiveMaximum { .. } => push(at, Wrong::Number),
         ValidationErrorKind::MinLength { .. } => push(at, Wrong::EmptyText),
-        ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MinProperties { .. } => push(at, Wrong::Empty),
+        ValidationErrorKind::MinItems { .. } => push(at, Wrong::Empty),
+        ValidationErrorKind::MinProperties { .. } if is_damaged(node) => {}
+        ValidationErrorKind::MinProperties { .. } => push(at, Wrong::Empty),
+        ValidationErrorKind::MaxProperties { .. } => push(at, Wrong::TooMany),
         ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
         // No schema of ours has a keyword that leads here; it is still reported rather than lost.
         other => push(at, Wrong::Other(format!("`{}` does not hold here", other.keyword()))),
@@ -334,5 +346,7 @@ pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     start..range.end.min(start + words.trim_end().len()).max(start)
 }
 
+#[cfg(test)]
+mod forms;
 #[cfg(test)]
 mod tests;

@@ -141,6 +141,37 @@ pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
     Some(replace(range, format!("[{item}]"), "Make it a list".to_owned()))
 }
 
+/// An item of a list with several keys, as items with one key each. Only for block style, where each key has
+/// lines of its own.
+pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
+    if item.resolved().is_through_alias() || item.shape() != NodeShape::Mapping {
+        return None;
+    }
+    let text = item.document().text();
+    let mut entries = item.entries();
+    let first = entries.next()?.key.own_range().start;
+    // The dash and the first key stand on one line, two columns apart.
+    if text.get_byte_slice(first.checked_sub(2)?..first)? != "- " {
+        return None;
+    }
+    let mut edits = Vec::new();
+    for entry in entries {
+        let at = entry.key.own_range().start;
+        let before = String::from(text.get_byte_slice(text.line_to_byte(text.byte_to_line(at))..at)?);
+        if before.len() < 2 || before.chars().any(|letter| letter != ' ') {
+            return None;
+        }
+        // The dash takes the place of the two blanks before the key.
+        edits.push(Edit { range: at - 2..at, text: "- ".to_owned() });
+    }
+    let title = match edits.len() {
+        0 => return None,
+        1 => "Split into two".to_owned(),
+        more => format!("Split into {}", more + 1),
+    };
+    Some(Fix { title, edits, preferred: true })
+}
+
 /// Something valid to begin with, in flow style.
 fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
     if let Some(example) = shape.examples().first() {

@@ -5,11 +5,11 @@ use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
-    shape::{self, Place, Shape, Type, Word},
+    shape::{self, Place, Shape, Type, Variant, Word},
     words::{listed, nearest},
 };
 
-use super::{Definition, fix, head, place};
+use super::{fix, head, place};
 
 /// A mistake at a node, before it is put into words.
 pub(super) struct Finding {
@@ -40,6 +40,8 @@ pub(super) enum Wrong {
     EmptyText,
     /// An empty list or mapping.
     Empty,
+    /// A mapping with more keys than it may have.
+    TooMany,
     /// A text that does not have the form that it must have.
     Pattern,
     /// Something else.
@@ -55,7 +57,11 @@ impl Finding {
 /// Where the findings were made.
 pub(super) struct Context<'d> {
     pub(super) node: NodeRef<'d>,
-    pub(super) definition: Definition,
+    pub(super) file: SpecFile,
+    /// Where the node stands in the file, list items counted as the first.
+    pub(super) base: Pointer,
+    /// What the schema says of the node.
+    pub(super) shape: Shape,
 }
 
 impl Context<'_> {
@@ -72,13 +78,14 @@ impl Context<'_> {
             Wrong::Number => self.out_of_bounds(at),
             Wrong::EmptyText => self.empty_text(at),
             Wrong::Empty => self.empty(at),
+            Wrong::TooMany => self.too_many(at),
             Wrong::Pattern => self.wrong_form(at),
             Wrong::Other(message) => {
                 let range = place(self.node, &at);
                 Problem::new(Code::InvalidValue, at, range, message)
             }
         };
-        if self.definition.file() == SpecFile::Settings {
+        if self.file == SpecFile::Settings {
             problem.code = Code::InvalidSetting;
             problem.severity = Code::InvalidSetting.severity();
         }
@@ -118,20 +125,32 @@ impl Context<'_> {
     }
 
     fn shape(&self, at: &Pointer) -> Option<Shape> {
-        self.definition.shape().below(at, Some(self.node))
+        self.shape.below(at, Some(self.node))
     }
 
     /// The place of a mapping in the kind of file.
     fn place_in_file(&self, at: &Pointer) -> Option<Place> {
-        let base = match self.definition {
-            Definition::Root(_) => Pointer::root(),
-            Definition::Item(_, list) => Definition::list_at(list).index(0),
+        shape::place_of(self.file, &self.base.join(at))
+    }
+
+    /// The tag of a mapping that has several forms, and the form that it has.
+    fn variant(&self, at: &Pointer) -> Option<Variant> {
+        let node = self.node.find(at)?;
+        let matches = |variant: &Variant| {
+            variant.tag.is_some_and(|(key, tag)| node.get(key).and_then(NodeRef::as_str) == Some(tag))
         };
-        shape::place_of(self.definition.file(), &base.join(at))
+        self.shape(at)?.variants().into_iter().find(matches)
+    }
+
+    /// The tags of the other forms of a mapping that have a key.
+    fn tags_with(&self, at: &Pointer, key: &str) -> Vec<&'static str> {
+        let variants = self.shape(at).map(|shape| shape.variants()).unwrap_or_default();
+        let knows = |variant: &Variant| variant.shape.fields(None).iter().any(|field| field.name == key);
+        variants.iter().filter(|variant| knows(variant)).filter_map(|variant| Some(variant.tag?.1)).collect()
     }
 
     fn unknown_key(&self, at: Pointer, key: &str) -> Problem {
-        let file = self.definition.file();
+        let file = self.file;
         let parent = at.parent().unwrap_or_default();
         let range = head(self.node, &at);
         let mapping = self.node.find(&parent);
@@ -142,7 +161,11 @@ impl Context<'_> {
         if claims {
             problem.severity = Severity::Error;
         }
-        let what = format!("unknown key `{key}`");
+        let variant = self.variant(&parent).and_then(|variant| variant.tag);
+        let what = match variant {
+            Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
+            None => format!("unknown key `{key}`"),
+        };
         if key == "<<" && self.node.document().rules() == ScalarRules::Yaml12 {
             problem.severity = Severity::Error;
             problem.message =
@@ -155,8 +178,11 @@ impl Context<'_> {
             fields.iter().copied().filter(|name| mapping.is_none_or(|mapping| mapping.entry(name).is_none())).collect();
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias());
         let elsewhere = here.as_ref().and_then(|here| {
-            shape::places_of(file, key).iter().min_by_key(|place| (here.distance(place), place.0.len()))
+            // A key that another form of this mapping has does not belong elsewhere.
+            let others = shape::places_of(file, key).iter().filter(|place| *place != here);
+            others.min_by_key(|place| (here.distance(place), place.0.len()))
         });
+        let tags = self.tags_with(&parent, key);
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
         if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
@@ -164,6 +190,15 @@ impl Context<'_> {
             if editable && free.contains(&name) {
                 problem = problem.with_fix(fix::rename(range, name));
             }
+        } else if let [first, rest @ ..] = tags.as_slice()
+            && let Some((tag_key, _)) = variant
+        {
+            let more = if rest.is_empty() { "" } else { ", among others" };
+            problem.message = if free.is_empty() {
+                format!("{what}: nothing more can stand here; `{tag_key}: {first}` has it{more}")
+            } else {
+                format!("{what}: expected {}; `{tag_key}: {first}` has it{more}", listed(free))
+            };
         } else if let (Some(place), Some(here)) = (elsewhere, &here) {
             problem.message = format!("{what}: it belongs {}", place.words_from(here));
             if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
@@ -193,14 +228,14 @@ impl Context<'_> {
 
     /// Whether an unknown key in a mapping would be a claim that vanishes.
     fn is_claim(&self, parent: &Pointer) -> bool {
-        let mut shape = self.definition.shape();
-        let mut found = shape.holds_claims();
-        for step in parent.steps() {
-            let Some(member) = shape.step(&step, None) else { return found };
-            shape = member;
-            found |= shape.holds_claims();
+        let mut at = Some(parent.clone());
+        while let Some(here) = at {
+            if self.shape(&here).is_some_and(|shape| shape.holds_claims()) {
+                return true;
+            }
+            at = here.parent();
         }
-        found
+        false
     }
 
     fn missing(&self, at: Pointer, key: &str) -> Problem {
@@ -208,9 +243,11 @@ impl Context<'_> {
         let shape = self.shape(&parent);
         let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
         let owner = parent.last().filter(|name| name.parse::<usize>().is_err());
-        let mut message = match owner {
-            Some(owner) => format!("`{owner}` needs `{key}`"),
-            None => format!("`{key}` is missing"),
+        let tag = self.variant(&parent).and_then(|variant| variant.tag);
+        let mut message = match (owner, tag) {
+            (Some(owner), _) => format!("`{owner}` needs `{key}`"),
+            (None, Some((_, tag))) => format!("`{tag}` needs `{key}`"),
+            (None, None) => format!("`{key}` is missing"),
         };
         if let Some(summary) = member.as_ref().and_then(Shape::summary) {
             message = format!("{message}: {}", as_fragment(summary));
@@ -234,17 +271,22 @@ impl Context<'_> {
         let (Some(node), Some(shape)) = (self.node.find(&at), self.shape(&at)) else {
             return Problem::new(Code::WrongType, at, range, "a value of another type is expected here");
         };
-        let label = shape.type_label();
+        let (mut label, kind) = (shape.type_label(), shape.kind());
+        if let Some(text) = shape.text_form() {
+            label = format!("{label} or {}", with_article(&text.type_label()));
+        }
         let found = describe(node);
         let mut message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
-            _ if at.is_root() && matches!(self.definition, Definition::Root(_)) => {
+            _ if at.is_root() && self.base.is_root() && kind == Type::List => {
+                format!("expected a list, found {found}: begin each item with `- `")
+            }
+            _ if at.is_root() && self.base.is_root() => {
                 format!("expected a mapping, found {found}: a file begins with `{}: …`", first_field(&shape))
             }
             Some(key) if node.is_null() => format!("`{key}` has no value: expected {}", with_article(&label)),
             Some(key) => format!("`{key}` must be {}, not {found}", with_article(&label)),
             None => format!("expected {}, found {found}", with_article(&label)),
         };
-        let kind = shape.kind();
         let mut fix = None;
         match (kind, node.shape()) {
             (Type::Text, NodeShape::Scalar) if !node.is_null() => {
@@ -271,6 +313,7 @@ impl Context<'_> {
                     ": write `[…]`"
                 });
             }
+            (Type::List, NodeShape::Mapping) if self.base.is_root() && at.is_root() => {}
             (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
             (Type::Mapping | Type::List, NodeShape::Scalar) if node.is_null() => {
                 message.push_str(", or remove the key");
@@ -392,8 +435,36 @@ impl Context<'_> {
 
     fn empty(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
-        let name = at.last().unwrap_or_default();
-        Problem::new(Code::OutOfRange, at, range, format!("`{name}` is empty: it needs at least one entry"))
+        let message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+            Some(name) => format!("`{name}` is empty: it needs at least one entry"),
+            None if at.is_root() && self.base.is_root() => "the file is empty: it needs at least one entry".to_owned(),
+            None => {
+                let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
+                format!("nothing is said here: give {}", listed(alternatives))
+            }
+        };
+        Problem::new(Code::OutOfRange, at, range, message)
+    }
+
+    /// More than one key where each item is one claim.
+    fn too_many(&self, at: Pointer) -> Problem {
+        let Some(node) = self.node.find(&at) else {
+            return Problem::new(Code::ConflictingFields, at, self.node.range(), "more keys than can stand here");
+        };
+        let mut keys = node.entries().map(|entry| (entry.key.key_text(), entry.key.range()));
+        let first = keys.next();
+        let rest: Vec<_> = keys.collect();
+        let names: Vec<&str> = first.iter().chain(&rest).map(|(key, _)| key.as_str()).collect();
+        let message = format!("one assertion per item: {} stand in one, split it", both(&names));
+        let range = rest.first().map_or_else(|| head(self.node, &at), |(_, range)| range.clone());
+        let mut problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
+        if let Some((key, range)) = first {
+            problem = problem.with_related(format!("`{key}` stands here"), at.key(&key), range);
+        }
+        match fix::split(node) {
+            Some(fix) => problem.with_fix(fix),
+            None => problem,
+        }
     }
 
     fn wrong_form(&self, at: Pointer) -> Problem {
@@ -401,8 +472,17 @@ impl Context<'_> {
         let name = at.last().unwrap_or_default();
         let found = self.node.find(&at).map(describe).unwrap_or_default();
         let message = match self.shape(&at).and_then(|shape| shape.word()) {
-            Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_)) => {
+            Some(
+                Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell,
+            ) => {
                 format!("`{name}` cannot be {found}")
+            }
+            None if name.parse::<usize>().is_ok() => {
+                let shape = self.shape(&at);
+                let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
+                let examples = shape.map(|shape| shape.examples()).unwrap_or_default();
+                let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
+                format!("{found} cannot stand here: expected {summary}{}", example.unwrap_or_default())
             }
             None => format!("{found} is no URL: begin `{name}` with a scheme, such as `https://`"),
         };

@@ -108,7 +108,7 @@ impl<'d> Place<'d> {
                 return Some(Hover { range, markdown });
             }
             Some(Word::File(_)) => return Some(Hover { range, markdown: path(value.text()?, files)? }),
-            Some(Word::Pattern(_) | Word::Defines(_)) | None => {}
+            Some(Word::Pattern(_) | Word::Defines(_) | Word::Shell) | None => {}
         }
         if let Some(markdown) = choice(&shape, value) {
             return Some(Hover { range, markdown });

@@ -89,7 +89,7 @@ impl<'d> Finder<'d> {
                     placeholders(self.document, node).into_iter().find(|(_, range)| touches(range, offset))?;
                 self.variable(kind, &name, token, &pointer)
             }
-            Word::File(_) | Word::Pattern(_) => None,
+            Word::File(_) | Word::Pattern(_) | Word::Shell => None,
         }
     }
 
@@ -164,7 +164,12 @@ impl<'d> Finder<'d> {
                     .filter(|(found, _)| found == name)
                     .map(|(_, range)| Occurrence { range, is_definition: false, scalar: None })
                     .collect(),
-                Word::Defines(_) | Word::Template(_) | Word::Refers(_) | Word::File(_) | Word::Pattern(_) => return,
+                Word::Defines(_)
+                | Word::Template(_)
+                | Word::Refers(_)
+                | Word::File(_)
+                | Word::Pattern(_)
+                | Word::Shell => return,
             };
             let Some(owner) = self.owner(kind, &pointer) else { return };
             found.extend(occurrences.into_iter().map(|occurrence| (owner.clone(), occurrence)));
@@ -227,7 +232,7 @@ impl<'d> Finder<'d> {
         let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
         let refers = shape.fields(None).into_iter().filter_map(|field| match field.shape.word() {
             Some(Word::Refers(kind)) => Some(Owner::Thing(kind, node.get(field.name)?.text()?.to_owned())),
-            Some(Word::Defines(_) | Word::Template(_) | Word::File(_) | Word::Pattern(_)) | None => None,
+            Some(Word::Defines(_) | Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell) | None => None,
         });
         refers.collect()
     }

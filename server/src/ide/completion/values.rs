@@ -18,7 +18,7 @@ impl List<'_> {
         match shape.word() {
             Some(Word::Template(_)) => self.variables(),
             Some(Word::File(kind)) => self.paths(kind, quote),
-            Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_)) | None => {
+            Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
                 if shape.kind() == Type::Mapping && self.layout().flow {
                     self.mapping_in_brackets(&shape);
                 }

@@ -1,0 +1,115 @@
+//! Where keys are known: the mappings of a kind of file in which a key may stand.
+
+use std::collections::HashMap;
+
+use crate::{
+    document::Pointer,
+    json_schema::{PerFile, SpecFile},
+};
+
+use super::{Shape, Type};
+
+/// A place in a kind of file where keys may stand: `tests`, `[]`, `expect`. Items of lists are `[]`, members
+/// of mappings with free keys `*`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub Vec<&'static str>);
+
+impl Place {
+    /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
+    /// item of `tests`", "at the top level".
+    pub fn words_from(&self, here: &Place) -> String {
+        if here.contains(self) {
+            let below = &self.0[here.0.len()..];
+            if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
+                return format!("under `{}`", below.join("."));
+            }
+        }
+        self.words()
+    }
+
+    /// Where a key belongs, in words.
+    pub fn words(&self) -> String {
+        match self.0.as_slice() {
+            [] => "at the top level".to_owned(),
+            [.., list, "[]"] => format!("in an item of `{list}`"),
+            [.., map, "*"] => format!("in an entry of `{map}`"),
+            [.., key] => format!("under `{key}`"),
+        }
+    }
+
+    /// How many steps lead from here to there.
+    pub fn distance(&self, other: &Place) -> usize {
+        let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
+        self.0.len() + other.0.len() - 2 * common
+    }
+
+    /// Whether the other place is this one or lies below it.
+    pub fn contains(&self, other: &Place) -> bool {
+        other.0.starts_with(&self.0)
+    }
+}
+
+/// The mappings in which a key is known, in the order of the format.
+pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
+    table(file).get(key).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Every key that the format knows somewhere.
+pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
+    table(file).keys().copied().collect::<std::collections::BTreeSet<_>>().into_iter()
+}
+
+type Table = HashMap<&'static str, Vec<Place>>;
+
+fn table(file: SpecFile) -> &'static Table {
+    static TABLES: PerFile<Table> = PerFile::new();
+    TABLES.get(file, || {
+        let mut table = Table::new();
+        collect(&Shape::of(file), &mut Vec::new(), &mut table);
+        table
+    })
+}
+
+fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
+    /// No format is deeper; a type that contains itself would be.
+    const DEPTH: usize = 16;
+    if path.len() > DEPTH {
+        return;
+    }
+    for field in shape.all_fields() {
+        let places = table.entry(field.name).or_default();
+        if !places.iter().any(|place| place.0 == *path) {
+            places.push(Place(path.clone()));
+        }
+        path.push(field.name);
+        collect(&field.shape, path, table);
+        path.pop();
+    }
+    for (step, member) in [("[]", shape.item()), ("*", shape.map_value())] {
+        if let Some(member) = member {
+            path.push(step);
+            collect(&member, path, table);
+            path.pop();
+        }
+    }
+}
+
+/// The place that a pointer leads to.
+pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
+    let mut shape = Shape::of(file);
+    let mut path = Vec::new();
+    for step in pointer.steps() {
+        let field = shape.all_fields().into_iter().find(|field| field.name == step);
+        shape = match field {
+            Some(field) => {
+                path.push(field.name);
+                field.shape
+            }
+            None => {
+                path.push(if shape.kind() == Type::List { "[]" } else { "*" });
+                shape.step(&step, None)?
+            }
+        };
+    }
+    Some(Place(path))
+}
