@@ -2,12 +2,7 @@
 
 use std::ops::Range;
 
-use speclens_schema::{
-    document::Document,
-    files::Files,
-    json_schema::SpecFile,
-    shape::{Shape, Word},
-};
+use speclens_schema::{document::Document, files::Files, json_schema::SpecFile, shape::Word};
 
 use super::walk;
 
@@ -23,13 +18,14 @@ pub struct Link {
 /// Every path to something that exists.
 pub fn links(document: &Document, file: SpecFile, files: &dyn Files) -> Vec<Link> {
     let keys = walk::keys_with(file, "x-file");
+    let shapes = walk::Shapes::new(document, file);
     let mut found = Vec::new();
     walk::scalars(document, &mut |node, place| {
         let Some(path) = node.text().filter(|path| !place.is_key() && !path.is_empty()) else { return };
         if !place.key().is_some_and(|key| keys.contains(key.as_str())) {
             return;
         }
-        let shape = Shape::find(file, &place.pointer(), document.root());
+        let shape = shapes.at(&place.pointer());
         if matches!(shape.and_then(|shape| shape.word()), Some(Word::File(_))) && files.kind(path).is_some() {
             found.push(Link { range: node.own_range(), path: path.to_owned() });
         }

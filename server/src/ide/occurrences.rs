@@ -51,12 +51,14 @@ pub struct Occurrence {
 
 /// The name at an offset with all its places. Nothing where no name stands.
 pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
-    anchors(document, offset).or_else(|| Finder { document, file }.at(offset))
+    anchors(document, offset)
+        .or_else(|| Finder { document, file, shapes: walk::Shapes::new(document, file) }.at(offset))
 }
 
 struct Finder<'d> {
     document: &'d Document,
     file: SpecFile,
+    shapes: walk::Shapes<'d>,
 }
 
 /// What gives variables their values, or is filled with them.
@@ -94,7 +96,7 @@ impl<'d> Finder<'d> {
     }
 
     fn shape(&self, at: &Pointer) -> Option<Shape> {
-        Shape::find(self.file, at, self.document.root())
+        self.shapes.at(at)
     }
 
     /// Whether names of this kind are variables of texts.

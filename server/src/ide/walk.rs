@@ -1,12 +1,45 @@
 //! A walk over everything that is written in a document. Aliases are not followed.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+};
 
 use serde_json::Value;
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
+    shape::Shape,
 };
+
+/// What the schema says at many places of a document. Each mapping and list on the way is asked once: what
+/// holds for it may depend on all that it holds.
+pub(crate) struct Shapes<'d> {
+    document: &'d Document,
+    file: SpecFile,
+    known: RefCell<HashMap<Pointer, Option<Shape>>>,
+}
+
+impl<'d> Shapes<'d> {
+    pub(crate) fn new(document: &'d Document, file: SpecFile) -> Shapes<'d> {
+        Shapes { document, file, known: RefCell::default() }
+    }
+
+    pub(crate) fn at(&self, at: &Pointer) -> Option<Shape> {
+        if let Some(known) = self.known.borrow().get(at) {
+            return known.clone();
+        }
+        let shape = match at.parent() {
+            None => Some(Shape::of(self.file)),
+            Some(parent) => {
+                let last = at.last().unwrap_or_default();
+                self.at(&parent).and_then(|shape| shape.step(&last, self.document.find(&parent)))
+            }
+        };
+        self.known.borrow_mut().insert(at.clone(), shape.clone());
+        shape
+    }
+}
 
 /// Where a visited node stands.
 pub(crate) struct Place<'w, 'd> {
