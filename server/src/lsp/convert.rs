@@ -26,6 +26,51 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
     lsp::Range { start: position(places.start), end: position(places.end) }
 }
 
+/// Converts many ranges of one document: what it costs to find lines is paid once.
+pub(super) struct Ranges<'d> {
+    document: &'d Document,
+    encoding: Encoding,
+    /// Where each line begins.
+    starts: Vec<usize>,
+    /// Whether every character is a byte, so that all units are the same.
+    is_ascii: bool,
+}
+
+impl<'d> Ranges<'d> {
+    pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
+        let text = document.text();
+        let mut starts = vec![0];
+        let mut at = 0;
+        let mut was_return = false;
+        for chunk in text.chunks() {
+            for byte in chunk.bytes() {
+                at += 1;
+                // Of a pair, the line feed ends the line.
+                match byte {
+                    b'\n' if was_return => *starts.last_mut().expect("the return began one") = at,
+                    b'\n' | b'\r' => starts.push(at),
+                    _ => {}
+                }
+                was_return = byte == b'\r';
+            }
+        }
+        Ranges { document, encoding, starts, is_ascii: text.len_bytes() == text.len_chars() }
+    }
+
+    pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
+        lsp::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
+    }
+
+    fn position(&self, offset: usize) -> lsp::Position {
+        if !self.is_ascii {
+            return position(Lines::new(self.document.text(), self.encoding).place(offset));
+        }
+        let offset = offset.min(self.document.text().len_bytes());
+        let line = self.starts.partition_point(|start| *start <= offset) - 1;
+        position(LineColumn { line, column: offset - self.starts[line] })
+    }
+}
+
 pub(super) fn offset(document: &Document, encoding: Encoding, position: lsp::Position) -> usize {
     let place = LineColumn { line: position.line as usize, column: position.character as usize };
     Lines::new(document.text(), encoding).offset(place)
@@ -105,4 +150,31 @@ pub(super) fn path(uri: &str) -> Option<PathBuf> {
 
 pub(super) fn markdown(value: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{
+        dialect::ScalarRules,
+        document::{Document, Encoding},
+    };
+
+    use super::{Ranges, range};
+
+    #[test]
+    fn many_ranges_are_converted_like_one() {
+        for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r"] {
+            let document = Document::read(text, ScalarRules::Yaml12);
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                let ranges = Ranges::new(&document, encoding);
+                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    assert_eq!(
+                        ranges.range(at..text.len()),
+                        range(&document, encoding, at..text.len()),
+                        "{text:?} {at}"
+                    );
+                }
+            }
+        }
+    }
 }

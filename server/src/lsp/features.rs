@@ -70,10 +70,11 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     }
     let states = states(snapshot.latest.as_deref());
     let found = lens::lenses(&snapshot.document, |name| states.get(name).map(|state| (*state).clone()));
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     found
         .into_iter()
         .map(|lens| CodeLens {
-            range: convert::range(&snapshot.document, snapshot.abilities.encoding, lens.range),
+            range: ranges.range(lens.range),
             command: Some(lens_command(lens.title, lens.action, uri)),
             data: None,
         })
@@ -247,23 +248,23 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 /// The outline.
 pub(super) fn symbols(snapshot: &Snapshot) -> DocumentSymbolResponse {
     let found = symbols::symbols(&snapshot.document, snapshot.place.file);
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     DocumentSymbolResponse::DocumentSymbolList(
-        found.into_iter().map(|symbol| document_symbol(snapshot, symbol)).collect(),
+        found.into_iter().map(|symbol| document_symbol(&ranges, symbol)).collect(),
     )
 }
 
 #[expect(deprecated, reason = "the type cannot be made without the field")]
-fn document_symbol(snapshot: &Snapshot, symbol: Symbol) -> DocumentSymbol {
-    let range = |range| convert::range(&snapshot.document, snapshot.abilities.encoding, range);
-    let children: Vec<_> = symbol.children.into_iter().map(|child| document_symbol(snapshot, child)).collect();
+fn document_symbol(ranges: &convert::Ranges<'_>, symbol: Symbol) -> DocumentSymbol {
+    let children: Vec<_> = symbol.children.into_iter().map(|child| document_symbol(ranges, child)).collect();
     DocumentSymbol {
         name: symbol.name,
         detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
         kind: symbol_kind(symbol.kind),
         tags: None,
         deprecated: None,
-        range: range(symbol.range),
-        selection_range: range(symbol.selection),
+        range: ranges.range(symbol.range),
+        selection_range: ranges.range(symbol.selection),
         children: (!children.is_empty()).then_some(children),
     }
 }
@@ -279,8 +280,9 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 
 /// What can be folded.
 pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let folds = folding::folds(&snapshot.document).into_iter().map(|fold| {
-        let range = convert::range(&snapshot.document, snapshot.abilities.encoding, fold.range);
+        let range = ranges.range(fold.range);
         FoldingRange {
             start_line: range.start.line,
             end_line: range.end.line,
