@@ -416,3 +416,27 @@ fn a_run_in_the_terminal_is_seen_in_the_editor() {
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": recording, "type": 1 }] }));
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
 }
+
+#[test]
+fn what_becomes_a_secret_later_is_masked_in_what_is_shown() {
+    let suite = SUITE.replace("contains: [hello]", "contains: [earth]");
+    let mut client = Client::start(&[("kindlm.yaml", &suite), ("refuse.sh", "echo no\n")]);
+    client.open("kindlm.yaml");
+    run(&mut client, "greets");
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let shown = |client: &mut Client| {
+        let uri = client.uri("kindlm.yaml");
+        client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "greets" }])).to_string()
+    };
+    let before = shown(&mut client);
+    assert!(before.contains("Hello, world"), "{before}");
+    std::fs::write(client.path("speclens.yaml"), "recordings: {redact_patterns: ['wor[a-z]+']}\n").unwrap();
+    client.forget();
+    let uri = client.uri("speclens.yaml");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+    let is_masked = |found: &[Value]| sources(found, "speclens run").iter().any(|message| message.contains("masked"));
+    client.diagnostics("kindlm.yaml", is_masked);
+    let after = shown(&mut client);
+    assert!(after.contains("Hello, *****") && after.contains("1 secret value was masked"), "{after}");
+    assert!(!after.contains("world"), "{after}");
+}

@@ -6,4 +6,5 @@ mod cases;
 mod cli;
 mod replay;
 mod runs;
+mod secrets;
 mod support;

@@ -60,7 +60,7 @@ fn recordings_that_cannot_be_read_count_as_none() {
     assert_eq!(place.run(&["run"]).code, Some(0));
     let path = place.recordings()[0].clone();
     let good = fs::read_to_string(&path).unwrap();
-    let newer = good.replace("\"speclens_recording\":1", "\"speclens_recording\":99");
+    let newer = good.replace("\"speclens_recording\":2", "\"speclens_recording\":99");
     for bad in ["{", "", newer.as_str()] {
         fs::write(&path, bad).unwrap();
         let (code, report) = place.report(&["--recorded"]);

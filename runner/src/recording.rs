@@ -17,13 +17,18 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use speclens_schema::{dialect::Dialect, evidence::Evidence};
+use speclens_schema::{
+    dialect::Dialect,
+    evidence::{Capture, Evidence},
+    mask::Secrets,
+};
 
 /// The directory beside a suite that belongs to speclens.
 pub const DIRECTORY: &str = ".speclens";
 
 /// The version of the files that this program reads and writes.
-const VERSION: u32 = 1;
+/// Files of version 1 do not say where secrets were masked, so nothing can be judged by them.
+const VERSION: u32 = 2;
 
 const KEY_LENGTH: usize = 16;
 const LABEL_LENGTH: usize = 12;
@@ -136,8 +141,8 @@ impl Recordings {
     }
 
     /// What was recorded of an action, ready to be judged; nothing when there is no such file, or it cannot
-    /// be used.
-    pub fn read(&self, path: &Path, dialect: Dialect) -> Option<Recording> {
+    /// be used. What has become a secret since then is masked, too.
+    pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Option<Recording> {
         if !fs::metadata(path).ok()?.is_file() {
             return None;
         }
@@ -146,9 +151,11 @@ impl Recordings {
         input.disable_recursion_limit();
         let mut recording = Recording::deserialize(&mut input).ok()?;
         input.end().ok()?;
-        if recording.speclens_recording != VERSION {
+        let Evidence { stdout, stderr, .. } = &recording.evidence;
+        if recording.speclens_recording != VERSION || !stdout.iter().chain(stderr).all(Capture::is_sound) {
             return None;
         }
+        dialect.mask(&mut recording.evidence, secrets);
         dialect.interpret(&mut recording.evidence);
         Some(recording)
     }

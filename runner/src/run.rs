@@ -254,7 +254,7 @@ impl Run {
 
     fn settle(&self, case: &Case, unit: &Unit, key: String, attempt: Attempt) -> RunResult {
         let Attempt { mut evidence, notes } = attempt;
-        mask(&self.job.secrets, &mut evidence);
+        self.job.suite.dialect.mask(&mut evidence, &self.job.secrets);
         // A run that was cancelled says nothing about the action.
         let cancelled = evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled);
         let recorded = !cancelled && self.record(unit, case, key, &evidence, &notes);
@@ -293,7 +293,9 @@ impl Run {
                 None => Found::None,
             };
             let recording = match (found, &run.job.recordings) {
-                (Found::Fresh(path), Some(recordings)) => recordings.read(&path, run.job.suite.dialect),
+                (Found::Fresh(path), Some(recordings)) => {
+                    recordings.read(&path, run.job.suite.dialect, &run.job.secrets)
+                }
                 (Found::Stale(_), _) => {
                     let message = "stale: the command, its variables, or a file that it names has changed since it \
                                    was recorded; run it again";
@@ -309,7 +311,15 @@ impl Run {
         .await
     }
 
-    fn judged(&self, case: &Case, unit: &Unit, evidence: Evidence, origin: Origin, notes: Vec<String>) -> RunResult {
+    fn judged(
+        &self,
+        case: &Case,
+        unit: &Unit,
+        evidence: Evidence,
+        origin: Origin,
+        mut notes: Vec<String>,
+    ) -> RunResult {
+        notes.extend(evidence.mask_note());
         let verdicts = judge(case, &evidence, &self.job.secrets);
         let absence = evidence
             .error
@@ -325,18 +335,6 @@ impl Run {
             origin,
             notes,
         }
-    }
-}
-
-/// Puts stars in place of secrets, before anything is judged, recorded or told.
-fn mask(secrets: &Secrets, evidence: &mut Evidence) {
-    if secrets.is_empty() {
-        return;
-    }
-    let captures = [&mut evidence.stdout, &mut evidence.stderr].into_iter().flatten().map(|capture| &mut capture.text);
-    let error = evidence.error.as_mut().map(|error| &mut error.message);
-    for text in captures.chain(&mut evidence.command).chain(error) {
-        *text = secrets.mask(text);
     }
 }
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
-    evidence::{Evidence, Usage},
+    evidence::{Concealed, Evidence, Usage},
+    mask::Secrets,
     verdict::{Status, Verdict},
 };
 
@@ -41,6 +42,33 @@ impl Dialect {
             Dialect::KindLm => "kindlm",
             Dialect::CliBench => "cli-bench",
             Dialect::ClawSpec => "clawspec",
+        }
+    }
+
+    /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
+    pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
+        if secrets.is_empty() {
+            return;
+        }
+        let error = evidence.error.as_mut().map(|error| &mut error.message);
+        for text in evidence.command.iter_mut().chain(error) {
+            *text = secrets.mask(text);
+        }
+        if let Some(stderr) = &mut evidence.stderr
+            && let Some(masked) = secrets.mask_capture(stderr)
+        {
+            *stderr = masked;
+        }
+        if let Some(stdout) = &mut evidence.stdout
+            && let Some(mut masked) = secrets.mask_capture(stdout)
+        {
+            let concealed = match self {
+                Dialect::KindLm => kindlm::protocol::concealed(stdout, &masked),
+                // Nothing is reported in the output.
+                Dialect::CliBench | Dialect::ClawSpec => Concealed::Nothing,
+            };
+            masked.concealed = concealed.max(stdout.concealed);
+            *stdout = masked;
         }
     }
 

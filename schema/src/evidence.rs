@@ -3,6 +3,8 @@
 mod observed;
 mod workspace;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,6 +13,8 @@ pub use workspace::{
     Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
     Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
 };
+
+use crate::mask::{HIDDEN, has_hidden};
 
 /// What was observed of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
@@ -71,6 +75,25 @@ pub struct Capture {
     pub text: String,
     /// Whether something was cut off at the end, because the stream was longer than the limit.
     pub cut: bool,
+    /// Where stars stand for a secret, in bytes of the text, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<(usize, usize)>,
+    /// What cannot be told any more, because a secret stood where it is decided.
+    #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
+    pub concealed: Concealed,
+}
+
+/// What the masked text of a stream does not tell as the text itself did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Concealed {
+    /// Secrets stood inside of texts only.
+    #[default]
+    Nothing,
+    /// What the text is as JSON.
+    Json,
+    /// What the dialect's protocol makes of the stream.
+    Everything,
 }
 
 /// Standard output, read by the dialect's protocol.
@@ -84,6 +107,9 @@ pub struct Output {
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
+    /// What cannot be told, because a secret is masked. Where one is masked inside of a text, each unit of it
+    /// is [`HIDDEN`].
+    pub concealed: Concealed,
 }
 
 /// One call of a tool.
@@ -131,4 +157,64 @@ pub enum RunErrorKind {
     Cancelled,
     /// This version cannot perform the action.
     Unsupported,
+}
+
+impl Evidence {
+    /// That secrets were masked, as a note for people.
+    pub fn mask_note(&self) -> Option<String> {
+        match self.stdout.iter().chain(&self.stderr).map(|capture| capture.masked.len()).sum() {
+            0 => None,
+            1 => Some("1 secret value was masked in the output".to_owned()),
+            count => Some(format!("{count} secret values were masked in the output")),
+        }
+    }
+}
+
+impl Output {
+    /// Whether a secret is masked in it.
+    pub fn has_hidden(&self) -> bool {
+        self.concealed == Concealed::Everything
+            || self.text.contains(HIDDEN)
+            || self.json.as_ref().is_some_and(has_hidden)
+            || self.tool_calls.iter().any(|call| call.name.contains(HIDDEN) || has_hidden(&call.arguments))
+    }
+}
+
+impl Capture {
+    /// A stream that was kept whole.
+    pub fn whole(text: impl Into<String>) -> Capture {
+        Capture { text: text.into(), ..Capture::default() }
+    }
+
+    /// Whether the masked stretches are in order and inside the text.
+    pub fn is_sound(&self) -> bool {
+        let mut from = 0;
+        self.masked.iter().all(|&(start, end)| {
+            let fits = from <= start && start < end && self.text.get(start..end).is_some();
+            from = end;
+            fits
+        })
+    }
+
+    /// The text, each masked unit as [`HIDDEN`].
+    pub fn hidden_text(&self) -> Cow<'_, str> {
+        if self.masked.is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let mut text = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for &(start, end) in &self.masked {
+            text.push_str(&self.text[from..start]);
+            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { HIDDEN }));
+            from = end;
+        }
+        text.push_str(&self.text[from..]);
+        Cow::Owned(text)
+    }
+}
+
+impl Concealed {
+    fn is_nothing(&self) -> bool {
+        *self == Concealed::Nothing
+    }
 }

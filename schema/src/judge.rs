@@ -1,8 +1,8 @@
 //! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
 
 use crate::{
-    evidence::Evidence,
-    mask::Secrets,
+    evidence::{Evidence, Output},
+    mask::{HIDDEN, Secrets, shown},
     suite::Case,
     verdict::{Outcome, Status, Verdict},
 };
@@ -17,21 +17,40 @@ pub struct Judged {
 }
 
 /// Judges every claim of a case, in order. Evidence of an attempt that broke gives no verdict: a claim that does not hold
-/// and a run that did not happen are different things. The evidence must have been masked and
-/// [interpreted](crate::dialect::Dialect::interpret).
+/// and a run that did not happen are different things. The evidence must have been [masked](crate::dialect::Dialect::mask)
+/// and [interpreted](crate::dialect::Dialect::interpret); a claim that depends on what was masked is unknown.
 pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     if evidence.error.is_some() {
         return Vec::new();
     }
     let mut judged = Vec::new();
     for (claim, found) in case.claims.iter().enumerate() {
-        let masked = !secrets.is_empty() && found.check.texts().iter().any(|text| secrets.contains_secret(text));
+        let texts = found.check.texts();
+        // What stands for a secret in the output must not be in the claim.
+        let confusing = texts.iter().any(|text| text.contains(HIDDEN));
+        let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
+        let open = telling && !found.check.minds_secrets();
         for mut verdict in found.check.check(evidence) {
-            if masked {
+            if open {
                 verdict.outcome =
                     Outcome::Unknown("the claim holds a secret, which is masked in what was observed".to_owned());
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
+            }
+            if confusing && evidence.output.as_ref().is_some_and(Output::has_hidden) {
+                let reason =
+                    format!("the claim holds the character U+{:X}, which stands for a secret", u32::from(HIDDEN));
+                verdict.outcome = Outcome::Unknown(reason);
+                (verdict.code, verdict.score) = (None, None);
+                verdict.related.clear();
+            }
+            for text in verdict.texts() {
+                if text.contains(HIDDEN) {
+                    *text = shown(text).into_owned();
+                }
+                if telling {
+                    *text = secrets.mask(text);
+                }
             }
             judged.push(Judged { claim, verdict });
         }
@@ -49,7 +68,7 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
 
 #[cfg(test)]
 mod tests {
-    use super::{judge, status};
+    use super::{Judged, judge, status};
     use crate::{
         dialect::{Dialect, kindlm::lower::lower_suite},
         document::Document,
@@ -68,7 +87,7 @@ mod tests {
     }
 
     fn evidence(stdout: &str) -> Evidence {
-        let stdout = Capture { text: stdout.to_owned(), cut: false };
+        let stdout = Capture::whole(stdout.to_owned());
         let mut evidence = Evidence { stdout: Some(stdout), ..Evidence::default() };
         Dialect::KindLm.interpret(&mut evidence);
         evidence
@@ -97,15 +116,20 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_holds_a_secret_is_unknown() {
+    fn a_claim_that_holds_a_secret_is_unknown_and_does_not_tell_it() {
         let (secrets, _) = Secrets::new([("API_KEY", "abcd1234")], &[], &[]);
         let case = case(
-            "{output: {contains: ['key abcd1234', done]}, guardrails: {keywords: {deny: [abcd1234]}}, latency: {maxMs: 1}}",
+            "{output: {contains: ['key abcd1234', done], notContains: ['abcd1234?']}, guardrails: {keywords: {deny: [abcd1234]}}, latency: {maxMs: 1}}",
         );
-        let judged = judge(&case, &evidence("key ******** done"), &secrets);
+        let mut evidence = evidence("key abcd1234 done");
+        Dialect::KindLm.mask(&mut evidence, &secrets);
+        Dialect::KindLm.interpret(&mut evidence);
+        let judged = judge(&case, &evidence, &secrets);
         let statuses: Vec<_> = judged.iter().map(|it| (it.claim, it.verdict.outcome.status())).collect();
-        assert_eq!(statuses, [(0, Status::Unknown), (0, Status::Unknown), (1, Status::Unknown), (2, Status::Unknown)]);
-        assert!(judged.iter().all(|it| !it.verdict.outcome.message().contains("abcd1234")));
-        assert!(judged[3].verdict.outcome.message().contains("duration"), "no text, no secret");
+        let unknown = |claim| (claim, Status::Unknown);
+        assert_eq!(statuses, [unknown(0), (0, Status::Pass), (0, Status::Pass), unknown(1), unknown(2)]);
+        for Judged { verdict, .. } in &judged {
+            assert!(!format!("{verdict:?}").contains("abcd1234"), "{verdict:?}");
+        }
     }
 }

@@ -1,9 +1,24 @@
 //! Secrets: they are masked before anything is judged, recorded, logged or shown.
 //!
-//! A known value is replaced by as many stars as it has characters, so that lengths and positions stay. The
-//! values come from the caller, since this crate does not read the environment.
+//! A known value is replaced by as many stars as it has UTF-16 units, so that lengths and positions stay, and it is
+//! remembered where they stand: a claim that depends on what was there is unknown. The values come from the caller,
+//! since this crate does not read the environment.
 
-use crate::check::text::shortened;
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::{
+    check::text::{is_space, shortened},
+    evidence::Capture,
+};
+
+/// One unit that is masked, in what a protocol makes of an output: no star, since the output may hold stars of its own.
+/// Unicode has given this character to no one.
+pub const HIDDEN: char = '\u{FDD0}';
+
+/// Masked text may match a pattern that the text itself did not: masking goes on for at most so many rounds.
+const ROUNDS: usize = 4;
 
 /// What must not be shown.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +59,15 @@ pub fn looks_secret(name: &str) -> bool {
     name.split(|it: char| !it.is_ascii_alphanumeric()).any(|part| {
         WORDS.contains(&part) || ["APIKEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| part.ends_with(word))
     })
+}
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Secrets) -> bool {
+        let patterns = |secrets: &Secrets| -> Vec<String> {
+            secrets.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect()
+        };
+        self.values == other.values && patterns(self) == patterns(other)
+    }
 }
 
 impl Secrets {
@@ -89,6 +113,8 @@ impl Secrets {
     }
 
     fn insert(&mut self, value: &str) {
+        // White space around it is no secret, and may be missing where the value is written.
+        let value = value.trim_matches(is_space);
         if value.is_empty() || self.values.iter().any(|known| known == value) {
             return;
         }
@@ -101,20 +127,29 @@ impl Secrets {
         self.values.is_empty() && self.patterns.is_empty()
     }
 
-    /// The text with stars in place of every secret, one for each character. Line ends inside a secret stay.
+    /// The text with stars in place of every secret. Line ends inside a secret stay.
     pub fn mask(&self, text: &str) -> String {
         let ranges = self.ranges(text);
-        if ranges.is_empty() {
-            return text.to_owned();
+        if ranges.is_empty() { text.to_owned() } else { starred(text, &ranges).0 }
+    }
+
+    /// The stream with stars in place of every secret; nothing when there is none that is not masked already.
+    pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
+        let mut masked: Option<Capture> = None;
+        for _ in 0..ROUNDS {
+            let known = masked.as_ref().unwrap_or(capture);
+            let mut ranges = self.ranges(&known.text);
+            let is_known = |&(start, end): &(usize, usize)| {
+                let next = known.masked.partition_point(|&(_, known_end)| known_end < end);
+                known.masked.get(next).is_some_and(|&(known_start, _)| known_start <= start)
+            };
+            if ranges.iter().all(is_known) {
+                break;
+            }
+            ranges.extend(&known.masked);
+            let (text, stretches) = starred(&known.text, &merged(ranges));
+            masked = Some(Capture { text, masked: stretches, cut: known.cut, concealed: known.concealed });
         }
-        let mut masked = String::with_capacity(text.len());
-        let mut from = 0;
-        for (start, end) in ranges {
-            masked.push_str(&text[from..start]);
-            masked.extend(text[start..end].chars().map(|it| if it == '\n' { it } else { '*' }));
-            from = end;
-        }
-        masked.push_str(&text[from..]);
         masked
     }
 
@@ -136,17 +171,73 @@ impl Secrets {
             }
         }
         for pattern in &self.patterns {
-            found.extend(pattern.find_iter(text).filter(|it| !it.is_empty()).map(|it| (it.start(), it.end())));
-        }
-        found.sort_unstable();
-        let mut merged: Vec<(usize, usize)> = Vec::with_capacity(found.len());
-        for (start, end) in found {
-            match merged.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => merged.push((start, end)),
+            for it in pattern.find_iter(text) {
+                let start = it.end() - it.as_str().trim_start_matches(is_space).len();
+                let end = it.start() + it.as_str().trim_end_matches(is_space).len();
+                if start < end {
+                    found.push((start, end));
+                }
             }
         }
-        merged
+        merged(found)
+    }
+}
+
+/// Ranges in order, those that touch made one.
+fn merged(mut ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(usize, usize)> = Vec::with_capacity(ranges.len());
+    for (start, end) in ranges {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}
+
+/// The text with stars at the ranges, and where they stand in it.
+fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
+    let mut out = String::with_capacity(text.len());
+    let mut stretches = Vec::with_capacity(ranges.len());
+    let mut from = 0;
+    for &(start, end) in ranges {
+        out.push_str(&text[from..start]);
+        let begin = out.len();
+        for character in text[start..end].chars() {
+            out.push_str(if character == '\n' { "\n" } else { &"**"[..character.len_utf16()] });
+        }
+        stretches.push((begin, out.len()));
+        from = end;
+    }
+    out.push_str(&text[from..]);
+    (out, stretches)
+}
+
+/// A text as it may be shown: stars for what is [hidden](HIDDEN).
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "*")) } else { Cow::Borrowed(text) }
+}
+
+/// A value as it may be shown.
+pub fn shown_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(shown(text).into_owned()),
+        Value::Array(items) => items.iter().map(shown_value).collect(),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, value)| (shown(key).into_owned(), shown_value(value))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Whether something is hidden in a value, its keys included.
+pub fn has_hidden(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(HIDDEN),
+        Value::Array(items) => items.iter().any(has_hidden),
+        Value::Object(members) => members.iter().any(|(key, value)| key.contains(HIDDEN) || has_hidden(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

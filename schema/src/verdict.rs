@@ -18,8 +18,14 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
 
     /// Every text that the author wrote into the claim and that is compared with what was observed. A
-    /// text that holds a masked secret makes the claim unknown.
+    /// secret in it is masked in the verdicts.
     fn texts(&self) -> Vec<String>;
+
+    /// Whether the claim itself finds out if what is masked could decide it. Otherwise it is unknown as soon as one
+    /// of its texts holds a secret.
+    fn minds_secrets(&self) -> bool {
+        false
+    }
 }
 
 /// One result.
@@ -109,6 +115,23 @@ impl Status {
             Status::Fail => "fail",
             Status::Error => "error",
         }
+    }
+}
+
+impl Verdict {
+    /// Every text of it.
+    pub(crate) fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.label];
+        match &mut self.outcome {
+            Outcome::Pass => {}
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
+                texts.extend([&mut mismatch.message, &mut mismatch.expected, &mut mismatch.actual]);
+                texts.extend(&mut mismatch.help);
+            }
+            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => texts.push(reason),
+        }
+        texts.extend(self.related.iter_mut().map(|it| &mut it.message));
+        texts
     }
 }
 

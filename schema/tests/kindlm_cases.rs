@@ -143,7 +143,7 @@ fn evidence(case: &Path, unit: &Value) -> Evidence {
         return evidence;
     }
     evidence.exit = Some(Exit { code: unit["exitCode"].as_i64().map(|code| code as i32), signal: None });
-    evidence.stdout = Some(Capture { text: stdout(case, unit), cut: false });
+    evidence.stdout = Some(Capture::whole(stdout(case, unit)));
     evidence.duration_ms = Some(3.0);
     Dialect::KindLm.interpret(&mut evidence);
     evidence
@@ -348,7 +348,7 @@ fn a_schema_file_that_is_no_json_breaks_its_claim() {
     let case = cases().into_iter().find(|case| name(case) == "output-schema-file-not-json").unwrap();
     let suite = lower(&case);
     let broken = suite.cases.iter().find(|test| test.name == "broken").unwrap();
-    let stdout = Some(Capture { text: "ok".to_owned(), cut: false });
+    let stdout = Some(Capture::whole("ok".to_owned()));
     let mut evidence = Evidence { stdout, ..Evidence::default() };
     Dialect::KindLm.interpret(&mut evidence);
     let judged = judge(broken, &evidence, &Secrets::none());

@@ -259,7 +259,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         };
-        Capture { text, cut }
+        Capture { cut, ..Capture::whole(text) }
     }
 }
 

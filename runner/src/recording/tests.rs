@@ -5,6 +5,7 @@ use std::fs;
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Capture, Evidence},
+    mask::Secrets,
 };
 use tempfile::TempDir;
 
@@ -18,7 +19,7 @@ fn label(case: &str, repeat: u32) -> Label {
 }
 
 fn evidence(text: &str) -> Evidence {
-    let stdout = Some(Capture { text: text.to_owned(), cut: false });
+    let stdout = Some(Capture::whole(text.to_owned()));
     Evidence { stdout, duration_ms: Some(1.5), ..Evidence::default() }
 }
 
@@ -33,7 +34,7 @@ fn files(directory: &TempDir) -> usize {
 
 fn text(recordings: &Recordings, found: &Found) -> Option<String> {
     let (Found::Fresh(path) | Found::Stale(path)) = found else { return None };
-    let recording = recordings.read(path, Dialect::KindLm)?;
+    let recording = recordings.read(path, Dialect::KindLm, &Secrets::none())?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
     Some(recording.evidence.stdout.unwrap().text)
 }
@@ -92,17 +93,17 @@ fn what_cannot_be_read_counts_as_none() {
     write(&recordings, KEY, &label("a", 0), "text");
     let Found::Fresh(path) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     let good = fs::read_to_string(&path).unwrap();
-    assert!(recordings.read(&path, Dialect::KindLm).is_some());
-    let newer = good.replace("\"speclens_recording\":1", "\"speclens_recording\":2");
+    assert!(recordings.read(&path, Dialect::KindLm, &Secrets::none()).is_some());
+    let newer = good.replace("\"speclens_recording\":2", "\"speclens_recording\":3");
     assert_ne!(newer, good);
     for bad in [newer.as_str(), &good[..good.len() / 2], "", "[]", "\u{0}"] {
         fs::write(&path, bad).unwrap();
-        assert_eq!(recordings.read(&path, Dialect::KindLm), None, "{bad:?}");
+        assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None, "{bad:?}");
     }
     fs::remove_file(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KindLm), None);
+    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None);
     fs::create_dir(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KindLm), None);
+    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use speclens_schema::{
     document::{Encoding, Lines, Pointer},
     evidence::{Evidence, ToolCall, Usage},
     judge::Judged,
+    mask::{shown, shown_value},
     problem::{Problem, Severity},
     suite::Case,
     verdict::Status,
@@ -448,8 +449,8 @@ impl EvidenceEntry {
     fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {
-            output_text: output.map(|output| output.text.clone()),
-            output_json: output.and_then(|output| output.json.clone()),
+            output_text: output.map(|output| shown(&output.text).into_owned()),
+            output_json: output.and_then(|output| output.json.as_ref().map(shown_value)),
             tool_calls: output.into_iter().flat_map(|output| &output.tool_calls).map(ToolCallEntry::of).collect(),
             commands: evidence.command.iter().cloned().collect(),
             exit_code: evidence.exit.and_then(|exit| exit.code),
@@ -462,7 +463,11 @@ impl EvidenceEntry {
 
 impl ToolCallEntry {
     fn of(call: &ToolCall) -> ToolCallEntry {
-        ToolCallEntry { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() }
+        ToolCallEntry {
+            id: shown(&call.id).into_owned(),
+            name: shown(&call.name).into_owned(),
+            arguments: shown_value(&call.arguments),
+        }
     }
 }
 

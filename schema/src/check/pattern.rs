@@ -3,6 +3,7 @@
 //! A pattern is read by ECMAScript's own grammar, and translated for engines whose time is bounded. The text
 //! is searched in UTF-16 units, so `.` takes half of a character beyond the basic plane, as it does there.
 
+mod hidden;
 mod syntax;
 mod translate;
 mod units;
@@ -19,6 +20,16 @@ use std::{
 pub struct EcmaPattern {
     engine: Engine,
     matches_empty: bool,
+    /// What finds everything that the pattern could match where something is hidden, made when it is first used.
+    relaxed: Arc<Relaxed>,
+}
+
+/// A pattern to make a relaxed engine of.
+#[derive(Debug)]
+struct Relaxed {
+    root: syntax::Node,
+    ignore_case: bool,
+    engine: OnceLock<Backtracking>,
 }
 
 /// Why a pattern cannot be used.
@@ -108,7 +119,12 @@ impl EcmaPattern {
                 })?;
             Engine::Linear(engine)
         };
-        Ok(EcmaPattern { engine, matches_empty: root.can_be_empty() })
+        let matches_empty = root.can_be_empty();
+        Ok(EcmaPattern {
+            engine,
+            matches_empty,
+            relaxed: Arc::new(Relaxed { root, ignore_case, engine: OnceLock::new() }),
+        })
     }
 
     /// Whether the pattern can match without taking a character. The original program reports such matches a
@@ -191,10 +207,9 @@ pub struct Matches<'p, 't> {
     done: bool,
 }
 
-impl Iterator for Matches<'_, '_> {
-    type Item = Result<EcmaMatch, StepLimit>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Matches<'_, '_> {
+    /// Where the next match is in the encoded text.
+    fn next_range(&mut self) -> Option<Result<(usize, usize), StepLimit>> {
         let text: &str = &self.text.0;
         if self.done || self.at > text.len() {
             return None;
@@ -217,9 +232,22 @@ impl Iterator for Matches<'_, '_> {
                 return Some(Err(StepLimit));
             }
         };
-        self.line += memchr::memchr_iter(b'\n', &text.as_bytes()[self.counted..start.max(self.counted)]).count();
-        self.counted = start.max(self.counted);
         self.at = if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) };
+        Some(Ok((start, end)))
+    }
+}
+
+impl Iterator for Matches<'_, '_> {
+    type Item = Result<EcmaMatch, StepLimit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (start, end) = match self.next_range()? {
+            Ok(range) => range,
+            Err(error) => return Some(Err(error)),
+        };
+        let text = self.text.0.as_bytes();
+        self.line += memchr::memchr_iter(b'\n', &text[self.counted..start.max(self.counted)]).count();
+        self.counted = start.max(self.counted);
         Some(Ok(EcmaMatch { text: self.text.decode(start, end), line: self.line }))
     }
 }

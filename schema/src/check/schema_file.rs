@@ -1,11 +1,13 @@
 //! JSON Schema files of users: compiled without looking anywhere else, validated in bounded time.
 
-use std::fmt;
+mod hidden;
 
-use jsonschema::{Draft, PatternOptions, Validator, error::ValidationErrorKind};
+use std::{fmt, sync::OnceLock};
+
+use jsonschema::{Draft, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
-use crate::document::Pointer;
+use crate::{document::Pointer, mask::has_hidden};
 
 use super::{json, text::shortened};
 
@@ -13,6 +15,10 @@ use super::{json, text::shortened};
 #[derive(Debug)]
 pub struct UserSchema {
     validator: Validator,
+    /// For values of which parts are hidden; made when the first one comes.
+    cautious: OnceLock<Option<hidden::Cautious>>,
+    schema: Value,
+    draft: Draft,
 }
 
 /// Why a schema cannot be used.
@@ -31,6 +37,8 @@ pub enum SchemaAnswer {
     Invalid(Vec<SchemaMismatch>),
     /// A pattern took too many steps, so there is no answer.
     GaveUp(String),
+    /// It depends on what is hidden.
+    Hidden,
 }
 
 /// One reason why a value is not valid.
@@ -73,43 +81,56 @@ impl UserSchema {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError { message: "a JSON Schema must be an object or a boolean".to_owned() });
         }
-        let mut options = jsonschema::options()
-            .with_draft(draft)
-            .offline()
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20));
-        if !options.is_known_format(draft, "uuid") {
-            options = options.with_format("uuid", is_uuid);
-        }
-        let validator = options.build(schema).map_err(|error| {
+        let validator = options(draft).build(schema).map_err(|error| {
             let place = error.instance_path().to_string();
             let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
             SchemaError { message: shortened(&format!("{place}{error}"), 300) }
         })?;
-        Ok(UserSchema { validator })
+        Ok(UserSchema { validator, cautious: OnceLock::new(), schema: schema.clone(), draft })
     }
 
     /// Judges a value.
     pub fn validate(&self, instance: &Value) -> SchemaAnswer {
-        let mut mismatches = Vec::new();
-        for error in self.validator.iter_errors(instance) {
-            if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
-                return SchemaAnswer::GaveUp(format!(
-                    "the pattern at {} of the schema took too many steps",
-                    error.schema_path()
-                ));
-            }
-            if mismatches.len() < MOST_MISMATCHES {
-                mismatches.push(SchemaMismatch {
-                    at: Pointer::parse(error.instance_path().as_str()),
-                    rule: Pointer::parse(error.schema_path().as_str()),
-                    message: shortened(&error.to_string(), 300),
-                });
-            }
+        if !has_hidden(instance) {
+            return answer(self.validator.iter_errors(instance));
         }
-        if mismatches.is_empty() { SchemaAnswer::Valid } else { SchemaAnswer::Invalid(mismatches) }
+        let make = || hidden::Cautious::new(self.draft, &self.schema);
+        match self.cautious.get_or_init(make) {
+            Some(cautious) => cautious.validate(instance),
+            None => SchemaAnswer::Hidden,
+        }
     }
+}
+
+/// What validates as the format says.
+fn options(draft: Draft) -> ValidationOptions<'static> {
+    let options = jsonschema::options()
+        .with_draft(draft)
+        .offline()
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20));
+    if options.is_known_format(draft, "uuid") { options } else { options.with_format("uuid", is_uuid) }
+}
+
+fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer {
+    let mut mismatches = Vec::new();
+    for error in errors {
+        if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
+            return SchemaAnswer::GaveUp(format!(
+                "the pattern at {} of the schema took too many steps",
+                error.schema_path()
+            ));
+        }
+        if mismatches.len() < MOST_MISMATCHES {
+            mismatches.push(SchemaMismatch {
+                at: Pointer::parse(error.instance_path().as_str()),
+                rule: Pointer::parse(error.schema_path().as_str()),
+                message: shortened(&error.to_string(), 300),
+            });
+        }
+    }
+    if mismatches.is_empty() { SchemaAnswer::Valid } else { SchemaAnswer::Invalid(mismatches) }
 }
 
 fn draft(named: &str) -> Option<Draft> {
@@ -160,6 +181,7 @@ mod tests {
             SchemaAnswer::Valid => Vec::new(),
             SchemaAnswer::Invalid(mismatches) => mismatches.iter().map(|it| it.line()).collect(),
             SchemaAnswer::GaveUp(reason) => vec![reason.clone()],
+            SchemaAnswer::Hidden => vec!["hidden".to_owned()],
         };
         assert_eq!(found, lines);
     }
@@ -216,6 +238,44 @@ mod tests {
         let schema = UserSchema::compile(&json!({"pattern": "^(?:(a+)\\1?)+b$"})).unwrap();
         let answer = schema.validate(&json!("a".repeat(40) + "!"));
         assert!(matches!(answer, SchemaAnswer::GaveUp(_)), "{answer:?}");
+    }
+
+    #[test]
+    fn what_is_hidden_decides_only_what_looks_at_it() {
+        let hidden = |value: Value| -> Value {
+            serde_json::from_str(&value.to_string().replace('#', &crate::mask::HIDDEN.to_string())).unwrap()
+        };
+        let value = hidden(json!({"key": "sk-####", "n": 0, "list": ["###", "###"]}));
+        let key = |rule: Value| json!({"properties": {"key": rule}});
+        for schema in [
+            key(json!({"pattern": "^sk"})),
+            key(json!({"not": {"pattern": "^sk"}})),
+            key(json!({"format": "email"})),
+            key(json!({"enum": ["other", "sk-1234"]})),
+            key(json!({"const": "sk-1234"})),
+            key(json!({"minLength": 7})),
+            key(json!({"maxLength": 5})),
+            key(json!({"anyOf": [{"pattern": "x"}, {"type": "number"}]})),
+            json!({"if": {"properties": {"key": {"pattern": "x"}}}, "then": {"properties": {"n": {"minimum": 1}}}}),
+            json!({"properties": {"list": {"uniqueItems": true}}}),
+            json!({"properties": {"list": {"contains": {"const": "abc"}}}}),
+        ] {
+            check(schema, value.clone(), &["hidden"]);
+        }
+        for schema in [
+            key(json!({"type": "string", "minLength": 4, "maxLength": 7})),
+            key(json!({"not": {"const": "pk-1234"}, "contentEncoding": "x"})),
+            key(json!({"anyOf": [{"type": "string"}, {"pattern": "x"}]})),
+            json!({"required": ["key"], "properties": {"list": {"minItems": 2}}}),
+        ] {
+            check(schema, value.clone(), &[]);
+        }
+        let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
+        check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
+        let hidden_units = crate::mask::HIDDEN.to_string().repeat(4);
+        let told = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
+        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&told]);
+        check(json!({}), hidden(json!({"#": 1})), &["hidden"]);
     }
 
     #[test]

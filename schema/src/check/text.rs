@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::mask::HIDDEN;
+
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub fn is_space(character: char) -> bool {
     matches!(
@@ -35,21 +37,86 @@ pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
+/// Whether something is so, as far as can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// Whatever is hidden.
+    Yes,
+    /// It depends on what is hidden.
+    Maybe,
+    /// Whatever is hidden.
+    No,
+}
+
 /// A text that is searched again and again without regard to case.
 #[derive(Clone, Debug)]
-pub struct Folded(String);
+pub struct Folded {
+    text: String,
+    /// The units, where some are [hidden](HIDDEN).
+    units: Option<Vec<u16>>,
+    /// Whether a sigma may be a final one or not.
+    has_sigma: bool,
+}
+
+/// So many units are compared at most.
+const COMPARED: usize = 1 << 26;
 
 impl Folded {
     /// Lower-cases the text, final sigma included.
     pub fn new(text: &str) -> Folded {
-        Folded(text.to_lowercase())
+        let has_sigma = text.contains('Σ');
+        let text = text.to_lowercase();
+        let units = text.contains(HIDDEN).then(|| text.encode_utf16().collect());
+        Folded { text, units, has_sigma }
     }
 
     /// Whether a text occurs in it, whatever its case.
-    pub fn contains(&self, text: &str) -> bool {
+    pub fn contains(&self, text: &str) -> Certainty {
         let text = text.to_lowercase();
-        memchr::memmem::find(self.0.as_bytes(), text.as_bytes()).is_some()
+        let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
+        let Some(units) = &self.units else { return if found { Certainty::Yes } else { Certainty::No } };
+        // What is hidden decides whether a sigma beside it is final, and may be the one letter that becomes two
+        // in lower case.
+        let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
+        if text.contains(odd) {
+            return Certainty::Maybe;
+        }
+        if found {
+            return Certainty::Yes;
+        }
+        let wanted: Vec<u16> = text.encode_utf16().collect();
+        if may_contain(units, &wanted) { Certainty::Maybe } else { Certainty::No }
     }
+}
+
+/// Whether a text may occur at a place that is hidden in part.
+fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
+    let mut buffer = [0; 2];
+    let hidden = HIDDEN.encode_utf16(&mut buffer)[0];
+    let newline = u16::from(b'\n');
+    let mut compared = 0;
+    let mut at = 0;
+    let mut next_hidden = 0;
+    while at + wanted.len() <= units.len() {
+        if next_hidden < at || units.get(next_hidden) != Some(&hidden) {
+            let from = next_hidden.max(at);
+            let Some(distance) = units[from..].iter().position(|unit| *unit == hidden) else { return false };
+            next_hidden = from + distance;
+        }
+        if next_hidden >= at + wanted.len() {
+            at = next_hidden + 1 - wanted.len();
+            continue;
+        }
+        let there = units[at..].iter().zip(wanted);
+        let equal =
+            there.take_while(|(there, wanted)| there == wanted || **there == hidden && **wanted != newline).count();
+        compared += equal + 1;
+        if equal == wanted.len() || compared > COMPARED {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// A line that resembles a text.
@@ -121,7 +188,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Folded, closest_line, length, trim};
+    use super::{Certainty, Folded, closest_line, length, trim};
 
     #[test]
     fn trimming_takes_what_javascript_takes() {
@@ -136,8 +203,32 @@ mod tests {
     #[test]
     fn case_does_not_count() {
         let text = Folded::new("ΟΔΟΣ Straße");
-        assert!(text.contains("οδος") && text.contains("STRAßE") && text.contains(""));
-        assert!(!text.contains("STRASSE"));
+        for wanted in ["οδος", "STRAßE", ""] {
+            assert_eq!(text.contains(wanted), Certainty::Yes, "{wanted}");
+        }
+        assert_eq!(text.contains("STRASSE"), Certainty::No);
+    }
+
+    #[test]
+    fn what_is_hidden_may_hold_a_text() {
+        let text = |text: &str| Folded::new(&text.replace('#', &super::HIDDEN.to_string()));
+        for (there, wanted, expected) in [
+            ("key ### done", "DONE", Certainty::Yes),
+            ("key ### done", "y abc d", Certainty::Maybe),
+            ("key ### done", "abcd", Certainty::No),
+            ("key ### done", "y a\nc d", Certainty::No),
+            ("### done", "abc", Certainty::Maybe),
+            ("done ###", "e abc", Certainty::Maybe),
+            ("a#b#c", "axbyc", Certainty::Maybe),
+            ("a#b#c", "axxyc", Certainty::No),
+            ("a##c", "A😀C", Certainty::Maybe),
+            ("ΟΔΟΣ###", "οδος", Certainty::Maybe),
+            ("###", "i\u{307}", Certainty::Maybe),
+            ("###", "", Certainty::Yes),
+            ("#", "ab", Certainty::No),
+        ] {
+            assert_eq!(text(there).contains(wanted), expected, "{wanted:?} in {there:?}");
+        }
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged
     if let Some(error) = &evidence.error {
         text.push_str(&format!("broke: {}\n", error.message));
     }
+    if let Some(note) = evidence.mask_note() {
+        text.push_str(&format!("note: {note}\n"));
+    }
     if !judged.is_empty() {
         text.push_str("\nclaims\n");
     }
@@ -59,7 +62,7 @@ pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged
 }
 
 fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
-    let Some(Capture { text: content, cut }) = stream else { return };
+    let Some(Capture { text: content, cut, .. }) = stream else { return };
     if content.is_empty() && !cut {
         return;
     }

@@ -48,6 +48,8 @@ pub(super) struct Results {
     loaded: HashMap<String, String>,
     running: HashMap<String, u32>,
     outcomes: HashMap<String, Remembered>,
+    /// What is masked in the evidence, and in what the outcomes say.
+    secrets: Secrets,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +58,8 @@ struct Attempt {
     repeat: u32,
     key: String,
     evidence: Arc<Evidence>,
+    /// Whether the secrets known now are masked in the evidence.
+    masked: bool,
 }
 
 /// An outcome with what it was made of.
@@ -99,7 +103,7 @@ impl Results {
         let attempts = self.attempts.entry(case.to_owned()).or_default();
         // Evidence of what the case did before must not stand beside it.
         attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
-        attempts.push(Attempt { subject: subject.to_owned(), repeat, key: key.clone(), evidence });
+        attempts.push(Attempt { subject: subject.to_owned(), repeat, key: key.clone(), evidence, masked: false });
         attempts.sort_by_key(|attempt| attempt.repeat);
         // Others that do the same may look again.
         self.loaded.retain(|_, looked| *looked != key);
@@ -119,11 +123,22 @@ impl Results {
 
     /// What is known about each case of a suite. Looks only at cases that changed.
     pub(super) fn outcomes(&mut self, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
+        if self.secrets != *secrets {
+            self.secrets = secrets.clone();
+            self.outcomes.clear();
+            self.attempts.values_mut().flatten().for_each(|attempt| attempt.masked = false);
+        }
         suite.cases.iter().map(|case| self.outcome(suite.dialect, case, secrets)).collect()
     }
 
     fn outcome(&mut self, dialect: Dialect, case: &Arc<Case>, secrets: &Secrets) -> Arc<CaseOutcome> {
-        self.load(dialect, case);
+        self.load(dialect, case, secrets);
+        for attempt in self.attempts.get_mut(&case.name).into_iter().flatten().filter(|attempt| !attempt.masked) {
+            let mut evidence = attempt.evidence.as_ref().clone();
+            dialect.mask(&mut evidence, secrets);
+            dialect.interpret(&mut evidence);
+            (attempt.evidence, attempt.masked) = (Arc::new(evidence), true);
+        }
         let running = self.running.contains_key(&case.name);
         let revision = self.attempts.get(&case.name).map_or(0, Vec::len);
         if let Some(known) = self.outcomes.get(&case.name)
@@ -140,7 +155,7 @@ impl Results {
     }
 
     /// Looks for recordings of what a case does, once.
-    fn load(&mut self, dialect: Dialect, case: &Arc<Case>) {
+    fn load(&mut self, dialect: Dialect, case: &Arc<Case>, secrets: &Secrets) {
         let Some(recordings) = self.recordings.clone() else { return };
         let Action::Command(command) = &case.action else { return };
         let looked = self.loaded.get(&case.name);
@@ -166,9 +181,9 @@ impl Results {
                     Found::Fresh(path) | Found::Stale(path) => path,
                     Found::None => continue,
                 };
-                let Some(recording) = recordings.read(&path, dialect) else { continue };
+                let Some(recording) = recordings.read(&path, dialect, secrets) else { continue };
                 let evidence = Arc::new(recording.evidence);
-                let attempt = Attempt { subject: subject.clone(), repeat, key: recording.key, evidence };
+                let attempt = Attempt { subject: subject.clone(), repeat, key: recording.key, evidence, masked: true };
                 known.push(attempt);
             }
         }

@@ -8,6 +8,7 @@ use super::{
     syntax::Node,
     units::{Units, same_ignoring_case, word},
 };
+use crate::mask::HIDDEN;
 
 /// A pattern for one of the two engines.
 #[derive(Clone, Debug)]
@@ -24,12 +25,28 @@ pub(super) fn translate(root: &Node, ignore_case: bool) -> Result<Translation, P
     let backtracks = root.any(&|node| {
         matches!(node, Node::Look { .. } | Node::Reference { .. } | Node::WordBoundary { negative: true })
     });
-    let mut writer = Writer { out: String::new(), ignore_case, backtracks, references, captures: Vec::new() };
+    let mut writer =
+        Writer { out: String::new(), ignore_case, backtracks, relaxed: false, references, captures: Vec::new() };
     writer.captures = writer.references.iter().filter_map(|it| it.live.then_some(it.group)).collect();
     writer.captures.sort_unstable();
     writer.captures.dedup();
     writer.node(root);
     Ok(Translation { pattern: writer.out, backtracks })
+}
+
+/// A pattern that finds something wherever the pattern could, when anything may stand for a hidden unit. Every unit and
+/// set takes a hidden unit as well; what may only forbid a match is left out; a reference may stand for anything.
+pub(super) fn relaxed(root: &Node, ignore_case: bool) -> String {
+    let mut writer = Writer {
+        out: String::new(),
+        ignore_case,
+        backtracks: true,
+        relaxed: true,
+        references: Vec::new(),
+        captures: Vec::new(),
+    };
+    writer.node(root);
+    writer.out
 }
 
 fn untranslatable(at: usize, message: &str) -> PatternError {
@@ -170,6 +187,8 @@ struct Writer {
     out: String,
     ignore_case: bool,
     backtracks: bool,
+    /// Whether a hidden unit may be anything.
+    relaxed: bool,
     /// In the order of the pattern; taken from the front.
     references: Vec<Reference>,
     /// The groups that must be captured, in order.
@@ -186,7 +205,7 @@ impl Writer {
             Node::Empty => self.push("(?:)"),
             Node::Unit(unit) => {
                 let same = if self.ignore_case { same_ignoring_case(*unit) } else { Units::one(*unit) };
-                if same == Units::one(*unit) {
+                if same == Units::one(*unit) && !self.relaxed {
                     self.unit(*unit);
                 } else {
                     self.set(&same);
@@ -224,6 +243,7 @@ impl Writer {
                 self.node(body);
                 self.push(")");
             }
+            Node::Look { negative: true, .. } if self.relaxed => self.push("(?:)"),
             Node::Look { behind, negative, body } => {
                 self.push(match (behind, negative) {
                     (false, false) => "(?=",
@@ -283,6 +303,7 @@ impl Writer {
             out: String::new(),
             ignore_case: false,
             backtracks: true,
+            relaxed: false,
             references: Vec::new(),
             captures: Vec::new(),
         };
@@ -293,11 +314,18 @@ impl Writer {
         } else {
             format!("(?:(?<={set})(?!{set})|(?<!{set})(?={set}))")
         };
-        self.push(&text);
+        if !self.relaxed {
+            return self.push(&text);
+        }
+        let hidden = format!(r"\x{{{:X}}}", u32::from(HIDDEN));
+        self.push(&format!("(?:(?<={hidden})|(?={hidden})|{text})"));
     }
 
     /// A group that took no part is empty in ECMAScript.
     fn reference(&mut self) {
+        if self.relaxed {
+            return self.push(r"[\x{0}-\x{10FFFF}]*");
+        }
         let reference = self.references.remove(0);
         let number = match self.captures.binary_search(&reference.group) {
             Ok(place) if reference.live => place + 1,
@@ -312,6 +340,13 @@ impl Writer {
     }
 
     fn set(&mut self, units: &Units) {
+        let with_hidden;
+        let units = if self.relaxed {
+            with_hidden = units.union(&Units::one(hidden_unit()));
+            &with_hidden
+        } else {
+            units
+        };
         if units.ranges().is_empty() {
             return self.push(r"[^\x{0}-\x{10FFFF}]");
         }
@@ -333,6 +368,12 @@ impl Writer {
     fn unit(&mut self, unit: u16) {
         let _ = write!(self.out, r"\x{{{:X}}}", u32::from(encoded(unit)));
     }
+}
+
+/// The unit of what is hidden.
+fn hidden_unit() -> u16 {
+    let mut units = [0; 2];
+    HIDDEN.encode_utf16(&mut units)[0]
 }
 
 /// A unit as the character that stands for it in the text that is searched: itself, or one of a private

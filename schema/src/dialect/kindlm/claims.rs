@@ -6,7 +6,10 @@ mod guardrails;
 mod output;
 mod tool_calls;
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock, OnceLock},
+};
 
 use serde_json::Value;
 
@@ -16,9 +19,14 @@ pub use output::OutputClaim;
 pub use tool_calls::ToolCallClaim;
 
 use crate::{
-    check::{memo::Memo, schema_file::UserSchema, text::shortened},
+    check::{
+        memo::Memo,
+        schema_file::UserSchema,
+        text::{Certainty, shortened},
+    },
     document::Pointer,
-    evidence::{Evidence, Output},
+    evidence::{Concealed, Evidence, Output},
+    mask::HIDDEN,
     verdict::{Mismatch, Outcome, Related, Verdict},
 };
 
@@ -62,6 +70,8 @@ impl SchemaFile {
 const NOT_RECORDED: &str = "the output was not recorded";
 const CUT: &str = "the output was cut off, and the missing part could decide";
 
+const MASKED: &str = "a secret is masked in the output, and what stands there could decide";
+
 /// The observed output is kept in a mismatch up to this many characters.
 const ACTUAL_LENGTH: usize = 200_000;
 
@@ -71,6 +81,8 @@ enum Seen<'e> {
     Whole(&'e Output),
     /// The beginning.
     Part(&'e Output),
+    /// Nothing, because of a masked secret.
+    Concealed,
     /// Nothing.
     Nothing,
 }
@@ -79,6 +91,7 @@ impl Seen<'_> {
     fn of(evidence: &Evidence) -> Seen<'_> {
         match &evidence.output {
             None => Seen::Nothing,
+            Some(output) if output.concealed == Concealed::Everything => Seen::Concealed,
             Some(output) if output.cut => Seen::Part(output),
             Some(output) => Seen::Whole(output),
         }
@@ -87,7 +100,16 @@ impl Seen<'_> {
     fn output(&self) -> Option<&Output> {
         match self {
             Seen::Whole(output) | Seen::Part(output) => Some(output),
-            Seen::Nothing => None,
+            Seen::Concealed | Seen::Nothing => None,
+        }
+    }
+
+    /// The text to search in. What follows on a cut is hidden: it may change what the end means.
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Seen::Whole(output) => Cow::Borrowed(&output.text),
+            Seen::Part(output) => Cow::Owned(format!("{}{HIDDEN}", output.text)),
+            Seen::Concealed | Seen::Nothing => Cow::Borrowed(""),
         }
     }
 
@@ -96,7 +118,16 @@ impl Seen<'_> {
         match self {
             Seen::Whole(_) => None,
             Seen::Part(_) => Some(CUT),
+            Seen::Concealed => Some(MASKED),
             Seen::Nothing => Some(NOT_RECORDED),
+        }
+    }
+
+    /// Why something may be there all the same, or not, after a search in the text.
+    fn doubt_of(&self, found: Certainty) -> Option<&'static str> {
+        match found {
+            Certainty::Yes | Certainty::No => self.doubt(),
+            Certainty::Maybe => Some(self.doubt().unwrap_or(MASKED)),
         }
     }
 }

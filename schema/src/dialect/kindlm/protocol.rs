@@ -5,20 +5,22 @@ use serde_json::Value;
 
 use crate::{
     check::{
+        hidden,
         json::{self, JsonErrorKind},
         text::{trim, trim_start},
     },
-    evidence::{Capture, Output, ToolCall},
+    evidence::{Capture, Concealed, Output, ToolCall},
 };
 
 const MARK: &str = r#"{"kindlm":"#;
 
 /// Reads what a command wrote.
 pub fn interpret(stdout: &Capture) -> Output {
-    let mut output = Output { cut: stdout.cut, ..Output::default() };
+    let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
+    let content = stdout.hidden_text();
     let mut text: Vec<&str> = Vec::new();
     let mut generated = 0;
-    let mut lines = stdout.text.split('\n').peekable();
+    let mut lines = content.split('\n').peekable();
     while let Some(line) = lines.next() {
         let event = trim_start(line);
         // Where the stream was cut, the last line may be the beginning of an event.
@@ -40,6 +42,34 @@ pub fn interpret(stdout: &Capture) -> Output {
     }
     output.text = trim(&text.join("\n")).to_owned();
     output
+}
+
+/// What masking hid beyond the inside of texts: both readings are compared while the text itself is still there.
+pub fn concealed(before: &Capture, masked: &Capture) -> Concealed {
+    let (before, masked) = (interpret(before), interpret(masked));
+    let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
+        && before.tool_calls.iter().zip(&masked.tool_calls).all(|(before, masked)| {
+            hidden::may_be(&masked.id, &before.id)
+                && hidden::may_be(&masked.name, &before.name)
+                && hidden::may_be_value(&masked.arguments, &before.arguments)
+        });
+    let json_is_kept = match (&before.json, &masked.json) {
+        (None, None) => true,
+        (Some(before), Some(masked)) => hidden::may_be_value(masked, before),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    let text_is_kept = hidden::covers(&masked.text, &before.text);
+    if !(calls_are_kept && json_is_kept && text_is_kept && before.cut == masked.cut) {
+        return Concealed::Everything;
+    }
+    let same = match (json::parse(&before.text), json::parse(&masked.text)) {
+        (Ok(before), Ok(masked)) => hidden::may_be_value(&masked, &before),
+        (Err(before), Err(masked)) => {
+            (before.kind == JsonErrorKind::TooDeep) == (masked.kind == JsonErrorKind::TooDeep)
+        }
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+    };
+    if same { Concealed::Nothing } else { Concealed::Json }
 }
 
 enum Line {
@@ -98,8 +128,8 @@ mod tests {
                 arguments: arguments.clone(),
             })
             .collect();
-        let expected = Output { text: text.to_owned(), json, tool_calls, cut: false };
-        assert_eq!(interpret(&Capture { text: stdout.to_owned(), cut: false }), expected);
+        let expected = Output { text: text.to_owned(), json, tool_calls, ..Output::default() };
+        assert_eq!(interpret(&Capture::whole(stdout)), expected);
     }
 
     #[test]
@@ -159,16 +189,16 @@ mod tests {
     #[test]
     fn half_an_event_at_the_cut_is_no_text() {
         for end in ["{", "{\"kindlm\":\"tool_call\",\"na", ""] {
-            let output = interpret(&Capture { text: format!("a\n{end}"), cut: true });
+            let output = interpret(&Capture { cut: true, ..Capture::whole(format!("a\n{end}")) });
             assert_eq!((output.text.as_str(), output.cut), ("a", true));
         }
-        assert_eq!(interpret(&Capture { text: "a\nb".to_owned(), cut: true }).text, "a\nb");
+        assert_eq!(interpret(&Capture { cut: true, ..Capture::whole("a\nb") }).text, "a\nb");
     }
 
     #[test]
     fn an_event_that_is_too_deep_makes_the_output_incomplete() {
         let deep = format!("{{\"kindlm\":\"output_json\",\"data\":{}{}}}", "[".repeat(6000), "]".repeat(6000));
-        let output = interpret(&Capture { text: deep, cut: false });
+        let output = interpret(&Capture::whole(deep));
         assert!(output.cut && output.text.is_empty() && output.json.is_none());
     }
 }

@@ -58,7 +58,7 @@ impl CommandPattern {
             Engine::Pattern(pattern) if command.masked => masked(pattern, &self.source, &command.command),
             Engine::Pattern(pattern) => search(pattern, &command.command),
             Engine::Text => {
-                let text = Capture { text: command.command.clone(), cut: false };
+                let text = Capture::whole(command.command.clone());
                 contains(&text, command.masked, &self.source)
             }
             Engine::Unusable(_) => Found::Unclear("the pattern cannot be searched for here"),

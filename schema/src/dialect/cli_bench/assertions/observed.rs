@@ -260,11 +260,11 @@ mod tests {
     use super::*;
 
     fn kept(text: &str) -> Capture {
-        Capture { text: text.to_owned(), cut: false }
+        Capture::whole(text.to_owned())
     }
 
     fn cut(text: &str) -> Capture {
-        Capture { text: text.to_owned(), cut: true }
+        Capture { cut: true, ..Capture::whole(text.to_owned()) }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
 };
 
 fn kept(text: &str) -> Option<Capture> {
-    Some(Capture { text: text.to_owned(), cut: false })
+    Some(Capture::whole(text.to_owned()))
 }
 
 fn exit(code: i32) -> Option<Exit> {
@@ -475,7 +475,7 @@ fn what_was_cut_off_could_decide() {
         assert_eq!(status(list, &log_cut), log, "{list}");
         assert_eq!(status(list, &streams_cut), streams, "{list}");
     }
-    let cut = Some(Capture { text: "9".to_owned(), cut: true });
+    let cut = Some(Capture { cut: true, ..Capture::whole("9".to_owned()) });
     let answer = CommandAnswer { stdout: cut, ..printed(0, "") };
     let evidence = Evidence { observations: vec![ran("x", answer)], ..Evidence::default() };
     assert_eq!(status("- verify: {run: x, output_contains: '99'}", &evidence), Status::Unknown);
@@ -489,7 +489,7 @@ fn what_is_masked_could_decide() {
     masked.masked = true;
     let mut evidence =
         Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false }), ..Evidence::default() };
-    let text = Capture { text: "token=********".to_owned(), cut: false };
+    let text = Capture::whole("token=********".to_owned());
     let state = PathState::File { content: Some(Content::Text { text, masked: true }) };
     evidence.observations =
         vec![path("login", state), ran("x", CommandAnswer { masked: true, ..printed(0, "token ********") })];

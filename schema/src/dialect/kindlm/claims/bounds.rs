@@ -37,6 +37,10 @@ impl Check for LatencyClaim {
     fn texts(&self) -> Vec<String> {
         Vec::new()
     }
+
+    fn minds_secrets(&self) -> bool {
+        true
+    }
 }
 
 /// `cost`.
@@ -68,6 +72,10 @@ impl Check for CostClaim {
     fn texts(&self) -> Vec<String> {
         Vec::new()
     }
+
+    fn minds_secrets(&self) -> bool {
+        true
+    }
 }
 
 /// One entry of `judge`. Not supported yet: never a pass.
@@ -86,6 +94,10 @@ impl Check for JudgeClaim {
     fn texts(&self) -> Vec<String> {
         Vec::new()
     }
+
+    fn minds_secrets(&self) -> bool {
+        true
+    }
 }
 
 /// `baseline.drift`. Not supported yet: never a pass.
@@ -100,5 +112,9 @@ impl Check for DriftClaim {
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn minds_secrets(&self) -> bool {
+        true
     }
 }

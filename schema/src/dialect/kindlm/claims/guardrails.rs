@@ -6,12 +6,13 @@ use super::{Row, Seen, actual, relate};
 use crate::{
     check::{
         memo::Memo,
-        pattern::{EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
-        text::{Folded, shortened},
+        pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, StepLimit, refused_by_original},
+        text::{Certainty, Folded, shortened},
     },
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
     evidence::Evidence,
+    mask::HIDDEN,
     verdict::{Check, Mismatch, Verdict},
 };
 
@@ -114,7 +115,7 @@ impl Check for PiiClaim {
             return vec![verdict];
         }
         let seen = Seen::of(evidence);
-        let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
+        let text = &*seen.text();
         let mut found = Vec::new();
         let mut places: Vec<(Pointer, usize)> = Vec::new();
         let mut doubt: Option<(Pointer, String)> = None;
@@ -127,19 +128,29 @@ impl Check for PiiClaim {
                 }
             };
             let before = found.len();
-            // A match of nothing is no finding; the original reports it a thousand times.
-            for result in
-                compiled.find_iter(text).filter(|it| it.as_ref().is_ok_and(|it| !it.text.is_empty()) || it.is_err())
-            {
-                match result {
-                    Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
-                    Err(_) => {
-                        let reason = format!("pattern \"{}\" took too many steps", pattern.name);
-                        doubt.get_or_insert((pattern.at.clone(), reason));
-                    }
+            if text.contains(HIDDEN) {
+                let certain = compiled.certain_matches(text);
+                if certain.is_empty() && compiled.may_match(text) {
+                    let reason = seen.doubt().unwrap_or(super::MASKED).to_owned();
+                    doubt.get_or_insert((pattern.at.clone(), reason));
                 }
-                if found.len() >= MOST_MATCHES {
-                    break;
+                let room = MOST_MATCHES.saturating_sub(found.len());
+                let certain = certain.iter().take(room);
+                found.extend(certain.map(|it| (pattern.name.as_str(), redacted(&it.text), it.line)));
+            } else {
+                // A match of nothing is no finding; the original reports it a thousand times.
+                let is_finding = |it: &Result<EcmaMatch, StepLimit>| it.as_ref().map_or(true, |it| !it.text.is_empty());
+                for result in compiled.find_iter(text).filter(is_finding) {
+                    match result {
+                        Ok(it) => found.push((pattern.name.as_str(), redacted(&it.text), it.line)),
+                        Err(_) => {
+                            let reason = format!("pattern \"{}\" took too many steps", pattern.name);
+                            doubt.get_or_insert((pattern.at.clone(), reason));
+                        }
+                    }
+                    if found.len() >= MOST_MATCHES {
+                        break;
+                    }
                 }
             }
             if found.len() > before {
@@ -169,6 +180,10 @@ impl Check for PiiClaim {
     fn texts(&self) -> Vec<String> {
         self.patterns.iter().filter(|it| !it.at.is_root()).map(|it| it.source.clone()).collect()
     }
+
+    fn minds_secrets(&self) -> bool {
+        true
+    }
 }
 
 /// The ends of a finding, the rest as stars, counted in UTF-16 units.
@@ -192,13 +207,14 @@ impl Check for KeywordsClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let seen = Seen::of(evidence);
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
-        let folded = Folded::new(text);
-        let found = |phrase: &str| seen.output().is_some() && folded.contains(phrase);
+        let folded = Folded::new(&seen.text());
+        let found = |phrase: &str| if seen.output().is_some() { folded.contains(phrase) } else { Certainty::No };
         let mut verdicts = Vec::new();
         let allowed = self.expect.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
             let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
-            verdicts.push(if allowed.iter().any(|phrase| found(phrase)) {
+            let answers: Vec<Certainty> = allowed.iter().map(|phrase| found(phrase)).collect();
+            verdicts.push(if answers.contains(&Certainty::Yes) {
                 row.pass()
             } else {
                 let list = allowed.join(", ");
@@ -208,13 +224,15 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     help: Vec::new(),
                 };
-                row.fail_unless(seen.doubt(), "KEYWORD_MISSING", mismatch)
+                let answer = if answers.contains(&Certainty::Maybe) { Certainty::Maybe } else { Certainty::No };
+                row.fail_unless(seen.doubt_of(answer), "KEYWORD_MISSING", mismatch)
             });
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
             let at = Pointer::root().key("deny").index(index);
             let row = Row::new(at, "keywords_absent", format!("Keyword \"{phrase}\" absent"));
-            verdicts.push(if found(phrase) {
+            let answer = found(phrase);
+            verdicts.push(if answer == Certainty::Yes {
                 let mismatch = Mismatch {
                     message: format!("Denied keyword \"{phrase}\" found in output"),
                     expected: format!("no \"{phrase}\""),
@@ -223,7 +241,7 @@ impl Check for KeywordsClaim {
                 };
                 row.fail("KEYWORD_DENIED", mismatch)
             } else {
-                row.pass_unless(seen.doubt())
+                row.pass_unless(seen.doubt_of(answer))
             });
         }
         verdicts
@@ -231,6 +249,10 @@ impl Check for KeywordsClaim {
 
     fn texts(&self) -> Vec<String> {
         self.expect.allow.iter().flatten().chain(&self.expect.deny).cloned().collect()
+    }
+
+    fn minds_secrets(&self) -> bool {
+        true
     }
 }
 

@@ -9,11 +9,11 @@ use crate::{
     check::{
         json::{self, JsonErrorKind},
         schema_file::SchemaAnswer,
-        text::{Folded, closest_line, length, shortened},
+        text::{Certainty, Folded, closest_line, length, shortened},
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
-    evidence::{Evidence, Output},
+    evidence::{Concealed, Evidence, Output},
     verdict::{Check, Mismatch, Verdict},
 };
 
@@ -62,6 +62,10 @@ impl Check for OutputClaim {
         let lists = self.expect.contains.iter().chain(&self.expect.not_contains);
         lists.flatten().cloned().chain(self.schema_file.iter().map(|file| file.text())).collect()
     }
+
+    fn minds_secrets(&self) -> bool {
+        true
+    }
 }
 
 impl OutputClaim {
@@ -70,10 +74,13 @@ impl OutputClaim {
         let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {
             Seen::Whole(output) => output,
-            Seen::Part(_) | Seen::Nothing => return (row.pass_unless(seen.doubt()), None),
+            Seen::Part(_) | Seen::Concealed | Seen::Nothing => return (row.pass_unless(seen.doubt()), None),
         };
         if let Some(value) = &output.json {
             return (row.pass(), Some(Cow::Borrowed(value)));
+        }
+        if output.concealed == Concealed::Json {
+            return (row.unknown(super::MASKED), None);
         }
         match json::parse(&output.text) {
             Ok(value) => (row.pass(), Some(Cow::Owned(value))),
@@ -102,11 +109,15 @@ impl OutputClaim {
     fn substrings(&self, seen: &Seen<'_>, verdicts: &mut Vec<Verdict>) {
         let text = seen.output().map(|output| output.text.as_str()).unwrap_or_default();
         let folded = OnceCell::new();
-        let found = |wanted: &str| seen.output().is_some() && folded.get_or_init(|| Folded::new(text)).contains(wanted);
+        let found = |wanted: &str| match seen.output() {
+            Some(_) => folded.get_or_init(|| Folded::new(&seen.text())).contains(wanted),
+            None => Certainty::No,
+        };
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("contains").index(index);
             let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
-            if found(wanted) {
+            let found = found(wanted);
+            if found == Certainty::Yes {
                 verdicts.push(row.pass());
                 continue;
             }
@@ -117,13 +128,14 @@ impl OutputClaim {
                 actual: actual(text),
                 help: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
             };
-            verdicts.push(row.fail_unless(seen.doubt(), "CONTAINS_FAILED", mismatch));
+            verdicts.push(row.fail_unless(seen.doubt_of(found), "CONTAINS_FAILED", mismatch));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
             let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
-            if !found(unwanted) {
-                verdicts.push(row.pass_unless(seen.doubt()));
+            let found = found(unwanted);
+            if found != Certainty::Yes {
+                verdicts.push(row.pass_unless(seen.doubt_of(found)));
                 continue;
             }
             let mismatch = Mismatch {
@@ -151,6 +163,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
     match schema.validate(instance) {
         SchemaAnswer::Valid => row.pass(),
         SchemaAnswer::GaveUp(reason) => row.unknown(reason),
+        SchemaAnswer::Hidden => row.unknown(super::MASKED),
         SchemaAnswer::Invalid(found) => {
             let lines: Vec<String> = found.iter().map(|it| it.line()).collect();
             let mismatch = Mismatch {
@@ -166,7 +179,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
 
 fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
     let row = Row::new(Pointer::root().key("maxLength"), KIND, format!("Output length <= {most}"));
-    let Some(output) = seen.output() else { return row.unknown(super::NOT_RECORDED) };
+    let Some(output) = seen.output() else { return row.unknown(seen.doubt().unwrap_or(super::NOT_RECORDED)) };
     let length = length(&output.text);
     if u64::try_from(length).is_ok_and(|length| length <= most) {
         return row.pass_unless(seen.doubt());

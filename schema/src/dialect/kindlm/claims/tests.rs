@@ -35,7 +35,7 @@ fn evidence(stdout: &str) -> Evidence {
     let mut evidence = Evidence {
         command: Some("run".to_owned()),
         exit: Some(Exit { code: Some(0), signal: None }),
-        stdout: Some(Capture { text: stdout.to_owned(), cut: false }),
+        stdout: Some(Capture::whole(stdout.to_owned())),
         duration_ms: Some(12.5),
         ..Evidence::default()
     };

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Row, SchemaFile, Seen, relate, texts_of};
 use crate::{
     check::{
+        hidden::{may_be, may_match},
         json::{self, Difference, differences},
         schema_file::{SchemaAnswer, SchemaMismatch},
         text::shortened,
@@ -14,6 +15,7 @@ use crate::{
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
     evidence::{Evidence, Output, ToolCall},
+    mask::{HIDDEN, has_hidden},
     verdict::{Check, Mismatch, Verdict},
 };
 
@@ -42,20 +44,29 @@ impl Check for ToolCallClaim {
             .iter()
             .filter(|call| call.name == *tool)
             .collect();
+        // Calls whose names are masked, and may be this one.
+        let hidden: Vec<&ToolCall> = seen
+            .output()
+            .map(|output| &output.tool_calls[..])
+            .unwrap_or_default()
+            .iter()
+            .filter(|call| call.name.contains(HIDDEN) && may_be(&call.name, tool))
+            .collect();
+        let doubt = if hidden.is_empty() { seen.doubt() } else { Some(super::MASKED) };
         if self.expect.should_not_call {
-            return vec![self.not_called(&seen, &calls)];
+            return vec![self.not_called(doubt, &calls)];
         }
         let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
         if calls.is_empty() {
             let mismatch = self.missing(seen.output());
-            return vec![row.fail_unless(seen.doubt(), "TOOL_CALL_MISSING", mismatch)];
+            return vec![row.fail_unless(doubt, "TOOL_CALL_MISSING", mismatch)];
         }
         let mut verdicts = vec![row.pass()];
         if let Some(expected) = &self.expect.args_match {
-            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, &seen));
+            verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, doubt));
         }
         if let Some(file) = &self.args_schema {
-            verdicts.push(self.schema(file, &calls, &seen));
+            verdicts.push(self.schema(file, &calls, doubt));
         }
         if let Some(position) = self.expect.order {
             verdicts.push(self.position(position, &seen));
@@ -70,6 +81,10 @@ impl Check for ToolCallClaim {
         }
         texts.extend(self.args_schema.iter().map(|file| file.text()));
         texts
+    }
+
+    fn minds_secrets(&self) -> bool {
+        true
     }
 }
 
@@ -86,10 +101,10 @@ impl ToolCallClaim {
         Pointer::root().key(key)
     }
 
-    fn not_called(&self, seen: &Seen<'_>, calls: &[&ToolCall]) -> Verdict {
+    fn not_called(&self, doubt: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
-        let Some(call) = calls.first() else { return row.pass_unless(seen.doubt()) };
+        let Some(call) = calls.first() else { return row.pass_unless(doubt) };
         let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more times)", calls.len() - 1) };
         row.fail(
             "TOOL_CALL_UNEXPECTED",
@@ -126,15 +141,20 @@ impl ToolCallClaim {
         Mismatch { message, expected: format!("a call of {tool}"), actual: listed.join("\n") + &more, help }
     }
 
-    fn arguments(&self, expected: &Value, calls: &[&ToolCall], seen: &Seen<'_>) -> Verdict {
+    fn arguments(&self, expected: &Value, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
         let at = self.place("argsMatch");
         let label = format!("Tool \"{tool}\" args match");
         let mut closest: Option<(usize, Vec<Difference>)> = None;
+        let mut doubt = doubt;
         for (index, call) in calls.iter().enumerate() {
-            let found = differences(expected, &arguments_of(call));
+            let arguments = arguments_of(call);
+            let found = differences(expected, &arguments);
             if found.is_empty() {
                 return Row::new(at, self.kind(), label).pass();
+            }
+            if has_hidden(&arguments) && may_match(expected, &arguments) {
+                doubt = Some(super::MASKED);
             }
             if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
                 closest = Some((index, found));
@@ -161,10 +181,10 @@ impl ToolCallClaim {
         };
         let related = found[1..].iter().map(|it| (it.line(), at.join(&it.at)));
         let row = Row::new(at.join(&first.at), self.kind(), label);
-        relate(row.fail_unless(seen.doubt(), "TOOL_CALL_ARGS_MISMATCH", mismatch), related)
+        relate(row.fail_unless(doubt, "TOOL_CALL_ARGS_MISMATCH", mismatch), related)
     }
 
-    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], seen: &Seen<'_>) -> Verdict {
+    fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
         let schema = match file.schema() {
@@ -172,11 +192,13 @@ impl ToolCallClaim {
             Err(reason) => return row.broken("TOOL_CALL_ARGS_SCHEMA_INVALID", format!("{}: {reason}", file.path)),
         };
         let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
+        let mut doubt = doubt;
         let mut gave_up = None;
         for call in calls {
             match schema.validate(&call.arguments) {
                 SchemaAnswer::Valid => return row.pass(),
                 SchemaAnswer::GaveUp(reason) => gave_up = Some(reason),
+                SchemaAnswer::Hidden => doubt = Some(super::MASKED),
                 SchemaAnswer::Invalid(found) => {
                     if closest.as_ref().is_none_or(|(_, least)| found.len() < least.len()) {
                         closest = Some((call, found));
@@ -187,7 +209,7 @@ impl ToolCallClaim {
         if let Some(reason) = gave_up {
             return row.unknown(reason);
         }
-        let Some((call, found)) = closest else { return row.unknown(super::NOT_RECORDED) };
+        let Some((call, found)) = closest else { return row.unknown(doubt.unwrap_or(super::NOT_RECORDED)) };
         let mismatch = Mismatch {
             message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
             expected: format!("arguments that match {}", file.path),
@@ -198,7 +220,7 @@ impl ToolCallClaim {
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
         };
-        row.fail_unless(seen.doubt(), "TOOL_CALL_ARGS_SCHEMA_INVALID", mismatch)
+        row.fail_unless(doubt, "TOOL_CALL_ARGS_SCHEMA_INVALID", mismatch)
     }
 
     fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
@@ -227,7 +249,11 @@ impl ToolCallClaim {
             help: vec![format!("{tool} was called at position {}", places.join(", "))],
         };
         // A call that was seen at the place decides, whatever comes later.
-        let doubt = if there.is_some() { None } else { seen.doubt() };
+        let doubt = match there {
+            Some(other) if other.name.contains(HIDDEN) && may_be(&other.name, tool) => Some(super::MASKED),
+            Some(_) => None,
+            None => seen.doubt(),
+        };
         row.fail_unless(doubt, "TOOL_CALL_ORDER_WRONG", mismatch)
     }
 }

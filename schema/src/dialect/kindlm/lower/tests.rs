@@ -123,8 +123,7 @@ fn nothing_is_needed_to_lower() {
 }
 
 fn recorded(stdout: &str) -> Evidence {
-    let mut evidence =
-        Evidence { stdout: Some(Capture { text: stdout.to_owned(), cut: false }), ..Evidence::default() };
+    let mut evidence = Evidence { stdout: Some(Capture::whole(stdout.to_owned())), ..Evidence::default() };
     Dialect::KindLm.interpret(&mut evidence);
     evidence
 }

@@ -1,0 +1,57 @@
+//! Searching a text of which parts are [hidden](HIDDEN): what is found whatever is hidden, and whether there
+//! may be more.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Backtracking, EcmaMatch, EcmaPattern, Encoded, Engine, Matches, translate};
+use crate::mask::HIDDEN;
+
+impl EcmaPattern {
+    /// Matches of at least one unit that are there whatever is hidden. Of those that overlap one of another length
+    /// only some are named; a pattern that looks around itself has none.
+    pub fn certain_matches(&self, text: &str) -> Vec<EcmaMatch> {
+        let mut found = Vec::new();
+        match &self.engine {
+            Engine::Linear(_) => {}
+            Engine::Backtracking(_) => return found,
+        }
+        let mut start = 0;
+        let mut line = 1;
+        for part in text.split(HIDDEN) {
+            let encoded = Encoded::new(part);
+            let length = encoded.0.len();
+            let is_last = start + part.len() == text.len();
+            let mut matches =
+                Matches { pattern: self, text: encoded, at: 0, counted: 0, line: 1, steps: 0, done: false };
+            while let Some(Ok((from, to))) = matches.next_range() {
+                // The neighbours decide about boundaries: they must be known.
+                if from == 0 && start > 0 {
+                    matches.at = matches.text.0.chars().next().map_or(1, char::len_utf8);
+                } else if from < to && (to < length || is_last) {
+                    let before = &matches.text.0.as_bytes()[..from];
+                    let line = line + memchr::memchr_iter(b'\n', before).count();
+                    found.push(EcmaMatch { text: matches.text.decode(from, to), line });
+                }
+            }
+            line += memchr::memchr_iter(b'\n', part.as_bytes()).count();
+            start += part.len() + HIDDEN.len_utf8();
+        }
+        found
+    }
+
+    /// Whether there may be a match, when something else stands in the hidden places.
+    pub fn may_match(&self, text: &str) -> bool {
+        if self.matches_empty {
+            return true;
+        }
+        let relaxed = &self.relaxed;
+        let make = || {
+            let pattern = translate::relaxed(&relaxed.root, relaxed.ignore_case);
+            Backtracking { pattern, by_limit: Default::default() }
+        };
+        let engine = relaxed.engine.get_or_init(make);
+        let text = Encoded::new(text);
+        let found = catch_unwind(AssertUnwindSafe(|| engine.find(&text.0, 0, &mut 0)));
+        !matches!(found, Ok(Ok(None)))
+    }
+}

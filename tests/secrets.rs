@@ -1,0 +1,119 @@
+//! Secrets that a test's output held: a claim that they could decide is unknown, and one that they could not keeps its verdict.
+
+use serde_json::Value;
+
+use crate::support::{Done, Place, suite};
+
+const KEY: &str = "sk-abcdef1234567890";
+
+/// Runs one test with secrets in its environment; the outcome of every verdict, and the run.
+fn outcomes(place: &Place, arguments: &[&str]) -> (Option<i32>, Vec<String>, Value) {
+    let mut all = vec!["run", "--report", "json", "--set", "report.evidence=true"];
+    all.extend(arguments);
+    let mut program = place.program(&all);
+    let done = Done::of(&program.env("OPENAI_API_KEY", KEY).env("USER_PASSWORD", "123-45-6789").output().unwrap());
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let run = report["suites"][0]["cases"][0]["runs"][0].clone();
+    let verdicts = run["verdicts"].as_array().unwrap();
+    let outcomes = verdicts.iter().map(|verdict| verdict["outcome"].as_str().unwrap().to_owned()).collect();
+    (done.code, outcomes, run)
+}
+
+#[track_caller]
+fn check(command: &str, expect: &str, expected: &[&str]) {
+    let place = Place::with(&suite(command, expect));
+    place.write("key.json", r#"{"not": {"pattern": "^sk-"}}"#);
+    place.write("args.json", r#"{"properties": {"k": {"not": {"pattern": "^sk-"}}}}"#);
+    place.write("object.json", r#"{"type": "object"}"#);
+    place.write("n.json", r#"{"required": ["n"]}"#);
+    place.write("text.json", r#"{"type": "string", "minLength": 3}"#);
+    for arguments in [&[][..], &["--recorded"]] {
+        let (code, outcomes, run) = outcomes(&place, arguments);
+        assert_eq!(outcomes, expected, "{command}: {run}");
+        let exit = if expected.contains(&"fail") { 1 } else { i32::from(expected.contains(&"unknown")) * 3 };
+        assert_eq!(code, Some(exit), "{command}: {run}");
+        assert!(!run.to_string().contains(KEY) && !run.to_string().contains('\u{fdd0}'), "{run}");
+    }
+}
+
+#[test]
+fn what_a_secret_could_decide_is_unknown() {
+    let echo = "echo \"$OPENAI_API_KEY early\"";
+    check(echo, "{output: {notContains: ['sk-']}}", &["unknown"]);
+    check("echo key sk-abcdef1234567890 leaked", "{output: {notContains: ['sk-']}}", &["unknown"]);
+    check(echo, "{guardrails: {pii: {denyPatterns: ['sk-[a-z0-9]+']}}}", &["unknown"]);
+    check(echo, "{guardrails: {keywords: {deny: [abcdef], allow: [abcdef]}}}", &["unknown", "unknown"]);
+    check(echo, "{output: {schemaFile: key.json}}", &["unknown"]);
+    check("echo \"$USER_PASSWORD\"", "{guardrails: {pii: {}}}", &["unknown"]);
+    check(echo, "{output: {contains: ['*******************', 'sk-']}}", &["unknown", "unknown"]);
+    let call = r#"printf '{"kindlm":"tool_call","name":"x","arguments":{"k":"%s"}}' "$OPENAI_API_KEY""#;
+    check(call, "{toolCalls: [{tool: x, argsMatch: {k: '*******************'}}]}", &["pass", "unknown"]);
+    check(call, "{toolCalls: [{tool: x, argsSchema: args.json}]}", &["pass", "unknown"]);
+    check(call, "{toolCalls: [{tool: x, argsSchema: n.json}]}", &["pass", "fail"]);
+    let name = r#"printf '{"kindlm":"tool_call","name":"%s"}' "$OPENAI_API_KEY""#;
+    check(name, "{toolCalls: [{tool: sk-abcdef9999999999, shouldNotCall: true}]}", &["unknown"]);
+}
+
+#[test]
+fn what_a_secret_cannot_decide_keeps_its_verdict() {
+    let echo = "echo \"$OPENAI_API_KEY early\"";
+    check(echo, "{output: {contains: [early], notContains: ['a text that is longer'], maxLength: 25}}", &["pass"; 3]);
+    check(echo, "{output: {notContains: [early], maxLength: 24}}", &["fail", "fail"]);
+    check(echo, "{output: {schemaFile: text.json}, latency: {maxMs: 60000}}", &["pass", "pass"]);
+    check(echo, "{guardrails: {pii: {denyPatterns: ['early\\d{30}']}}}", &["pass"]);
+    check(echo, "{guardrails: {pii: {denyPatterns: ['early']}}}", &["fail"]);
+    let call = r#"printf '{"kindlm":"tool_call","name":"x","arguments":{"k":"%s","n":1}}' "$OPENAI_API_KEY""#;
+    check(call, "{toolCalls: [{tool: x, argsMatch: {n: 1}}, {tool: y, shouldNotCall: true}]}", &["pass"; 3]);
+    check(call, "{toolCalls: [{tool: x, argsMatch: {k: no}}]}", &["pass", "fail"]);
+    check(
+        r#"printf '{"k":"%s"}' "$OPENAI_API_KEY""#,
+        "{output: {format: json, schemaFile: object.json}}",
+        &["pass"; 2],
+    );
+}
+
+#[test]
+fn a_secret_that_hides_how_the_output_reads_leaves_it_unknown() {
+    let place = Place::with(&suite(
+        r#"printf '{"k":"%s"}\n' "$A_TOKEN"; printf '{"kindlm":"tool_call","name":"x"%s' "$B_TOKEN""#,
+        "{output: {format: json, schemaFile: any.json, notContains: [a text that is not there at all]}, toolCalls: [{tool: x, shouldNotCall: true}]}",
+    ));
+    place.write("any.json", "{}");
+    let outcome = |first: &str, second: &str| {
+        let mut program = place.program(&["run", "--report", "json"]);
+        let done = Done::of(&program.env("A_TOKEN", first).env("B_TOKEN", second).output().unwrap());
+        let report: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+        let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap().clone();
+        verdicts.iter().map(|verdict| verdict["outcome"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(outcome("12345678", "}"), ["fail", "pass", "pass", "pass"]);
+    // With stars it would be JSON.
+    assert_eq!(outcome("1234\"678", "}"), ["fail", "unknown", "unknown", "pass"]);
+    // With stars it would be no call.
+    assert_eq!(outcome("12345678", ", \"id\": 1 }"), ["unknown"; 4]);
+}
+
+#[test]
+fn reports_say_that_something_was_masked() {
+    let place = Place::with(&suite("echo \"$OPENAI_API_KEY and $USER_PASSWORD\"", "{output: {maxLength: 100}}"));
+    let (code, _, run) = outcomes(&place, &[]);
+    assert_eq!((code, &run["notes"][0]), (Some(0), &"2 secret values were masked in the output".into()));
+    let mut program = place.program(&["run"]);
+    let human = Done::of(&program.env("OPENAI_API_KEY", KEY).output().unwrap());
+    assert!(human.stdout.contains("1 secret value was masked in the output"), "{human:?}");
+    let replayed = place.run(&["run", "--recorded"]);
+    assert!(replayed.stdout.contains("1 secret value was masked in the output"), "{replayed:?}");
+}
+
+#[test]
+fn what_becomes_a_secret_later_is_masked_in_what_was_recorded() {
+    let place = Place::with(&suite("echo customer-4711", "{output: {contains: [x], notContains: [customer-1]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    place.write("speclens.yaml", "recordings: {redact_patterns: ['customer-\\d+']}\n");
+    let (code, outcomes, run) = outcomes(&place, &["--recorded"]);
+    assert_eq!((code, outcomes), (Some(3), vec!["unknown".to_owned(), "unknown".to_owned()]));
+    assert!(!run.to_string().contains("4711"), "{run}");
+    assert_eq!(run["evidence"]["stdout"], "*************\n");
+    let human = place.run(&["run", "--recorded"]);
+    assert!(!human.text().contains("4711"), "{human:?}");
+}
