@@ -69,8 +69,20 @@ pub struct Fix {
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
-    /// Whether it is surely what the author wants.
+    /// Whether it may be applied unseen.
+    pub applicability: Applicability,
+    /// Whether it is the best cure of its problem.
     pub preferred: bool,
+}
+
+/// Whether a person has to look at a cure before it is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Applicability {
+    /// The cure says what the author meant beyond doubt: `speclens check --fix` and *fix all* apply it.
+    Safe,
+    /// The cure is a guess, or leaves something to fill in: a person chooses it.
+    Suggestion,
 }
 
 /// One replacement of text.
@@ -80,6 +92,35 @@ pub struct Edit {
     pub range: Range<usize>,
     /// What comes instead.
     pub text: String,
+}
+
+impl Fix {
+    /// What the author meant beyond doubt.
+    pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
+        Fix { title: title.into(), edits, applicability: Applicability::Safe, preferred: true }
+    }
+
+    /// The best guess: marked in a menu, never applied unseen.
+    pub fn guess(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
+        Fix { title: title.into(), edits, applicability: Applicability::Suggestion, preferred: true }
+    }
+
+    /// One way out among others, or a beginning that has to be filled in.
+    pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
+        Fix { title: title.into(), edits, applicability: Applicability::Suggestion, preferred: false }
+    }
+
+    /// Whether it may be applied unseen.
+    pub fn is_safe(&self) -> bool {
+        self.applicability == Applicability::Safe
+    }
+}
+
+impl Edit {
+    /// A replacement of these bytes.
+    pub fn new(range: Range<usize>, text: impl Into<String>) -> Edit {
+        Edit { range, text: text.into() }
+    }
 }
 
 impl Problem {

@@ -241,11 +241,8 @@ fn is_name_letter(letter: char) -> bool {
 /// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
 /// for nothing.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let squash = |text: &str| -> String {
-        text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
-    };
-    let squashed = squash(word);
-    let length = squashed.chars().count();
+    let word = squashed(word);
+    let length = word.chars().count();
     let limit = match length {
         0 => return None,
         1..=3 => 1,
@@ -253,13 +250,31 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     };
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
-        let other = squash(candidate);
-        let distance = strsim::osa_distance(&squashed, &other);
+        let other = squashed(candidate);
+        let distance = strsim::osa_distance(&word, &other);
         if distance <= limit && distance < other.chars().count() && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// Whether a word is the name beyond doubt: one slip of the keys (two in a long word), or another spelling, and
+/// no other candidate is as near.
+pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
+    let distance = |other: &str| strsim::osa_distance(&squashed(word), &squashed(other));
+    let limit = match squashed(word).chars().count() {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    };
+    let own = distance(name);
+    own <= limit && candidates.into_iter().all(|other| other == name || distance(other) > own)
+}
+
+/// A word without what spellings differ in.
+fn squashed(text: &str) -> String {
+    text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Names in backticks, as part of a sentence: "`a`, `b` and 3 more".
@@ -279,6 +294,18 @@ pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_slip_is_sure() {
+        let names = ["contains", "notContains", "maxLength"];
+        assert!(is_surely("containss", "contains", names));
+        assert!(is_surely("max_length", "maxLength", names));
+        assert!(is_surely("maxlenght", "maxLength", names));
+        assert!(!is_surely("maxLn", "maxLength", names));
+        // As near to one as to the other.
+        assert!(!is_surely("tempo", "temp", ["temp", "tempos"]));
+        assert!(!is_surely("api", "app", ["app"]));
+    }
 
     #[test]
     fn the_nearest_name_forgives_case_and_separators() {

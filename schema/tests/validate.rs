@@ -114,22 +114,22 @@ fn missing_fields_are_told_at_their_owner() {
             error[missing-field]: `kindlm` is missing: the version of the format: the number 1
                 1 | {}
                   | ^^
-              fix: Add `kindlm`
+              possible fix: Add `kindlm`
                 "{}" -> "{ kindlm: 1 }"
             error[missing-field]: `project` is missing: the project that the suite belongs to
                 1 | {}
                   | ^^
-              fix: Add `project`
+              possible fix: Add `project`
                 "{}" -> "{ project: shop }"
             error[missing-field]: `suite` is missing: what the suite is called
                 1 | {}
                   | ^^
-              fix: Add `suite`
+              possible fix: Add `suite`
                 "{}" -> "{ suite: { name: support-agent } }"
             error[missing-field]: `tests` is missing: the tests, run and reported in this order
                 1 | {}
                   | ^^
-              fix: Add `tests`
+              possible fix: Add `tests`
                 "{}" -> "{ tests: [] }"
         "#]],
     );
@@ -139,34 +139,34 @@ fn missing_fields_are_told_at_their_owner() {
             error[missing-field]: `openai` needs `apiKeyEnv`: the *name* of the environment variable that holds the key, never the key itself
                 5 |   openai: {}
                   |   ^^^^^^
-              fix: Add `apiKeyEnv`
+              possible fix: Add `apiKeyEnv`
                 "{}" -> "{ apiKeyEnv: OPENAI_API_KEY }"
             error[missing-field]: `id` is missing: the name by which this file refers to the model, unique in the list
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              fix: Add `id`
+              possible fix: Add `id`
                 "" -> "id: small\n    "
             error[missing-field]: `model` is missing: the name that the provider knows it by
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              fix: Add `model`
+              possible fix: Add `model`
                 "" -> "model: gpt-4o-mini\n    "
             error[missing-field]: nothing says what to do: give `command` or `prompt`
                 9 |   - name: t
                   |     ^^^^^^^
-              fix: Add `command`
+              possible fix: Add `command`
                 "" -> "command: \"python agent.py --input '{{question}}'\"\n    "
-              fix: Add `prompt`
+              possible fix: Add `prompt`
                 "" -> "prompt: refund\n    "
             error[missing-field]: `format: json` needs `schemaFile`, the JSON Schema that the output must match
                11 |       output:
                   |       ^^^^^^
-              fix: Add `schemaFile`
+              possible fix: Add `schemaFile`
                 "" -> "schemaFile: schemas/answer.json\n        "
             error[missing-field]: `latency` needs `maxMs`: the most milliseconds from start to end; the value itself still passes
                13 |       latency: {}
                   |       ^^^^^^^
-              fix: Add `maxMs`
+              possible fix: Add `maxMs`
                 "{}" -> "{ maxMs: 5000 }"
         "#]],
     );
@@ -263,7 +263,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[out-of-range]: `passRateMin` must be from 0 to 1, not the number `95`: write `0.95`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
                   |                       ^^
-              fix: Write `0.95`
+              likely fix: Write `0.95`
                 "95" -> "0.95"
             error[out-of-range]: `costMaxUsd` must be above 0, not the number `0`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
@@ -286,7 +286,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[invalid-value]: `format` cannot be the text `jsn`: did you mean `json`?
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                                                          ^^^
-              fix: Change to `json`
+              likely fix: Change to `json`
                 "jsn" -> "json"
             error[out-of-range]: `maxLength` must be at least 1, not the number `0`
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }

@@ -10,14 +10,21 @@ use crate::{
     shape::{self, Need, Shape, Type, scalar, show},
 };
 
-/// Another name for a key.
-pub(super) fn rename(key: Range<usize>, name: &str) -> Fix {
-    replace(key, scalar(name), format!("Rename to `{name}`"))
+/// Another name for a key. Only what is surely a slip may be put right unseen.
+pub(super) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
+    let title = format!("Rename to `{name}`");
+    let edits = vec![Edit::new(key, scalar(name))];
+    if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
 }
 
-/// Another text in place of a node.
+/// Another text in place of a node, beyond doubt.
 pub(super) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
-    Fix { title, edits: vec![Edit { range, text }], preferred: true }
+    Fix::safe(title, vec![Edit::new(range, text)])
+}
+
+/// Another text in place of a node, likely what is meant.
+pub(super) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
+    Fix::guess(title, vec![Edit::new(range, text)])
 }
 
 /// A key that is missing, with a value to begin with. Nothing where the mapping's layout is unusual.
@@ -28,7 +35,7 @@ pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<
     }
     let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
     let edit = at_front(mapping, &line)?;
-    Some(Fix { title: format!("Add `{key}`"), edits: vec![edit], preferred: false })
+    Some(Fix::suggestion(format!("Add `{key}`"), vec![edit]))
 }
 
 /// The edit that puts a line before the first entry of a mapping.
@@ -96,7 +103,7 @@ pub(super) fn move_into(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<
                 return None;
             }
             let edits = vec![Edit { range: whole, text: String::new() }, at_front(node, &words)?];
-            Some(Fix { title, edits, preferred: true })
+            Some(Fix::safe(title, edits))
         }
         Some(_) => None,
     }
@@ -169,7 +176,7 @@ pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
         1 => "Split into two".to_owned(),
         more => format!("Split into {}", more + 1),
     };
-    Some(Fix { title, edits, preferred: true })
+    Some(Fix::safe(title, edits))
 }
 
 /// Something valid to begin with, in flow style.

@@ -6,7 +6,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
     shape::{self, Place, Shape, Type, Variant, Word},
-    words::{listed, nearest},
+    words::{is_surely, listed, nearest},
 };
 
 use super::{fix, head, place};
@@ -188,7 +188,8 @@ impl Context<'_> {
         if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
-                problem = problem.with_fix(fix::rename(range, name));
+                let sure = is_surely(key, name, free.iter().copied());
+                problem = problem.with_fix(fix::rename(range, name, sure));
             }
         } else if let [first, rest @ ..] = tags.as_slice()
             && let Some((tag_key, _)) = variant
@@ -357,11 +358,16 @@ impl Context<'_> {
         }
         match (near, only) {
             (Some(near), _) => {
-                problem.with_fix(fix::replace(node.own_range(), shape::scalar(near), format!("Change to `{near}`")))
+                let sure = node.text().is_some_and(|text| {
+                    is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
+                });
+                let (text, title) = (shape::scalar(near), format!("Change to `{near}`"));
+                let fix = if sure { fix::replace } else { fix::guess };
+                problem.with_fix(fix(node.own_range(), text, title))
             }
             (None, Some(only)) => {
                 let text = shape::show(only.value);
-                problem.with_fix(fix::replace(node.own_range(), text.clone(), format!("Change to `{text}`")))
+                problem.with_fix(fix::guess(node.own_range(), text.clone(), format!("Change to `{text}`")))
             }
             (None, None) => problem,
         }
@@ -416,7 +422,7 @@ impl Context<'_> {
             && let Some(percent @ 2..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
         {
             let text = (f64::from(percent) / 100.0).to_string();
-            let fix = fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"));
+            let fix = fix::guess(node.own_range(), text.clone(), format!("Write `{text}`"));
             return Problem::new(Code::OutOfRange, at, range, format!("{message}: write `{text}`")).with_fix(fix);
         }
         Problem::new(Code::OutOfRange, at, range, message)

@@ -13,7 +13,12 @@ pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
             out.push_str(&snippet(text, &related.range));
         }
         for fix in &problem.fixes {
-            out.push_str(&format!("  fix: {}\n", fix.title));
+            let kind = match (fix.is_safe(), fix.preferred) {
+                (true, _) => "fix",
+                (false, true) => "likely fix",
+                (false, false) => "possible fix",
+            };
+            out.push_str(&format!("  {kind}: {}\n", fix.title));
             let mut edits = fix.edits.clone();
             edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
             for edit in edits {

@@ -87,7 +87,7 @@ mod tests {
         let problem = Problem::new(code, Pointer::root(), range, "wrong");
         fixes.iter().fold(problem, |problem, (title, range, text, preferred)| {
             let edits = vec![Edit { range: range.clone(), text: (*text).to_owned() }];
-            problem.with_fix(Fix { title: (*title).to_owned(), edits, preferred: *preferred })
+            problem.with_fix(Fix { preferred: *preferred, ..Fix::safe(*title, edits) })
         })
     }
 

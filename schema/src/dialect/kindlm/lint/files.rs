@@ -99,7 +99,7 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
         return problem;
     }
     let edits = vec![Edit { range: spot.node.own_range(), text: crate::shape::scalar(&format!("{prefix}{near}")) }];
-    problem.with_fix(Fix { title: format!("Change to `{prefix}{near}`"), edits, preferred: true })
+    problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), edits))
 }
 
 #[derive(Clone, Debug)]

@@ -158,11 +158,10 @@ fn unknown<'c>(
     let problem = place.problem(Code::UnknownReference, message);
     let range = problem.range.clone();
     match near.filter(|_| place.named.own) {
-        Some(near) => problem.with_fix(Fix {
-            title: format!("Change to `{near}`"),
-            edits: vec![Edit { range, text: crate::shape::scalar(near) }],
-            preferred: true,
-        }),
+        Some(near) => {
+            let edits = vec![Edit::new(range, crate::shape::scalar(near))];
+            problem.with_fix(Fix::guess(format!("Change to `{near}`"), edits))
+        }
         None => problem,
     }
 }

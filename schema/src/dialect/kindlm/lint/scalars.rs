@@ -75,10 +75,6 @@ fn report(node: NodeRef<'_>, text: &str, path: &[Step], shape: &dyn Fn() -> Shap
     let message = format!("readers of YAML 1.1 take `{text}` for something else than a text: put it in quotes");
     let range = node.own_range();
     let quoted = serde_json::Value::from(text).to_string();
-    let fix = Fix {
-        title: format!("Write {quoted}"),
-        edits: vec![Edit { range: range.clone(), text: quoted }],
-        preferred: true,
-    };
+    let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
     problems.push(Problem::new(Code::AmbiguousScalar, at, range, message).with_fix(fix));
 }

@@ -58,7 +58,7 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             let mut problem = Problem::new(Code::NoEffect, command.at.clone(), range.clone(), message);
             if command.is_own() && range.len() == spaced.len() {
                 let edits = vec![Edit { range, text: format!("{{{{{name}}}}}") }];
-                problem = problem.with_fix(Fix { title: "Remove the spaces".to_owned(), edits, preferred: true });
+                problem = problem.with_fix(Fix::safe("Remove the spaces", edits));
             }
             problems.push(problem);
         } else if is_variable_name(name) {
@@ -81,7 +81,7 @@ fn missing_variable(command: &Spot<'_>, vars: Option<&Spot<'_>>, name: &str, nea
     if let Some(near) = near.filter(|_| command.is_own() && range.len() == text.len()) {
         let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];
         let title = format!("Change to `{{{{{near}}}}}`");
-        problem = problem.with_fix(Fix { title, edits, preferred: true });
+        problem = problem.with_fix(Fix::guess(title, edits));
     }
     let line = format!("{name}: \"\"");
     let add = match vars {
@@ -90,9 +90,7 @@ fn missing_variable(command: &Spot<'_>, vars: Option<&Spot<'_>>, name: &str, nea
         None => command.key.and_then(|key| crate::validate::line_before(key, &format!("vars: {{ {line} }}"))),
     };
     match add {
-        Some(edit) => {
-            problem.with_fix(Fix { title: format!("Add `{name}` to `vars`"), edits: vec![edit], preferred: false })
-        }
+        Some(edit) => problem.with_fix(Fix::suggestion(format!("Add `{name}` to `vars`"), vec![edit])),
         None => problem,
     }
 }
