@@ -97,7 +97,7 @@ fn warnings_fail_only_when_they_are_denied() {
     assert_eq!(place.run(&["check"]).code, Some(0));
     let denied = place.run(&["check", "--deny", "warnings"]);
     assert_eq!(denied.code, Some(2), "{denied:?}");
-    assert!(denied.stdout.contains("warning[unknown-key]"), "{denied:?}");
+    assert!(denied.stdout.contains("error[unknown-key]"), "{denied:?}");
 }
 
 #[test]

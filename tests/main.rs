@@ -4,6 +4,7 @@
 
 mod cases;
 mod cli;
+mod fixing;
 mod replay;
 mod runs;
 mod secrets;

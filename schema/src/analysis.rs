@@ -325,18 +325,24 @@ fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) 
     for allowance in document.allowances() {
         problems.retain(|problem| {
             let allowed = allowance.codes.iter().any(|(code, _)| code == problem.code.as_str());
-            !(allowed && allowance.covers.contains(&problem.range.start))
+            !(allowed && !problem.code.is_always_an_error() && allowance.covers.contains(&problem.range.start))
         });
         for (code, range) in allowance.codes {
-            if Code::parse(&code).is_none() {
-                let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
-                let cure = near.map_or_else(
-                    || "`speclens explain` lists the codes".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                let message = format!("there is no code `{code}`, so nothing is allowed: {cure}");
-                problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
-            }
+            let message = match Code::parse(&code) {
+                Some(known) if known.is_always_an_error() => {
+                    format!("`{code}` cannot be allowed: what cannot be read cannot be judged")
+                }
+                Some(_) => continue,
+                None => {
+                    let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
+                    let cure = near.map_or_else(
+                        || "`speclens explain` lists the codes".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    format!("there is no code `{code}`, so nothing is allowed: {cure}")
+                }
+            };
+            problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
         }
     }
     problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {

@@ -11,6 +11,7 @@
 
 pub mod analysis;
 pub mod check;
+pub mod cure;
 pub mod dialect;
 pub mod document;
 pub mod evidence;

@@ -270,4 +270,15 @@ impl Code {
     pub fn parse(word: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == word)
     }
+
+    /// Whether no setting can make less of it: a test that could not be read would otherwise vanish in silence.
+    pub fn is_always_an_error(self) -> bool {
+        matches!(self, Code::Syntax | Code::Encoding | Code::TooLarge)
+    }
+
+    /// Whether part of the text is not understood: what stands there is not judged, so that nothing can be
+    /// said of it.
+    pub fn is_about_reading(self) -> bool {
+        matches!(self, Code::Syntax | Code::Encoding | Code::DuplicateKey | Code::UnknownAlias | Code::TooLarge)
+    }
 }

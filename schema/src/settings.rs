@@ -104,6 +104,9 @@ impl Limits {
 impl Settings {
     /// The severity of a problem with this code; nothing when it is switched off.
     pub fn severity_of(&self, code: Code, own: Severity) -> Option<Severity> {
+        if code.is_always_an_error() {
+            return Some(own);
+        }
         match self.severity.get(code.as_str()) {
             None => Some(own),
             Some(Level::Off) => None,

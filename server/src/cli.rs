@@ -2,7 +2,9 @@
 
 mod check;
 mod explain;
+mod fix;
 mod init;
+mod levels;
 mod list;
 pub(crate) mod load;
 mod output;

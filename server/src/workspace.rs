@@ -89,14 +89,22 @@ pub fn problems(document: &Document) -> Vec<Problem> {
     let codes = document.root().and_then(|root| root.get("severity"));
     for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
         let word = entry.key.key_text();
-        if Code::parse(&word).is_none() {
-            let near = speclens_schema::words::nearest(&word, Code::ALL.iter().map(|code| code.as_str()));
-            let cure = near
-                .map_or_else(|| "`speclens explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-            let at = speclens_schema::document::Pointer::root().key("severity").key(&word);
-            let message = format!("there is no code `{word}`: {cure}");
-            problems.push(Problem::new(Code::InvalidSetting, at, entry.key.range(), message));
-        }
+        let message = match Code::parse(&word) {
+            Some(code) if code.is_always_an_error() => {
+                format!("`{word}` is always an error: what cannot be read cannot be judged")
+            }
+            Some(_) => continue,
+            None => {
+                let near = speclens_schema::words::nearest(&word, Code::ALL.iter().map(|code| code.as_str()));
+                let cure = near.map_or_else(
+                    || "`speclens explain` lists them".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                format!("there is no code `{word}`: {cure}")
+            }
+        };
+        let at = speclens_schema::document::Pointer::root().key("severity").key(&word);
+        problems.push(Problem::new(Code::InvalidSetting, at, entry.key.range(), message));
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems

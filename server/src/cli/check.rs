@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use speclens_runner::report::{SuiteReport, human, json};
-use speclens_schema::problem::Severity;
 
-use super::{INVALID, PASSED, load, output};
+use super::{INVALID, PASSED, fix, levels, load, output};
 
 /// The options of `speclens check`.
 #[derive(Debug, clap::Args)]
@@ -16,9 +15,14 @@ pub(super) struct Args {
     /// How to print what is found
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Also fail on warnings
-    #[arg(long, value_enum)]
-    deny: Option<Deny>,
+    #[command(flatten)]
+    levels: levels::LevelArgs,
+    /// Apply the fixes that need nobody's judgement, and say what is left
+    #[arg(long)]
+    fix: bool,
+    /// Print what `--fix` would change as a unified diff; change nothing
+    #[arg(long, conflicts_with_all = ["fix", "format"])]
+    diff: bool,
 }
 
 /// How results are printed.
@@ -30,21 +34,49 @@ pub(super) enum Format {
     Json,
 }
 
-/// What counts as wrong beside errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Deny {
-    /// Warnings
-    Warnings,
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let levels = args.levels.levels()?;
+    let mut suites = load::suites(&args.paths, &levels)?;
+    let mut outcome = None;
+    if args.fix {
+        let fixed = fix::apply(&suites);
+        if !fixed.fixed.is_empty() {
+            // What is left is what the files say now.
+            suites = load::suites(&args.paths, &levels)?;
+        }
+        outcome = Some(fixed);
+    }
+    if args.diff {
+        let (text, count) = fix::diff(&suites);
+        output::print(&text)?;
+        output::remark(&format!("`--fix` would fix {}", fix::plural(count, "problem")));
+    }
+    let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
+    let reports: Vec<SuiteReport> = suites.into_iter().map(|loaded| loaded.report).collect();
+    match args.format {
+        _ if args.diff => {}
+        Format::Human => output::print(&human(&reports, outcome.as_ref()))?,
+        Format::Json => output::print(&json::render(&reports, json::Content::default()))?,
+    }
+    if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
+        // Standard output belongs to the report.
+        output::remark(&fix::summary(&outcome));
+    }
+    let bad = failed || reports.iter().any(SuiteReport::is_refused);
+    Ok(if bad { INVALID } else { PASSED })
 }
 
-pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let reports: Vec<SuiteReport> = load::suites(&args.paths)?.into_iter().map(|loaded| loaded.report).collect();
-    let text = match args.format {
-        Format::Human => human::check(&reports),
-        Format::Json => json::render(&reports, json::Content::default()),
+/// The report for people: what was done, what is left, what could be done.
+fn human(reports: &[SuiteReport], outcome: Option<&fix::Outcome>) -> String {
+    let Some(outcome) = outcome else {
+        let problems = reports.iter().flat_map(|report| &report.problems);
+        let fixable = problems.filter(|problem| fix::safe(problem).is_some()).count();
+        let hint = match fixable {
+            0 => String::new(),
+            1 => "1 of them can be fixed by `speclens check --fix`\n".to_owned(),
+            count => format!("{count} of them can be fixed by `speclens check --fix`\n"),
+        };
+        return format!("{}{hint}", human::check(reports));
     };
-    output::print(&text)?;
-    let worst = if args.deny == Some(Deny::Warnings) { Severity::Warning } else { Severity::Error };
-    let bad = reports.iter().flat_map(SuiteReport::all_problems).any(|(_, problem)| problem.severity <= worst);
-    Ok(if bad { INVALID } else { PASSED })
+    format!("{}{}{}\n", fix::describe(outcome), human::check(reports), fix::summary(outcome))
 }

@@ -21,6 +21,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
+use super::levels::Levels;
 use crate::{
     files::DiskFiles,
     workspace::{self, Workspace},
@@ -39,13 +40,33 @@ pub(crate) struct Loaded {
     pub(crate) directory: PathBuf,
     /// Its name there.
     pub(crate) file_name: String,
+    /// What says what is wrong with it.
+    pub(super) lookout: Lookout,
+}
+
+/// Says what is wrong with a suite, also after its text was changed.
+#[derive(Debug)]
+pub(super) struct Lookout {
+    analyzer: Analyzer,
+    files: DiskFiles,
+    settings: Arc<Settings>,
+    levels: Levels,
+}
+
+impl Lookout {
+    /// What is wrong, in the order of the text.
+    pub(super) fn problems(&self, document: &Document) -> Vec<Problem> {
+        let mut problems = self.analyzer.problems(document, &self.files, &self.settings);
+        self.levels.deny(&mut problems);
+        problems
+    }
 }
 
 /// Reads the suites that the paths name: files as such, directories with everything below them, the current
 /// directory when there are none.
-pub(super) fn suites(paths: &[PathBuf]) -> anyhow::Result<Vec<Loaded>> {
+pub(super) fn suites(paths: &[PathBuf], levels: &Levels) -> anyhow::Result<Vec<Loaded>> {
     let found = discover(paths)?;
-    let mut loader = Loader::default();
+    let mut loader = Loader { settings: HashMap::new(), levels };
     found.into_iter().map(|(path, file)| loader.load(&path, file)).collect()
 }
 
@@ -105,13 +126,14 @@ struct Surroundings {
     secrets: Arc<Secrets>,
 }
 
-#[derive(Default)]
-struct Loader {
+struct Loader<'l> {
     /// Settings by directory, read once.
     settings: HashMap<PathBuf, Surroundings>,
+    /// What the command line says about problems.
+    levels: &'l Levels,
 }
 
-impl Loader {
+impl Loader<'_> {
     fn load(&mut self, path: &Path, file: SpecFile) -> anyhow::Result<Loaded> {
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -120,12 +142,15 @@ impl Loader {
         let (text, unreadable) = read_text(path);
         let document = Document::read(&text, file.scalar_rules());
         let files = DiskFiles::new(&directory, &file_name);
-        let analysis = Analyzer::new(file).analyze(&document, &files, &settings);
+        let analyzer = Analyzer::new(file);
+        let analysis = analyzer.analyze(&document, &files, &settings);
         // What the bytes are says more than what the parser makes of them.
-        let problems = match unreadable {
+        let mut problems = match unreadable {
             Some(problem) => vec![problem],
             None => analysis.problems,
         };
+        self.levels.deny(&mut problems);
+        let lookout = Lookout { analyzer, files, settings: Arc::clone(&settings), levels: self.levels.clone() };
         let report = SuiteReport {
             source: SourceText { path: shown(path), document },
             dialect: analysis.suite.dialect,
@@ -134,12 +159,14 @@ impl Loader {
             suite: Arc::new(analysis.suite),
             result: None,
         };
-        Ok(Loaded { report, settings, secrets, directory, file_name })
+        Ok(Loaded { report, settings, secrets, directory, file_name, lookout })
     }
 
     fn settings_of(&mut self, directory: &Path) -> Surroundings {
         let read = || {
-            let workspace = workspace::settings_for(directory);
+            let mut workspace = workspace::settings_for(directory);
+            self.levels.adjust(Arc::make_mut(&mut workspace.settings));
+            self.levels.adjust_problems(&mut workspace.problems);
             let secrets = Arc::new(workspace.secrets());
             let report = report_of(&workspace).map(Arc::new);
             Surroundings { settings: workspace.settings, report, secrets }

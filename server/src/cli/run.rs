@@ -17,7 +17,7 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, load, load::Loaded, output, select};
+use super::{BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, levels, load, load::Loaded, output, select};
 
 mod dry;
 mod progress;
@@ -47,6 +47,8 @@ pub(super) struct Args {
     /// Say what would run; run nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    levels: levels::LevelArgs,
     /// Start no further test after one has failed
     #[arg(long)]
     fail_fast: bool,
@@ -106,7 +108,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let targets = targets(&args.reports)?;
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let mut suites = load::suites(&args.paths)?;
+    let mut suites = load::suites(&args.paths, &args.levels.levels()?)?;
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,0 +1,336 @@
+//! Applies cures: chosen ones, again and again, until nothing changes. `speclens check --fix` and the editor's
+//! *fix all* are this function.
+//!
+//! A round takes every chosen cure that does not touch the text of another one; what was left out comes up
+//! again in the next round. No round may do harm: where the cures together would cost a mistake (two keys
+//! that get the same name), fewer are taken, and one that does harm alone is given up.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+};
+
+use similar::{DiffOp, TextDiff};
+
+use crate::{
+    document::{Document, Pointer},
+    problem::{Code, Edit, Fix, Problem, Severity},
+};
+
+/// As often is the text looked at. Far more than cures that follow from each other need.
+const ROUNDS: usize = 256;
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Cured {
+    /// The text with the cures applied.
+    pub text: String,
+    /// The cures, in the order in which they were applied.
+    pub applied: Vec<Applied>,
+    /// What is wrong with the new text.
+    pub left: Vec<Problem>,
+}
+
+/// A cure that was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The kind of mistake.
+    pub code: Code,
+    /// What was done.
+    pub title: String,
+    /// The line, counted from 0, as the text was at that moment.
+    pub line: usize,
+}
+
+/// Applies the chosen cures until none is left. `look` says what is wrong with a text, in the order of the
+/// text; `choose` picks the cure of a problem that is to be applied, if any.
+pub fn cure(
+    document: &Document,
+    look: &dyn Fn(&Document) -> Vec<Problem>,
+    choose: &dyn for<'p> Fn(&'p Problem) -> Option<&'p Fix>,
+) -> Cured {
+    let mut document = document.clone();
+    let mut text = String::from(document.text());
+    let mut problems = look(&document);
+    let mut applied = Vec::new();
+    let mut given_up: HashSet<(Code, Pointer, String)> = HashSet::new();
+    let mut seen = HashSet::from([fingerprint(&text)]);
+    let mut limit = usize::MAX;
+    for _ in 0..ROUNDS {
+        let wanted =
+            |problem: &Problem, fix: &Fix| !given_up.contains(&(problem.code, problem.at.clone(), fix.title.clone()));
+        let mut batch: Vec<(&Problem, &Fix)> = batch(&problems, choose)
+            .map(|(index, fix)| (&problems[index], fix))
+            .filter(|(problem, fix)| wanted(problem, fix))
+            .collect();
+        batch.truncate(limit);
+        if batch.is_empty() {
+            break;
+        }
+        let edits: Vec<Edit> = batch.iter().flat_map(|(_, fix)| adapted(&document, &fix.edits)).collect();
+        let new_text = replaced(&text, &edits);
+        let new = Document::read(&new_text, document.rules());
+        let found = look(&new);
+        if !does_harm(&problems, &found) && seen.insert(fingerprint(&new_text)) {
+            applied.extend(batch.iter().map(|(problem, fix)| Applied {
+                code: problem.code,
+                title: fix.title.clone(),
+                line: document.text().byte_to_line(problem.range.start.min(text.len())),
+            }));
+            (document, text, problems) = (new, new_text, found);
+            limit = usize::MAX;
+        } else if let [(problem, fix)] = batch.as_slice() {
+            given_up.insert((problem.code, problem.at.clone(), fix.title.clone()));
+            limit = usize::MAX;
+        } else {
+            limit = batch.len() / 2;
+        }
+    }
+    Cured { text, applied, left: problems }
+}
+
+/// The cures that can be applied together, with the index of their problem: none touches the text of one
+/// before it.
+pub fn batch<'p>(
+    problems: &'p [Problem],
+    choose: &dyn for<'q> Fn(&'q Problem) -> Option<&'q Fix>,
+) -> impl Iterator<Item = (usize, &'p Fix)> {
+    // What is taken already: where it starts, and where it ends.
+    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+    problems.iter().enumerate().filter_map(move |(index, problem)| {
+        let fix = choose(problem)?;
+        // Two insertions at the same place touch, too: which one comes first would be chance.
+        let is_free =
+            |range: &Range<usize>| taken.range(..=range.end).next_back().is_none_or(|(_, end)| *end < range.start);
+        if fix.edits.is_empty() || !fix.edits.iter().all(|edit| is_free(&edit.range)) {
+            return None;
+        }
+        taken.extend(fix.edits.iter().map(|edit| (edit.range.start, edit.range.end)));
+        Some((index, fix))
+    })
+}
+
+/// A text after edits that do not overlap.
+pub fn replaced(text: &str, edits: &[Edit]) -> String {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut new = String::with_capacity(text.len());
+    let mut at = 0;
+    for edit in edits {
+        new.push_str(&text[at..edit.range.start]);
+        new.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    new.push_str(&text[at..]);
+    new
+}
+
+/// Edits with the line ends that the document has.
+pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
+    let adapt = |edit: &Edit| {
+        let end = if edit.text.contains('\n') { line_end(document, edit.range.start) } else { "\n" };
+        let text = if end == "\n" { edit.text.clone() } else { edit.text.replace('\n', end) };
+        Edit { range: edit.range.clone(), text }
+    };
+    edits.iter().map(adapt).collect()
+}
+
+/// How the line around a byte ends, or the first line where it has no end.
+fn line_end(document: &Document, at: usize) -> &'static str {
+    let text = document.text();
+    let of = |line: usize| {
+        let line = text.line(line);
+        let mut letters = line.chars_at(line.len_chars()).reversed();
+        match (letters.next(), letters.next()) {
+            (Some('\n'), Some('\r')) => Some("\r\n"),
+            (Some('\n'), _) => Some("\n"),
+            (Some('\r'), _) => Some("\r"),
+            _ => None,
+        }
+    };
+    of(text.byte_to_line(at.min(text.len_bytes()))).or_else(|| of(0)).unwrap_or("\n")
+}
+
+/// Whether a new text is worse: broken, or with more errors.
+fn does_harm(before: &[Problem], after: &[Problem]) -> bool {
+    let broken = |problems: &[Problem]| problems.iter().filter(|problem| problem.code.is_about_reading()).count();
+    let errors = |problems: &[Problem]| problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    broken(after) > broken(before) || errors(after) > errors(before)
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What turns one text into another: few small edits, in order, none overlapping.
+pub fn edits_between(before: &str, after: &str) -> Vec<Edit> {
+    let diff = TextDiff::from_lines(before, after);
+    let starts = |lines: &mut dyn Iterator<Item = &str>| -> Vec<usize> {
+        let mut at = 0;
+        let mut starts = vec![0];
+        starts.extend(lines.map(|line| {
+            at += line.len();
+            at
+        }));
+        starts
+    };
+    let old = starts(&mut diff.iter_old_slices());
+    let new = starts(&mut diff.iter_new_slices());
+    let changed = diff.ops().iter().filter(|op| !matches!(op, DiffOp::Equal { .. })).map(|op| {
+        let range = old[op.old_range().start]..old[op.old_range().end];
+        let text = &after[new[op.new_range().start]..new[op.new_range().end]];
+        trimmed(&before[range.clone()], text, range.start)
+    });
+    changed.collect()
+}
+
+/// A replacement without what stays at its two ends. A line end is never cut in two.
+fn trimmed(old: &str, new: &str, at: usize) -> Edit {
+    let common = |old: &mut dyn Iterator<Item = char>, new: &mut dyn Iterator<Item = char>| -> usize {
+        old.zip(new)
+            .take_while(|(old, new)| old == new && !matches!(old, '\r' | '\n'))
+            .map(|(old, _)| old.len_utf8())
+            .sum()
+    };
+    let head = common(&mut old.chars(), &mut new.chars());
+    let (old, new) = (&old[head..], &new[head..]);
+    let end = |text: &str| text.trim_end_matches(['\r', '\n']).len();
+    let (old_end, new_end) = (end(old), end(new));
+    let (mut old_kept, mut new_kept) = (old, new);
+    if old[old_end..] == new[new_end..] {
+        (old_kept, new_kept) = (&old[..old_end], &new[..new_end]);
+        let tail = common(&mut old_kept.chars().rev(), &mut new_kept.chars().rev());
+        (old_kept, new_kept) = (&old_kept[..old_kept.len() - tail], &new_kept[..new_kept.len() - tail]);
+    }
+    Edit { range: at + head..at + head + old_kept.len(), text: new_kept.to_owned() }
+}
+
+/// The difference of two texts as tools read it; nothing where there is none.
+pub fn unified(path: &str, before: &str, after: &str) -> String {
+    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(path, path).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::dialect::ScalarRules;
+
+    /// Finds words, each with a replacement.
+    fn look(words: &'static [(&'static str, &'static str)]) -> impl Fn(&Document) -> Vec<Problem> {
+        move |document| {
+            let text = String::from(document.text());
+            let mut problems = document.problems();
+            for (word, cure) in words {
+                problems.extend(text.match_indices(word).map(|(at, _)| {
+                    let range = at..at + word.len();
+                    let fix = Fix::safe(format!("{word} to {cure}"), vec![Edit::new(range.clone(), *cure)]);
+                    Problem::new(Code::UnknownKey, Pointer::root(), range, "wrong").with_fix(fix)
+                }));
+            }
+            problems.sort_by_key(|problem| problem.range.start);
+            problems
+        }
+    }
+
+    fn safe(problem: &Problem) -> Option<&Fix> {
+        problem.fixes.iter().find(|fix| fix.is_safe())
+    }
+
+    #[track_caller]
+    fn check(text: &str, words: &'static [(&'static str, &'static str)], expected: Expect) {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let cured = cure(&document, &look(words), &safe);
+        assert_eq!(replaced(text, &edits_between(text, &cured.text)), cured.text);
+        let titles: Vec<&str> = cured.applied.iter().map(|applied| applied.title.as_str()).collect();
+        expected.assert_eq(&format!("{:?}\n{}\n{} left\n", cured.text, titles.join(", "), cured.left.len()));
+    }
+
+    #[test]
+    fn cures_follow_from_each_other() {
+        check(
+            "aa: 1\n",
+            &[("aa", "bb"), ("bb", "cc")],
+            expect![[r#"
+            "cc: 1\n"
+            aa to bb, bb to cc
+            0 left
+        "#]],
+        );
+    }
+
+    #[test]
+    fn overlapping_cures_are_applied_one_after_the_other() {
+        check(
+            "abc: abc\n",
+            &[("abc", "x"), ("bc", "y")],
+            expect![[r#"
+            "x: x\n"
+            abc to x, abc to x
+            0 left
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_would_do_harm_is_left_to_a_person() {
+        // Both keys would get the same name: one of them may.
+        check(
+            "one: 1\nuno: 2\n",
+            &[("one", "I"), ("uno", "I")],
+            expect![[r#"
+            "I: 1\nuno: 2\n"
+            one to I
+            1 left
+        "#]],
+        );
+        // The text would no longer be YAML.
+        check(
+            "a: b\nc: d\n",
+            &[("b", "[")],
+            expect![[r#"
+            "a: b\nc: d\n"
+
+            1 left
+        "#]],
+        );
+    }
+
+    #[test]
+    fn circles_end() {
+        check(
+            "one: 1\n",
+            &[("one", "uno"), ("uno", "one")],
+            expect![[r#"
+            "uno: 1\n"
+            one to uno
+            1 left
+        "#]],
+        );
+    }
+
+    #[test]
+    fn line_ends_stay_as_they_are() {
+        for (text, expected) in [
+            ("a: 1\r\nxx: 2\r\n", "a: 1\r\nb: 0\r\ny: 2\r\n"),
+            ("a: 1\nxx: 2", "a: 1\nb: 0\ny: 2"),
+            ("a: 1\r\nxx: 2", "a: 1\r\nb: 0\r\ny: 2"),
+        ] {
+            let document = Document::read(text, ScalarRules::Yaml12);
+            let cured = cure(&document, &look(&[("xx", "b: 0\ny")]), &safe);
+            assert_eq!(cured.text, expected);
+            assert_eq!(replaced(text, &edits_between(text, &cured.text)), expected);
+        }
+    }
+
+    #[test]
+    fn edits_between_texts_are_small() {
+        let edits = edits_between("a: 1\r\nbé: x\r\nc: 3\r\n", "a: 1\r\nbé: yy\r\nc: 3\r\nd: 4\r\n");
+        assert_eq!(edits, [Edit::new(11..12, "yy"), Edit::new(20..20, "d: 4\r\n")]);
+        assert!(edits_between("a", "a").is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! `--deny`, `--warn` and `--allow`: how bad problems are for one invocation, whatever `speclens.yaml` says.
+
+use anyhow::ensure;
+use speclens_schema::{
+    problem::{Code, Problem, Severity},
+    settings::{Level, Settings},
+    words,
+};
+
+/// The word that stands for all warnings.
+const WARNINGS: &str = "warnings";
+
+/// The options.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct LevelArgs {
+    /// Count problems of this kind as errors; `warnings` stands for all warnings (repeatable)
+    #[arg(long, value_name = "CODE|warnings", value_delimiter = ',', value_parser = denied)]
+    deny: Vec<Denied>,
+    /// Count problems of this kind as warnings (repeatable)
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
+    warn: Vec<Code>,
+    /// Do not tell about problems of this kind (repeatable)
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
+    allow: Vec<Code>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Denied {
+    Code(Code),
+    Warnings,
+}
+
+/// What the options come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Levels {
+    levels: Vec<(Code, Level)>,
+    deny_warnings: bool,
+}
+
+fn denied(word: &str) -> Result<Denied, String> {
+    if word == WARNINGS { Ok(Denied::Warnings) } else { code(word).map(Denied::Code) }
+}
+
+fn code(word: &str) -> Result<Code, String> {
+    Code::parse(word).ok_or_else(|| {
+        let names = Code::ALL.iter().map(|code| code.as_str());
+        match words::nearest(word, names.chain([WARNINGS])) {
+            Some(near) => format!("there is no such code; did you mean `{near}`?"),
+            None => "there is no such code; `speclens explain` lists them".to_owned(),
+        }
+    })
+}
+
+impl LevelArgs {
+    /// What the options come to; an error where they contradict each other.
+    pub(super) fn levels(&self) -> anyhow::Result<Levels> {
+        let denied = self.deny.iter().filter_map(|denied| match denied {
+            Denied::Code(code) => Some((*code, Level::Error)),
+            Denied::Warnings => None,
+        });
+        let warned = self.warn.iter().map(|code| (*code, Level::Warning));
+        let allowed = self.allow.iter().map(|code| (*code, Level::Off));
+        let levels: Vec<(Code, Level)> = denied.chain(warned).chain(allowed).collect();
+        for (code, level) in &levels {
+            let name = code.as_str();
+            ensure!(
+                levels.iter().all(|(other, there)| other != code || there == level),
+                "`{name}` stands in two of `--deny`, `--warn` and `--allow`: keep one"
+            );
+            ensure!(
+                *level == Level::Error || !code.is_always_an_error(),
+                "`{name}` is always an error: what cannot be read cannot be judged"
+            );
+        }
+        Ok(Levels { levels, deny_warnings: self.deny.contains(&Denied::Warnings) })
+    }
+}
+
+impl Levels {
+    /// Settings under which a suite is looked at.
+    pub(super) fn adjust(&self, settings: &mut Settings) {
+        settings.severity.extend(self.levels.iter().map(|(code, level)| (code.as_str().to_owned(), *level)));
+    }
+
+    /// Problems that no settings apply to: those of the settings themselves.
+    pub(super) fn adjust_problems(&self, problems: &mut Vec<Problem>) {
+        let mut settings = Settings::default();
+        self.adjust(&mut settings);
+        problems.retain_mut(|problem| {
+            let severity = settings.severity_of(problem.code, problem.severity);
+            problem.severity = severity.unwrap_or(problem.severity);
+            severity.is_some()
+        });
+        self.deny(problems);
+    }
+
+    /// Makes errors of warnings, where that is asked for.
+    pub(super) fn deny(&self, problems: &mut [Problem]) {
+        for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
+            if self.deny_warnings {
+                problem.severity = Severity::Error;
+            }
+        }
+    }
+}

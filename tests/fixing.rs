@@ -1,0 +1,214 @@
+//! `check --fix` and `--diff`: what is put right in files, and what stays as it is. Also `--deny`, `--warn`
+//! and `--allow`.
+
+use std::fs;
+
+use crate::support::{Done, Place, suite};
+
+/// Three mistakes with a sure fix, one with a guess, one for a person.
+const WRONG: &str = "\
+kindlm: 1
+projct: demo   # a comment
+suite: { name: demo }
+tests:
+  - name: greets
+    command: \"echo {{greting}}\"
+    vars: { greeting: hello }
+    expect:
+      output:
+        containss: [hello]
+        maxLength: \"20\"
+      toolCals: []
+      nonsense: true
+";
+
+const RIGHT: &str = "\
+kindlm: 1
+project: demo   # a comment
+suite: { name: demo }
+tests:
+  - name: greets
+    command: \"echo {{greting}}\"
+    vars: { greeting: hello }
+    expect:
+      output:
+        contains: [hello]
+        maxLength: 20
+      toolCalls: []
+      nonsense: true
+";
+
+fn errors(done: &Done) -> usize {
+    done.stdout.matches("error[").count()
+}
+
+#[test]
+fn safe_fixes_are_applied_and_the_rest_is_told() {
+    let place = Place::with(WRONG);
+    let before = place.run(&["check"]);
+    assert_eq!(before.code, Some(2), "{before:?}");
+    assert!(before.stdout.contains("4 of them can be fixed by `speclens check --fix`"), "{before:?}");
+    assert_eq!(place.read("kindlm.yaml"), WRONG);
+
+    let done = place.run(&["check", "--fix"]);
+    assert_eq!(place.read("kindlm.yaml"), RIGHT);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("fixed kindlm.yaml:10: Rename to `contains` [unknown-key]"), "{done:?}");
+    assert!(done.stdout.ends_with("fixed 4 problems in 1 file\n"), "{done:?}");
+    // The guess and the nonsense are left to a person.
+    assert!(done.stdout.contains("error[missing-variable]") && done.stdout.contains("`nonsense`"), "{done:?}");
+    assert_eq!(errors(&done), errors(&before) - 4, "{done:?}");
+
+    let again = place.run(&["check", "--fix"]);
+    assert_eq!(place.read("kindlm.yaml"), RIGHT);
+    assert!(again.stdout.ends_with("nothing could be fixed without a person's judgement\n"), "{again:?}");
+}
+
+#[test]
+fn what_is_left_decides_the_exit_status() {
+    let place = Place::with(&suite("echo hello", "{outptu: {contains: [hello]}}"));
+    assert_eq!(place.run(&["check"]).code, Some(2));
+    let done = place.run(&["check", "--fix"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    // Nothing but the report goes to standard output.
+    place.write("kindlm.yaml", suite("echo hello", "{outptu: {contains: [hello]}}"));
+    let done = place.run(&["check", "--fix", "--format", "json"]);
+    serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap();
+    assert!(done.stderr.contains("fixed 1 problem in 1 file"), "{done:?}");
+}
+
+#[test]
+fn files_keep_their_bytes_but_for_the_fix() {
+    let place = Place::empty();
+    for (name, text, fixed) in [
+        ("crlf", WRONG.replace('\n', "\r\n"), RIGHT.replace('\n', "\r\n")),
+        ("bom", format!("\u{feff}{WRONG}"), format!("\u{feff}{RIGHT}")),
+        ("open", WRONG.trim_end().to_owned(), RIGHT.trim_end().to_owned()),
+        ("emoji", WRONG.replace("a comment", "🦀 é"), RIGHT.replace("a comment", "🦀 é")),
+    ] {
+        let file = format!("{name}/kindlm.yaml");
+        place.write(&file, text);
+        place.run(&["check", "--fix", name]);
+        assert_eq!(place.read(&file), fixed, "{name}");
+    }
+    let left: Vec<_> = fs::read_dir(place.path().join("crlf")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn lines_that_a_fix_adds_end_like_their_neighbours() {
+    let text = suite("echo hello", "\n      contains: [hello]\n      latency: {maxMs: 1000}").replace('\n', "\r\n");
+    let place = Place::with(&text);
+    place.run(&["check", "--fix"]);
+    let fixed = place.read("kindlm.yaml");
+    assert!(fixed.contains("output:\r\n        contains: [hello]\r\n"), "{fixed:?}");
+    assert_eq!(fixed.matches('\n').count(), fixed.matches("\r\n").count(), "{fixed:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Place::empty();
+    place.write("real/suite.yaml", WRONG);
+    let real = place.path().join("real/suite.yaml");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real/suite.yaml", place.path().join("kindlm.yaml")).unwrap();
+    place.run(&["check", "--fix", "kindlm.yaml"]);
+    assert_eq!(place.read("real/suite.yaml"), RIGHT);
+    assert!(fs::symlink_metadata(place.path().join("kindlm.yaml")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+
+    place.write("real/suite.yaml", suite("echo hello", "{outptu: {contains: [hello]}}"));
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
+    let before = place.read("real/suite.yaml");
+    let done = place.run(&["check", "--fix", "kindlm.yaml"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.contains("write-protected"), "{done:?}");
+    assert_eq!(place.read("real/suite.yaml"), before);
+}
+
+#[test]
+fn what_is_no_text_is_never_written() {
+    let place = Place::empty();
+    let bytes: Vec<u8> =
+        WRONG.replace("a comment", "caf\u{1}").bytes().map(|it| if it == 1 { 0xe9 } else { it }).collect();
+    place.write("kindlm.yaml", &bytes);
+    let done = place.run(&["check", "--fix"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_eq!(fs::read(place.path().join("kindlm.yaml")).unwrap(), bytes);
+}
+
+#[test]
+fn a_diff_shows_what_would_be_fixed() {
+    let place = Place::with(WRONG);
+    let done = place.run(&["check", "--diff"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_eq!(place.read("kindlm.yaml"), WRONG);
+    assert!(done.stdout.starts_with("--- kindlm.yaml\n+++ kindlm.yaml\n@@ "), "{done:?}");
+    assert!(done.stdout.contains("-projct: demo   # a comment\n+project: demo   # a comment\n"), "{done:?}");
+    assert!(done.stderr.contains("would fix 4 problems"), "{done:?}");
+    assert_eq!(place.run(&["check", "--fix", "--diff"]).code, Some(2));
+}
+
+#[test]
+fn the_command_line_has_the_last_word_on_severities() {
+    let text = suite("echo hello", "{output: {contains: [hello]}}").replace("project", "projct: x\nproject");
+    let place = Place::with(&text);
+    place.write("speclens.yaml", "severity: {unknown-key: hint}\n");
+    let shown = |arguments: &[&str]| {
+        let done = place.run(&[&["check"], arguments].concat());
+        let severity = ["error", "warning", "information", "help"]
+            .into_iter()
+            .find(|severity| done.stdout.contains(&format!("{severity}[unknown-key]")));
+        (done.code, severity)
+    };
+    assert_eq!(shown(&[]), (Some(0), None));
+    assert_eq!(shown(&["--warn", "unknown-key"]), (Some(0), Some("warning")));
+    assert_eq!(shown(&["--deny", "unknown-key"]), (Some(2), Some("error")));
+    assert_eq!(shown(&["--deny", "warnings"]), (Some(0), None));
+    assert_eq!(shown(&["--deny", "warnings", "--warn", "unknown-key"]), (Some(2), Some("error")));
+    assert_eq!(shown(&["--allow", "unknown-key,unused"]), (Some(0), None));
+    assert!(!place.run(&["check", "--allow", "unknown-key"]).stdout.contains("hint"));
+
+    assert_eq!(place.run(&["run", "--deny", "unknown-key"]).code, Some(2));
+    assert_eq!(place.run(&["run", "--warn", "unknown-key", "--deny", "warnings"]).code, Some(2));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+}
+
+#[test]
+fn a_code_that_does_not_exist_is_an_error_with_the_nearest_name() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    for flag in ["--deny", "--warn", "--allow"] {
+        for command in ["check", "run"] {
+            let done = place.run(&[command, flag, "unknwn-key"]);
+            assert_eq!(done.code, Some(2), "{done:?}");
+            assert!(done.stderr.contains("did you mean `unknown-key`?"), "{done:?}");
+        }
+    }
+    assert!(place.run(&["check", "--deny", "warning"]).stderr.contains("did you mean `warnings`?"));
+    let done = place.run(&["check", "--deny", "unused", "--allow", "unused"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("`unused` stands in two of"), "{done:?}");
+}
+
+/// A test that cannot be read would vanish, and the rest pass.
+#[test]
+fn what_cannot_be_read_is_an_error_whatever_is_set() {
+    let text = format!(
+        "# speclens: allow(syntax)\n{}  - name: [broken\n",
+        suite("echo hello", "{output: {contains: [hello]}}")
+    );
+    let place = Place::with(&text);
+    place.write("speclens.yaml", "severity: {syntax: off}\n");
+    for command in [&["check"][..], &["run"]] {
+        let done = place.run(command);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stdout.contains("error[syntax]"), "{done:?}");
+        assert!(done.stdout.contains("`syntax` is always an error"), "{done:?}");
+        assert!(done.stdout.contains("`syntax` cannot be allowed"), "{done:?}");
+    }
+    let done = place.run(&["check", "--allow", "syntax"]);
+    assert!(done.stderr.contains("`syntax` is always an error"), "{done:?}");
+}
