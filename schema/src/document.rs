@@ -24,7 +24,7 @@ mod view;
 use std::{
     hash::{Hash, Hasher},
     ops::{Deref, Range},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use ropey::Rope;
@@ -124,6 +124,10 @@ struct Index {
     lists: Vec<List>,
     /// Blocks that define a name, in order.
     anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
+    /// Where each key of the mappings with many entries stands, for those that somebody asked: a look at each
+    /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
+    /// the address of its entries, which do not move as long as this index is in use.
+    keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
 }
 
 #[derive(Debug)]
@@ -360,12 +364,9 @@ impl Document {
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
         self.index.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
-                let defines = |anchor: &Name| {
-                    anchor.name == alias.name
-                        // A node that holds its own alias has no end.
-                        && (place < block || (anchor.at < alias.at && anchor.end <= alias.at))
-                };
-                self.blocks[place].anchors.iter().any(defines)
+                // A node that holds its own alias has no end.
+                let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
+                self.blocks[place].first_anchor(&alias.name).is_some_and(before)
             })
         })
     }
@@ -373,15 +374,15 @@ impl Document {
     /// The root's entries that stand twice, in different blocks.
     fn duplicate_entries(&self, problems: &mut Vec<Problem>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
-        let mut seen: Vec<(String, Range<usize>, usize)> = Vec::new();
+        let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
         for (entry, place) in root.entries().zip(&self.index.entries) {
             let key = entry.key.key_text();
-            match seen.iter().find(|(name, ..)| *name == key) {
-                Some((_, first, block)) if *block != place.block => {
+            match seen.get(&key) {
+                Some((first, block)) if *block != place.block => {
                     problems.push(duplicate_key(&Pointer::root(), &key, entry.key.range(), first.clone()));
                 }
                 Some(_) => {}
-                None => seen.push((key, entry.key.range(), place.block)),
+                None => drop(seen.insert(key, (entry.key.range(), place.block))),
             }
         }
     }

@@ -211,7 +211,7 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    check(definition.validator(), &value, message::Context { node, file, base, shape })
+    check(definition.validator(), &value, message::Context::new(node, file, base, shape))
 }
 
 /// What a validator finds in a value, in words.
@@ -225,7 +225,7 @@ fn check(validator: &Validator, value: &Value, context: message::Context<'_>) ->
         collect(node, &error, &mut findings);
     }
     // Of several errors at one node, the first kind in the enum says most.
-    findings.sort_by_key(Finding::rank);
+    findings.sort_by_cached_key(Finding::rank);
     let mut seen = HashSet::new();
     findings.retain(|finding| seen.insert(finding.at.clone()));
     let misspelt = context.drop_what_is_only_misspelt(&mut findings);
@@ -296,8 +296,8 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
 /// Whether a part around the node cannot be read: what seems to be absent may stand there.
 pub(crate) fn is_damaged(node: NodeRef<'_>) -> bool {
     let document = node.document();
-    match node.block() {
-        Some(block) => document.blocks().nth(block).is_some_and(|(_, block)| !block.is_intact()),
+    match document.block_of(node) {
+        Some((_, block)) => !block.is_intact(),
         None => !document.is_intact(),
     }
 }

@@ -250,9 +250,17 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     };
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
+        // A distance is at least the difference of the lengths: most candidates need no closer look.
+        let other_length = match candidate.is_ascii() {
+            true => candidate.bytes().filter(|letter| !matches!(letter, b'_' | b'-' | b' ')).count(),
+            false => squashed(candidate).chars().count(),
+        };
+        if other_length.abs_diff(length) > limit {
+            continue;
+        }
         let other = squashed(candidate);
         let distance = strsim::osa_distance(&word, &other);
-        if distance <= limit && distance < other.chars().count() && best.is_none_or(|(least, _)| distance < least) {
+        if distance <= limit && distance < other_length && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }

@@ -1,10 +1,16 @@
 //! Files that the original program refuses for their size are worth a remark here, and no more.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Instant;
+
 use speclens_schema::{
-    dialect::{ScalarRules, kindlm::lint::lint},
+    analysis::Analyzer,
+    dialect::{Dialect, ScalarRules, kindlm::lint::lint},
     document::Document,
     files::MemoryFiles,
     problem::{Code, Severity},
+    settings::Settings,
 };
 
 const HEAD: &str = "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\n";
@@ -39,4 +45,53 @@ fn more_than_the_original_reads_is_remarked_once() {
     let places: Vec<&str> = remarks.iter().map(|(at, _)| at.as_str()).collect();
     assert_eq!(places, ["", "/models", "/tests/1000"]);
     assert!(remarks.iter().all(|(_, message)| message.contains("the original program refuses")), "{remarks:?}");
+}
+
+/// How long checking takes, the fastest of a few tries.
+fn time_of_checking(text: &str) -> f64 {
+    let tries = (0..4).map(|_| {
+        let start = Instant::now();
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let problems =
+            Analyzer::new(Dialect::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
+        assert!(!problems.is_empty());
+        start.elapsed().as_secs_f64()
+    });
+    tries.fold(f64::MAX, f64::min)
+}
+
+/// Eight times as many mistakes in one mapping take about eight times as long, not sixty-four times.
+#[test]
+fn mistakes_cost_what_they_are_many() {
+    let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let test = "kindlm: 1\ntests:\n- name: a\n  command: x\n";
+    type Suite<'s> = (&'static str, &'s dyn Fn(usize) -> String);
+    let suites: &[Suite<'_>] = &[
+        ("unknown keys at the top", &|count| lines(count, &|at| format!("k{at}: 1\n"))),
+        ("unknown keys of a section", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{at}: 1\n")))),
+        ("misspelt keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  nam{at}: 1\n")))),
+        ("wrong types", &|count| format!("{test}  vars:\n{}", lines(count, &|at| format!("    k{at}: 1\n")))),
+        ("anchors", &|count| lines(count, &|at| format!("k: &a{at} x\n"))),
+        ("aliases", &|count| {
+            format!("{test}  vars:\n{}", lines(count, &|at| format!("    k{at}: &a{at} 1\n    l{at}: *a{at}\n")))
+        }),
+        ("one anchor again and again", &|count| {
+            format!("{test}  vars:\n{}", lines(count, &|at| format!("    k{at}: &a 1\n    l{at}: *a\n")))
+        }),
+        ("repeated keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{}: 1\n", at / 2)))),
+    ];
+    for (what, suite) in suites {
+        let (few, many) = (time_of_checking(&suite(400)), time_of_checking(&suite(3200)));
+        assert!(many < few * 24.0, "{what}: {few} s for 400, {many} s for 3200");
+    }
+}
+
+/// A quote that is never closed makes text of all that follows: no piece for each of its lines.
+#[test]
+fn litter_is_one_mistake_in_many_lines() {
+    let text = format!("kindlm: 1\nproject: \"\n{}suite: {{name: s}}\n", "word\n".repeat(200_000));
+    let document = Document::read(&text, ScalarRules::Yaml12);
+    assert!(document.blocks().len() < 1000, "{} blocks", document.blocks().len());
+    assert!(!document.problems().is_empty());
+    assert!(document.root().unwrap().get("suite").is_some());
 }

@@ -2,12 +2,15 @@
 
 use std::{
     any::Any,
+    collections::hash_map::Entry as Slot,
     ops::Range,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use rustc_hash::FxHashMap;
 
 use super::{
     Pointer, events,
@@ -27,6 +30,8 @@ pub struct Block {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
+    /// Where among the anchors each name stands, once somebody asks a block that has many.
+    anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
     /// Where comments allow problems.
@@ -86,6 +91,7 @@ impl Block {
             root: None,
             faults: Vec::new(),
             anchors: Vec::new(),
+            anchor_table: OnceLock::new(),
             aliases: Vec::new(),
             duplicates: Vec::new(),
             allows: super::allow::marks(text),
@@ -196,6 +202,40 @@ impl Block {
         }
     }
 
+    /// The first anchor with this name.
+    pub(super) fn first_anchor(&self, name: &str) -> Option<&Name> {
+        match self.anchors_in_table(name) {
+            Some(places) => places.first().map(|&place| &self.anchors[place]),
+            None => self.anchors.iter().find(|anchor| *anchor.name == *name),
+        }
+    }
+
+    /// The last anchor with this name whose node begins before a place.
+    pub(super) fn last_anchor(&self, name: &str, before: usize) -> Option<&Name> {
+        match self.anchors_in_table(name) {
+            Some(places) => {
+                let count = places.partition_point(|&place| self.anchors[place].at < before);
+                Some(&self.anchors[places[count.checked_sub(1)?]])
+            }
+            None => self.anchors.iter().rfind(|anchor| *anchor.name == *name && anchor.at < before),
+        }
+    }
+
+    fn anchors_in_table(&self, name: &str) -> Option<&[usize]> {
+        /// Below this, looking at each is faster than a table.
+        const FEW: usize = 16;
+        (self.anchors.len() > FEW).then(|| {
+            let table = self.anchor_table.get_or_init(|| {
+                let mut table: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+                for (place, anchor) in self.anchors.iter().enumerate() {
+                    table.entry(anchor.name.clone()).or_default().push(place);
+                }
+                table
+            });
+            table.get(name).map(Vec::as_slice).unwrap_or_default()
+        })
+    }
+
     /// Its extent in bytes.
     pub fn length(&self) -> usize {
         self.length
@@ -267,15 +307,27 @@ impl Survey<'_> {
                 items.iter().enumerate().for_each(|(index, item)| self.node(item, &pointer.index(index)));
             }
             NodeKind::Mapping(entries) => {
+                // The usual few keys are compared with each other; many are remembered.
+                let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
                 for (index, Entry { key, value }) in entries.iter().enumerate() {
                     let text = key_text(key);
-                    let first = entries[..index].iter().find(|entry| text.is_some() && key_text(&entry.key) == text);
+                    let first = if entries.len() <= 16 {
+                        entries[..index].iter().position(|entry| text.is_some() && key_text(&entry.key) == text)
+                    } else {
+                        text.and_then(|text| match seen.entry(text) {
+                            Slot::Occupied(first) => Some(*first.get()),
+                            Slot::Vacant(slot) => {
+                                slot.insert(index);
+                                None
+                            }
+                        })
+                    };
                     if let (Some(first), Some(text)) = (first, text) {
                         self.duplicates.push(Duplicate {
                             mapping: pointer.clone(),
                             key: text.to_owned(),
                             range: key.range.clone(),
-                            first: first.key.range.clone(),
+                            first: entries[first].key.range.clone(),
                         });
                     }
                     self.node(key, pointer);

@@ -33,7 +33,8 @@ pub(crate) enum SpanKind {
 
 /// Cuts a text. Nothing when cutting would change its meaning; then it is read whole.
 pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
-    let mut splitter = Splitter { text, spans: Vec::new(), list: List::None, separated: false, keyed: false };
+    let mut splitter =
+        Splitter { text, spans: Vec::new(), list: List::None, separated: false, keyed: false, litter: 0 };
     if !for_each_line(text, |line| splitter.line(&line)) {
         return None;
     }
@@ -74,6 +75,8 @@ struct Splitter<'t> {
     separated: bool,
     /// Whether some line is an entry: without one the root is no mapping.
     keyed: bool,
+    /// How many lines in a row are neither entry nor item.
+    litter: usize,
 }
 
 /// What is known about the entry that is being read.
@@ -147,10 +150,15 @@ impl Splitter<'_> {
             && !matches!(line.first, b']' | b'}')
         {
             // Not deep enough for the item before it, and no item of the list.
-            self.begin(line.start, if dash { SpanKind::MisplacedItem } else { SpanKind::Stray });
+            if dash {
+                self.begin(line.start, SpanKind::MisplacedItem);
+            } else {
+                self.begin_litter(line.start, SpanKind::Stray);
+            }
             return true;
         }
         if line.indent > 0 || line.first == b'\t' {
+            self.litter = 0;
             if self.list == List::Possible {
                 self.list = List::None;
             }
@@ -224,12 +232,12 @@ impl Splitter<'_> {
                 self.begin(line.start, SpanKind::Entry);
             }
             Shape::Other if matches!(self.list, List::At(_) | List::Interrupted { .. }) => {
-                self.begin(line.start, SpanKind::Stray)
+                self.begin_litter(line.start, SpanKind::Stray);
             }
             Shape::Other => {
                 // A key whose colon is still missing may have items already.
                 self.list = List::Possible;
-                self.begin(line.start, SpanKind::Head);
+                self.begin_litter(line.start, SpanKind::Head);
             }
         }
         true
@@ -248,7 +256,21 @@ impl Splitter<'_> {
         }
     }
 
+    /// Begins a piece for a line that is neither entry nor item. One such line is half-typed; hundreds in a
+    /// row are text that something else swallowed or spilled, and a piece for each would take minutes.
+    fn begin_litter(&mut self, start: usize, kind: SpanKind) {
+        const ALONE: usize = 64;
+        const TOGETHER: usize = 16 * 1024;
+        let litter = self.litter + 1;
+        let same = |span: &Span| span.kind == kind && start - span.range.start < TOGETHER;
+        if litter <= ALONE || !self.spans.last().is_some_and(same) {
+            self.begin(start, kind);
+        }
+        self.litter = litter;
+    }
+
     fn begin(&mut self, start: usize, kind: SpanKind) {
+        self.litter = 0;
         let start = if self.spans.is_empty() { 0 } else { start };
         self.spans.push(Span { range: start..start, kind });
     }

@@ -1,6 +1,8 @@
 //! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it stands in the text.
 
-use std::ops::Range;
+use std::{ops::Range, sync::PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use crate::dialect::ScalarRules;
 
@@ -310,10 +312,10 @@ impl<'d> NodeRef<'d> {
     fn entry_within(self, key: &str, depth: usize) -> Option<EntryRef<'d>> {
         /// Bases may have bases; aliases cannot run in circles, the bound is for safety only.
         const DEPTH: usize = 64;
-        if let Some(entry) = self.entries().find(|entry| entry.key.is_key(key)) {
+        if let Some(entry) = self.own_entry(key) {
             return Some(entry);
         }
-        if self.document.rules() != ScalarRules::Yaml11 || depth > DEPTH {
+        if self.document.rules() != ScalarRules::Yaml11 || depth > DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
         let merged = self.entries().filter(|entry| entry.key.text() == Some("<<")).map(|entry| entry.value);
@@ -322,6 +324,44 @@ impl<'d> NodeRef<'d> {
             let alone = (base.shape() == Shape::Mapping).then_some(base);
             alone.into_iter().chain(bases).find_map(|base| base.entry_within(key, depth + 1))
         })
+    }
+
+    /// The entry with this key that stands in the mapping itself.
+    fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
+        /// Below this, looking at each is faster than a table.
+        const FEW: usize = 32;
+        let node = self.resolved();
+        let (place, count) = match node.place {
+            Place::Root => (0, node.document.index.entries.len()),
+            Place::Node { node: Node { kind: NodeKind::Mapping(entries), .. }, .. } => {
+                (entries.as_ptr().addr(), entries.len())
+            }
+            Place::Node { .. } | Place::List(_) => return None,
+        };
+        if count <= FEW {
+            return node.entries().find(|entry| entry.key.is_key(key));
+        }
+        let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = tables.entry(place).or_insert_with(|| {
+            let mut table = FxHashMap::default();
+            for (number, entry) in node.entries().enumerate() {
+                table.entry(entry.key.key_text()).or_insert(number);
+            }
+            table
+        });
+        node.entry_at(*table.get(key)?)
+    }
+
+    /// Entry `number` of a mapping, in constant time.
+    fn entry_at(self, number: usize) -> Option<EntryRef<'d>> {
+        match self.place {
+            Place::Root => Some(self.root_entry(number)),
+            Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
+                let entry = entries.get(number)?;
+                Some(EntryRef { key: self.at(block, &entry.key), value: self.at(block, &entry.value) })
+            }
+            Place::Node { .. } | Place::List(_) => None,
+        }
     }
 
     /// The value of this key.
@@ -415,12 +455,7 @@ impl Document {
         let before = places.partition_point(|&place| place <= block);
         for &place in places[..before].iter().rev() {
             let limit = if place == block { offset } else { usize::MAX };
-            let at = self.blocks[place]
-                .anchors
-                .iter()
-                .filter(|anchor| anchor.name.as_ref() == name && anchor.at < limit)
-                .map(|anchor| anchor.at)
-                .next_back();
+            let at = self.blocks[place].last_anchor(name, limit).map(|anchor| anchor.at);
             if let Some(at) = at
                 && let Some(node) = self.blocks[place].root.as_ref().and_then(|root| named(root, name, at))
                 // A node that contains its own alias has no end.
@@ -433,15 +468,22 @@ impl Document {
     }
 }
 
+/// The node with this name that begins at a place. Children stand in the order of the text, so that only
+/// one of them can hold it.
 fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
     if node.range.start == at && node.anchor.as_deref() == Some(name) {
         return Some(node);
     }
     match &node.kind {
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
-        NodeKind::Sequence(items) => items.iter().find_map(|item| named(item, name, at)),
+        NodeKind::Sequence(items) => {
+            let count = items.partition_point(|item| item.range.start <= at);
+            named(&items[count.checked_sub(1)?], name, at)
+        }
         NodeKind::Mapping(entries) => {
-            entries.iter().find_map(|entry| named(&entry.key, name, at).or_else(|| named(&entry.value, name, at)))
+            let count = entries.partition_point(|entry| entry.key.range.start <= at);
+            let entry = &entries[count.checked_sub(1)?];
+            named(&entry.key, name, at).or_else(|| named(&entry.value, name, at))
         }
     }
 }

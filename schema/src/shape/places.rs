@@ -1,6 +1,6 @@
 //! Where keys are known: the mappings of a kind of file in which a key may stand.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::{
     document::Pointer,
@@ -56,10 +56,10 @@ pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
 
 /// Every key that the format knows somewhere.
 pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
-    table(file).keys().copied().collect::<std::collections::BTreeSet<_>>().into_iter()
+    table(file).keys().copied()
 }
 
-type Table = HashMap<&'static str, Vec<Place>>;
+type Table = BTreeMap<&'static str, Vec<Place>>;
 
 fn table(file: SpecFile) -> &'static Table {
     static TABLES: PerFile<Table> = PerFile::new();

@@ -74,7 +74,7 @@ fn shape() -> Shape {
 fn problems(text: &str) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let node = document.root().unwrap();
-    let context = message::Context { node, file: SpecFile::ClawSpecScenarios, base: Pointer::root(), shape: shape() };
+    let context = message::Context::new(node, SpecFile::ClawSpecScenarios, Pointer::root(), shape());
     check(&compile(&SCHEMA), &node.to_value().unwrap(), context)
 }
 

@@ -1,5 +1,11 @@
 //! What is wrong, and what to do, in words.
 
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
 use crate::{
     dialect::ScalarRules,
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
@@ -57,14 +63,67 @@ impl Finding {
 /// Where the findings were made.
 pub(super) struct Context<'d> {
     pub(super) node: NodeRef<'d>,
-    pub(super) file: SpecFile,
+    file: SpecFile,
     /// Where the node stands in the file, list items counted as the first.
-    pub(super) base: Pointer,
+    base: Pointer,
     /// What the schema says of the node.
-    pub(super) shape: Shape,
+    shape: Shape,
+    /// What is known about the mappings in which something is wrong: one may have thousands of wrong keys.
+    mappings: RefCell<HashMap<Pointer, Rc<Mapping<'d>>>>,
 }
 
-impl Context<'_> {
+/// What an unknown key is compared with.
+struct Mapping<'d> {
+    node: Option<NodeRef<'d>>,
+    shape: Option<Shape>,
+    /// Its place in the kind of file.
+    here: Option<Place>,
+    /// The keys that it may have.
+    fields: Vec<&'static str>,
+    /// Those of them that are not there yet.
+    free: Vec<&'static str>,
+    /// Those that must be there, alone or in place of another one, and are not.
+    missing: Vec<&'static str>,
+    /// The key that tells its form, and which one it has.
+    variant: Option<(&'static str, &'static str)>,
+    /// The tags of its forms, with the keys of each.
+    tags: Vec<(&'static str, Vec<&'static str>)>,
+    /// Whether an unknown key would be a claim that vanishes.
+    claims: bool,
+}
+
+impl<'d> Context<'d> {
+    pub(super) fn new(node: NodeRef<'d>, file: SpecFile, base: Pointer, shape: Shape) -> Context<'d> {
+        Context { node, file, base, shape, mappings: RefCell::default() }
+    }
+
+    fn mapping(&self, at: &Pointer) -> Rc<Mapping<'d>> {
+        if let Some(known) = self.mappings.borrow().get(at) {
+            return Rc::clone(known);
+        }
+        let node = self.node.find(at);
+        let shape = self.shape(at);
+        let fields = shape.iter().flat_map(|shape| shape.fields(node)).collect::<Vec<_>>();
+        let is_free = |name: &str| node.is_none_or(|node| node.entry(name).is_none());
+        let known = Rc::new(Mapping {
+            node,
+            here: self.place_in_file(at),
+            free: fields.iter().map(|field| field.name).filter(|name| is_free(name)).collect(),
+            missing: fields
+                .iter()
+                .filter(|field| field.need != shape::Need::Optional && node.is_some() && is_free(field.name))
+                .map(|field| field.name)
+                .collect(),
+            fields: fields.iter().map(|field| field.name).collect(),
+            variant: self.variant(at).and_then(|variant| variant.tag),
+            tags: self.tags(at),
+            shape,
+            claims: self.is_claim(at),
+        });
+        self.mappings.borrow_mut().insert(at.clone(), Rc::clone(&known));
+        known
+    }
+
     /// A finding in words.
     pub(super) fn problem(&self, finding: Finding) -> Problem {
         let Finding { at, wrong } = finding;
@@ -94,38 +153,43 @@ impl Context<'_> {
 
     /// A key that is missing and stands misspelt beside is one mistake, not two: it is told at the key that
     /// is there, as an error. Returns those keys.
-    pub(super) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> Vec<Pointer> {
-        let mut misspelt = Vec::new();
-        let mut meant: Vec<(Pointer, &'static str)> = Vec::new();
+    pub(super) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> HashSet<Pointer> {
+        let mut misspelt = HashSet::new();
+        let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
         for finding in findings.iter() {
             let Wrong::UnknownKey(key) = &finding.wrong else { continue };
             let parent = finding.at.parent().unwrap_or_default();
-            let Some(shape) = self.shape(&parent) else { continue };
-            let node = self.node.find(&parent);
-            let missing = shape.fields(node).into_iter().filter(|field| {
-                field.need != shape::Need::Optional && node.is_some_and(|node| node.entry(field.name).is_none())
-            });
-            if let Some(name) = nearest(key, missing.map(|field| field.name)) {
-                misspelt.push(finding.at.clone());
-                meant.push((parent, name));
+            let mapping = self.mapping(&parent);
+            if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
+                misspelt.insert(finding.at.clone());
+                meant.insert((parent, name));
             }
         }
         findings.retain(|finding| {
-            let told = |(parent, name): &(Pointer, &'static str)| {
-                if let Wrong::Missing(key) = &finding.wrong {
-                    return name == key && finding.at.parent().as_ref() == Some(parent);
-                }
-                finding.wrong == Wrong::NoneOf
-                    && *parent == finding.at
-                    && self.shape(parent).is_some_and(|shape| shape.alternatives().contains(name))
-            };
-            !meant.iter().any(told)
+            let told = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
+            if let Wrong::Missing(key) = &finding.wrong {
+                let parent = finding.at.parent().unwrap_or_default();
+                return !self.mapping(&parent).missing.iter().any(|name| name == key && told(&parent, name));
+            }
+            let alternatives = || self.shape(&finding.at).map(|shape| shape.alternatives()).unwrap_or_default();
+            finding.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| told(&finding.at, name))
         });
         misspelt
     }
 
     fn shape(&self, at: &Pointer) -> Option<Shape> {
         self.shape.below(at, Some(self.node))
+    }
+
+    /// The shape of a member whose siblings may be as wrong as it is.
+    fn member(&self, at: &Pointer) -> Option<Shape> {
+        match at.parent().zip(at.last()) {
+            Some((parent, last)) => {
+                let mapping = self.mapping(&parent);
+                mapping.shape.as_ref()?.step(&last, mapping.node)
+            }
+            None => self.shape(at),
+        }
     }
 
     /// The place of a mapping in the kind of file.
@@ -142,26 +206,23 @@ impl Context<'_> {
         self.shape(at)?.variants().into_iter().find(matches)
     }
 
-    /// The tags of the other forms of a mapping that have a key.
-    fn tags_with(&self, at: &Pointer, key: &str) -> Vec<&'static str> {
+    /// The tags of the forms of a mapping, with the keys of each.
+    fn tags(&self, at: &Pointer) -> Vec<(&'static str, Vec<&'static str>)> {
         let variants = self.shape(at).map(|shape| shape.variants()).unwrap_or_default();
-        let knows = |variant: &Variant| variant.shape.fields(None).iter().any(|field| field.name == key);
-        variants.iter().filter(|variant| knows(variant)).filter_map(|variant| Some(variant.tag?.1)).collect()
+        let keys = |variant: &Variant| variant.shape.fields(None).iter().map(|field| field.name).collect();
+        variants.iter().filter_map(|variant| Some((variant.tag?.1, keys(variant)))).collect()
     }
 
     fn unknown_key(&self, at: Pointer, key: &str) -> Problem {
         let file = self.file;
         let parent = at.parent().unwrap_or_default();
         let range = head(self.node, &at);
-        let mapping = self.node.find(&parent);
-        let shape = self.shape(&parent);
-        let here = self.place_in_file(&parent);
-        let claims = self.is_claim(&parent);
+        let known = self.mapping(&parent);
+        let Mapping { node: mapping, here, fields, free, claims, variant, tags, .. } = &*known;
         let mut problem = Problem::new(Code::UnknownKey, at.clone(), range.clone(), "");
-        if claims {
+        if *claims {
             problem.severity = Severity::Error;
         }
-        let variant = self.variant(&parent).and_then(|variant| variant.tag);
         let what = match variant {
             Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
             None => format!("unknown key `{key}`"),
@@ -172,17 +233,13 @@ impl Context<'_> {
                 "merge keys are not applied in this format: `<<` is an unknown key, so write the fields out".to_owned();
             return problem;
         }
-        let fields: Vec<&'static str> =
-            shape.iter().flat_map(|shape| shape.fields(mapping)).map(|field| field.name).collect();
-        let free: Vec<&'static str> =
-            fields.iter().copied().filter(|name| mapping.is_none_or(|mapping| mapping.entry(name).is_none())).collect();
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias());
         let elsewhere = here.as_ref().and_then(|here| {
             // A key that another form of this mapping has does not belong elsewhere.
             let others = shape::places_of(file, key).iter().filter(|place| *place != here);
             others.min_by_key(|place| (here.distance(place), place.0.len()))
         });
-        let tags = self.tags_with(&parent, key);
+        let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
         if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
@@ -198,25 +255,25 @@ impl Context<'_> {
             problem.message = if free.is_empty() {
                 format!("{what}: nothing more can stand here; `{tag_key}: {first}` has it{more}")
             } else {
-                format!("{what}: expected {}; `{tag_key}: {first}` has it{more}", listed(free))
+                format!("{what}: expected {}; `{tag_key}: {first}` has it{more}", listed(free.iter().copied()))
             };
-        } else if let (Some(place), Some(here)) = (elsewhere, &here) {
+        } else if let (Some(place), Some(here)) = (elsewhere, here) {
             problem.message = format!("{what}: it belongs {}", place.words_from(here));
             if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
                 && let Some(fix) = mapping.and_then(|mapping| fix::move_into(mapping, key, child))
             {
                 problem = problem.with_fix(fix);
             }
-        } else if let (Some(name), Some(here)) = (nearest(key, shape::all_keys(file)), &here) {
+        } else if let (Some(name), Some(here)) = (nearest(key, shape::all_keys(file)), here) {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
             let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
             problem.message = format!("{what}: did you mean `{name}`{place}?");
         } else if free.is_empty() {
             problem.message = format!("{what}: nothing more can stand here");
         } else {
-            problem.message = format!("{what}: expected {}", listed(free));
+            problem.message = format!("{what}: expected {}", listed(free.iter().copied()));
         }
-        if claims {
+        if *claims {
             problem.message.push_str(if problem.message.ends_with('?') {
                 " What it claims is"
             } else {
@@ -269,7 +326,7 @@ impl Context<'_> {
 
     fn wrong_type(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
-        let (Some(node), Some(shape)) = (self.node.find(&at), self.shape(&at)) else {
+        let (Some(node), Some(shape)) = (self.node.find(&at), self.member(&at)) else {
             return Problem::new(Code::WrongType, at, range, "a value of another type is expected here");
         };
         let (mut label, kind) = (shape.type_label(), shape.kind());
@@ -330,7 +387,7 @@ impl Context<'_> {
 
     fn wrong_value(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
-        let (Some(node), Some(shape)) = (self.node.find(&at), self.shape(&at)) else {
+        let (Some(node), Some(shape)) = (self.node.find(&at), self.member(&at)) else {
             return Problem::new(Code::InvalidValue, at, range, "this value cannot stand here");
         };
         let choices = shape.values();
