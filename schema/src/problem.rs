@@ -215,7 +215,8 @@ codes! {
     UnknownAlias = "unknown-alias", Error;
     /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
     TooLarge = "too-large", Error;
-    /// A key that the format does not have. The original tool drops it silently; inside `expect` a claim vanishes with it.
+    /// A key that the format does not have. The original tool drops it silently. Inside `expect` a claim vanishes with
+    /// it, so that it is an error there: the suite is refused until the key is corrected or removed.
     UnknownKey = "unknown-key", Warning;
     /// A required key is missing.
     MissingField = "missing-field", Error;

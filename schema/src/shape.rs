@@ -401,6 +401,11 @@ impl Shape {
         }
     }
 
+    /// The greatest number that may stand here.
+    pub fn maximum(&self) -> Option<f64> {
+        self.keyword("maximum")?.as_f64()
+    }
+
     /// The type in words: "whole number, 1 to 100", "list of texts".
     pub fn type_label(&self) -> String {
         let values = self.values();

@@ -26,6 +26,8 @@ use crate::{
 
 use message::Finding;
 
+pub(crate) use message::describe;
+
 /// A part of a document that is checked on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
@@ -101,11 +103,11 @@ impl Definition {
     fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
         let limit = Definition::EXPANSION + node.own_range().len();
         match self {
-            Definition::Item(..) => node.to_value_within(limit),
+            Definition::Item(..) => node.to_checked_value(limit),
             Definition::Root(_) if node.shape() != NodeShape::Mapping => Ok(if node.shape() == NodeShape::Sequence {
                 Value::Array(node.items().map(|_| Value::Null).collect())
             } else {
-                node.to_value_within(limit)?
+                node.to_checked_value(limit)?
             }),
             Definition::Root(file) => {
                 let lists = Definition::lists(file);
@@ -115,7 +117,7 @@ impl Definition {
                     let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
                         Value::Array(entry.value.items().map(|_| Value::Null).collect())
                     } else {
-                        entry.value.to_value_within(limit)?
+                        entry.value.to_checked_value(limit)?
                     };
                     map.insert(key, value);
                 }

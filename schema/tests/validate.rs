@@ -274,7 +274,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[out-of-range]: `timeoutMs` must be at least 1000, not the number `10`
                 5 | defaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }
                   |                                   ^^
-            error[out-of-range]: `concurrency` must be from 1 to 32, not the number `.inf`
+            error[wrong-type]: `concurrency` must be a whole number, 1 to 32, not the number `.inf`
                 5 | defaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }
                   |                                                    ^^^^
             error[out-of-range]: `name` must not be empty
@@ -326,7 +326,7 @@ fn merge_keys_are_not_applied() {
     check_below(
         "tests:\n  - &t { name: t, command: x, expect: {} }\n  - <<: *t\n    name: u\n    command: x\n    expect: {}\n",
         expect![[r#"
-            error[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key, so write the fields out
+            warning[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
                 6 |   - <<: *t
                   |     ^^
         "#]],
@@ -411,4 +411,77 @@ fn a_part_is_checked_relative_to_itself() {
     let problems = validate_node(node, Definition::item(SpecFile::KindLm, "tests").unwrap());
     let at: Vec<_> = problems.iter().map(|problem| problem.at.as_str()).collect();
     assert_eq!(at, ["/comand"]);
+}
+
+#[test]
+fn numbers_that_are_no_numbers() {
+    check_below(
+        "tests:\n  - name: .nan\n    command: x\n    vars: {a: .NaN}\n    expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}\n",
+        expect![[r#"
+            error[wrong-type]: `name` must be a name, not `.nan`: put it in quotes
+                5 |   - name: .nan
+                  |           ^^^^
+              fix: Write ".nan"
+                ".nan" -> "\".nan\""
+            error[wrong-type]: `a` must be text, not `.NaN`: put it in quotes
+                7 |     vars: {a: .NaN}
+                  |               ^^^^
+              fix: Write ".NaN"
+                ".NaN" -> "\".NaN\""
+            error[wrong-type]: expected text, found `.nan`: put it in quotes
+                8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
+                  |                                  ^^^^
+              fix: Write ".nan"
+                ".nan" -> "\".nan\""
+            error[wrong-type]: `maxLength` must be a whole number, at least 1, not the number `.inf`
+                8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
+                  |                                                    ^^^^
+            error[wrong-type]: `maxMs` must be a number, above 0, not `.nan`
+                8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
+                  |                                                                            ^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn whole_numbers_that_lose_their_last_digits() {
+    check_below(
+        "gates: {schemaFailuresMax: 10000000000000000000}\ndefaults: {timeoutMs: 1e300}\ntests:\n  - name: a\n    command: x\n    expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}\n",
+        expect![[r#"
+            error[out-of-range]: `schemaFailuresMax` must be at most 9007199254740991, not the number `10000000000000000000`
+                4 | gates: {schemaFailuresMax: 10000000000000000000}
+                  |                            ^^^^^^^^^^^^^^^^^^^^
+            error[out-of-range]: `timeoutMs` must be at most 9007199254740991, not the number `1e300`
+                5 | defaults: {timeoutMs: 1e300}
+                  |                       ^^^^^
+            error[out-of-range]: `maxLength` must be at most 9007199254740991, not the number `9007199254740992`
+                9 |     expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}
+                  |                                  ^^^^^^^^^^^^^^^^
+            error[wrong-type]: `order` must be a whole number, at least 0, not the number `.inf`
+                9 |     expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}
+                  |                                                                                  ^^^^
+        "#]],
+    );
+}
+
+/// `argsSchemaResolved` is where the original keeps the schema that `argsSchema` names, and it stands in its schema.
+#[test]
+fn what_the_original_drops_or_overwrites() {
+    check_below(
+        "<<: {a: 1}\ntests:\n  - name: a\n    command: x\n    expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}\n",
+        expect![[r#"
+            warning[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
+                4 | <<: {a: 1}
+                  | ^^
+            warning[unknown-key]: `argsSchemaResolved` has no effect beside `argsSchema`: remove it
+                8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
+                  |                                                        ^^^^^^^^^^^^^^^^^^
+            error[unknown-key]: unknown key `argsSchemaResolved`: expected `shouldNotCall`, `argsMatch`, `argsSchema` or `order`; what it claims is never checked
+                8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
+                  |                                                                                           ^^^^^^^^^^^^^^^^^^
+            error[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
+                8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
+                  |                                                                                                                     ^^
+        "#]],
+    );
 }

@@ -14,6 +14,14 @@ pub use compare::{Difference, differences, matches, same};
 pub use read::{DEPTH_LIMIT, JsonError, JsonErrorKind, parse};
 pub use write::{number_text, text};
 
+/// Stands for the number that is equal to nothing, not even itself, in an expectation. No text is read as this
+/// number: one that large becomes a double.
+pub const NAN: u64 = u64::MAX;
+
+fn is_nan(value: &Value) -> bool {
+    value.as_u64() == Some(NAN)
+}
+
 /// A double as a JSON value: a whole number where it is one, so that 2.0 is 2. There is no infinity in
 /// JSON values: the largest double stands for it.
 pub fn number(value: f64) -> Value {

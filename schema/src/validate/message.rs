@@ -54,6 +54,9 @@ pub(super) enum Wrong {
     Other(String),
 }
 
+/// Where the original program keeps the schema that `argsSchema` names.
+const RESOLVED: &str = "argsSchemaResolved";
+
 impl Finding {
     pub(super) fn rank(&self) -> (Wrong, Pointer) {
         (self.wrong.clone(), self.at.clone())
@@ -228,9 +231,14 @@ impl<'d> Context<'d> {
             None => format!("unknown key `{key}`"),
         };
         if key == "<<" && self.node.document().rules() == ScalarRules::Yaml12 {
-            problem.severity = Severity::Error;
             problem.message =
-                "merge keys are not applied in this format: `<<` is an unknown key, so write the fields out".to_owned();
+                "merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out"
+                    .to_owned();
+            return problem;
+        }
+        if key == RESOLVED && mapping.is_some_and(|mapping| mapping.entry("argsSchema").is_some()) {
+            problem.severity = Severity::Warning;
+            problem.message = format!("`{key}` has no effect beside `argsSchema`: remove it");
             return problem;
         }
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias());
@@ -471,6 +479,16 @@ impl<'d> Context<'d> {
         let bounds = self.shape(&at).and_then(|shape| shape.bounds());
         let found = self.node.find(&at).map(describe).unwrap_or_default();
         let bounds = bounds.unwrap_or_else(|| "a number that can be counted exactly".to_owned());
+        let number = self.node.find(&at).and_then(NodeRef::scalar).map_or(0.0, |scalar| match scalar {
+            Scalar::Int(value) => value as f64,
+            Scalar::Float(value) => value,
+            Scalar::Null | Scalar::Bool(_) | Scalar::Text | Scalar::Timestamp => 0.0,
+        });
+        let most = self.shape(&at).and_then(|shape| shape.maximum()).filter(|most| number > *most);
+        let bounds = match most {
+            Some(most) if !bounds.contains(&most.to_string()) => format!("at most {most}"),
+            Some(_) | None => bounds,
+        };
         let from = if bounds.contains(" to ") { "from " } else { "" };
         let message = format!("`{name}` must be {from}{bounds}, not {found}");
         // A share that was written as a percentage.
@@ -568,6 +586,7 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
         (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Null)) => "nothing".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Float(value))) if value.is_nan() => format!("`{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
             "an empty text".to_owned()

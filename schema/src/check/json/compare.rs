@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::document::Pointer;
 
-use super::text;
+use super::{is_nan, text};
 
 /// A place where what was observed is not what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,7 @@ pub fn same(left: &Value, right: &Value) -> bool {
         (Value::Null, Value::Null) => true,
         (Value::Bool(left), Value::Bool(right)) => left == right,
         (Value::String(left), Value::String(right)) => left == right,
+        (Value::Number(_), Value::Number(_)) if is_nan(left) || is_nan(right) => false,
         (Value::Number(left), Value::Number(right)) => match (left.as_f64(), right.as_f64()) {
             (Some(left), Some(right)) => left == right && left.is_sign_negative() == right.is_sign_negative(),
             (None, _) | (_, None) => left == right,
@@ -96,6 +97,9 @@ fn note(expected: &Value, received: &Value) -> Option<String> {
     }
     if let (Value::String(expected), Value::String(received)) = (expected, received) {
         return (expected.to_lowercase() == received.to_lowercase()).then(|| "only the case differs".to_owned());
+    }
+    if is_nan(expected) {
+        return Some("`.nan` is equal to nothing".to_owned());
     }
     let (wanted, got) = (kind(expected), kind(received));
     (wanted != got).then(|| format!("{got} instead of {wanted}"))

@@ -14,6 +14,7 @@ pub fn text(value: &Value) -> String {
 fn write_value(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
+        Value::Number(_) if super::is_nan(value) => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&number_text(number.as_f64().unwrap_or_default())),
         Value::String(text) => write_string(text, out),

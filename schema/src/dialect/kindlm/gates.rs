@@ -49,7 +49,7 @@ impl Gates {
     /// Takes every limit that can be read. `pass_rate` takes the place of the default of `passRateMin`.
     pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
         let written = |name: &str| {
-            let value = gates?.get(name)?.to_value().ok().as_ref().and_then(Value::as_f64)?;
+            let value = gates?.get(name)?.to_checked_value(1).ok().as_ref().and_then(Value::as_f64)?;
             Some(Limit { value, at: Some(Pointer::root().key("gates").key(name)) })
         };
         let or = |name: &str, value: f64| written(name).unwrap_or(Limit { value, at: None });

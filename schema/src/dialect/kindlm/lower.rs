@@ -79,7 +79,8 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
 
 /// Lowers one test. `at` is the place that it has in the document.
 pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
-    let value = value_of(test).unwrap_or_default();
+    let mut value = value_of(test).unwrap_or_default();
+    compared_arguments(test, &mut value);
     let (expect, readable) = match Test::deserialize(&value) {
         Ok(test) => (Parts::from(test.expect), true),
         Err(_) => (value.get("expect").map(Parts::lenient).unwrap_or_default(), false),
@@ -100,6 +101,18 @@ pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dy
         name,
         at,
         file: None,
+    }
+}
+
+/// What arguments are compared with is a value of any kind: there, a number that is equal to nothing stays one.
+fn compared_arguments(test: NodeRef<'_>, value: &mut Value) {
+    let calls = test.get("expect").and_then(|expect| expect.get("toolCalls"));
+    for (index, call) in calls.into_iter().flat_map(NodeRef::items).enumerate() {
+        let arguments = call.get("argsMatch").and_then(|arguments| arguments.to_value().ok());
+        let place = value.pointer_mut(&format!("/expect/toolCalls/{index}/argsMatch"));
+        if let (Some(arguments), Some(place)) = (arguments, place) {
+            *place = arguments;
+        }
     }
 }
 
@@ -288,7 +301,7 @@ fn value_of(node: NodeRef<'_>) -> Option<Value> {
     if node.shape() == Shape::Dangling {
         return None;
     }
-    node.to_value().ok()
+    node.to_checked_value(usize::MAX).ok()
 }
 
 /// Reads a value; of an object that cannot be read as a whole, the members that can.
