@@ -208,7 +208,7 @@ impl Parser {
                 self.group_name(start)?;
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
-                    return Err(self.untranslatable(start, "flags inside a pattern are not supported"));
+                    return Err(self.invalid(start, "ECMAScript has no flags inside a pattern, such as `(?i)`"));
                 }
                 return Err(self.invalid(start, "`(?` begins no kind of group"));
             }
@@ -233,13 +233,17 @@ impl Parser {
                 if head && characters.all(|it| it.is_alphanumeric() || matches!(it, '_' | '$')) {
                     let again = self.names.named.iter().filter(|(other, _)| *other == name).count() > 1;
                     if again {
-                        return Err(self.untranslatable(start, format!("two groups are named `{name}`")));
+                        let message = format!("two groups are named `{name}`: give each a name of its own");
+                        return Err(self.invalid(start, message));
                     }
                     return Ok(name);
                 }
                 break;
             }
             name.push(next);
+        }
+        if self.peek().is_none() && !name.contains('>') && self.units.last() != Some(&(b'>' as u16)) {
+            return Err(self.invalid(start, "the name of a group has no `>` at its end"));
         }
         if name.contains(['\\', char::REPLACEMENT_CHARACTER]) {
             return Err(self.untranslatable(start, "escapes in the name of a group are not supported"));

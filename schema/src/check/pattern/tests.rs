@@ -120,7 +120,13 @@ fn mistakes_are_placed() {
     check_refused(r"a\", Invalid, 1, r"`\` at the end");
     check_refused(r"(?<a>b)\k<c>", Invalid, 7, "no group is named `c`");
     check_refused("(?a)", Invalid, 0, "`(?` begins no kind of group");
-    check_refused("(?i:a)", Untranslatable, 0, "flags inside a pattern are not supported");
+    for flags in ["(?i)foo", "(?i:a)", "(?-i:a)", "(?ms)a"] {
+        check_refused(flags, Invalid, 0, "ECMAScript has no flags inside a pattern, such as `(?i)`");
+    }
+    check_refused("(?<n>a)(?<n>b)", Invalid, 0, "two groups are named `n`: give each a name of its own");
+    check_refused("a(?<n", Invalid, 1, "the name of a group has no `>` at its end");
+    check_refused("(?<n😀", Invalid, 0, "the name of a group has no `>` at its end");
+    check_refused("(?<1>a)", Invalid, 0, "the name of a group must be letters, digits, `_` and `$`");
     check_refused("(?:a*?|b)*c", Untranslatable, 0, "the repeated part can be empty and prefers to be");
     check_refused(
         r"(?:(a)|b)*\1",

@@ -378,9 +378,9 @@ fn patterns_that_cannot_be_used_never_pass() {
         "guardrails: {pii: {denyPatterns: [\"(?i:x)\"]}}",
         "y",
         expect![[r#"
-        unknown /guardrails/pii/denyPatterns/0 pii No PII detected
-          pattern "pii-pattern-1": flags inside a pattern are not supported
-    "#]],
+            error /guardrails/pii/denyPatterns/0 pii No PII detected
+              pattern "pii-pattern-1": ECMAScript has no flags inside a pattern, such as `(?i)`
+        "#]],
     );
     check(
         "guardrails: {pii: {denyPatterns: [\"^(?:(a+)\\\\1?)+b$\"]}}",

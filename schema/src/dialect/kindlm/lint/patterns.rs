@@ -33,7 +33,11 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
                     Code::InvalidPattern,
                     spot.at.clone(),
                     range,
-                    format!("no regular expression: {}", error.message),
+                    match pattern.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)")) {
+                        true => "ECMAScript has no `(?i)`: upper and lower case count the same anyway, so remove it"
+                            .to_owned(),
+                        false => format!("no regular expression: {}", error.message),
+                    },
                 ),
                 PatternErrorKind::Untranslatable => Problem::new(
                     Code::InvalidPattern,
