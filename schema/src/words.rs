@@ -81,9 +81,19 @@ word! {
     Template, { "type": "string", "minLength": 1, "x-template": "vars" }
 }
 
+/// How an address begins. What comes behind is for a parser.
+const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
+
 word! {
     /// An address that begins with a scheme, such as `https:`.
-    Url, { "type": "string", "pattern": "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)" }
+    Url, { "type": "string", "pattern": URL_BEGINNING }
+}
+
+/// Whether a text begins as an address does.
+pub fn begins_like_url(text: &str) -> bool {
+    static BEGINNING: std::sync::LazyLock<Option<fancy_regex::Regex>> =
+        std::sync::LazyLock::new(|| fancy_regex::Regex::new(URL_BEGINNING).ok());
+    BEGINNING.as_ref().is_none_or(|beginning| beginning.is_match(text).unwrap_or(true))
 }
 
 /// A kind of thing that has a name.

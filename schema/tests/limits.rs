@@ -1,7 +1,5 @@
 //! Files that the original program refuses for their size are worth a remark here, and no more.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::time::Instant;
 
 use speclens_schema::{
@@ -94,4 +92,20 @@ fn litter_is_one_mistake_in_many_lines() {
     assert!(document.blocks().len() < 1000, "{} blocks", document.blocks().len());
     assert!(!document.problems().is_empty());
     assert!(document.root().unwrap().get("suite").is_some());
+}
+
+#[test]
+fn an_anchor_used_a_hundred_times_is_remarked_once() {
+    let suite = |uses: usize| {
+        let vars: String = (0..uses).map(|at| format!("  v{at}: *a\n")).collect();
+        format!("{HEAD}trace:\n  spanFilter:\n    attributeMatch:\n      k: &a x\n{}", vars.replace("  v", "      v"))
+    };
+    let remarks = |uses: usize| {
+        let document = Document::read(&suite(uses), ScalarRules::Yaml12);
+        let problems = lint(&document, &MemoryFiles::default());
+        problems.into_iter().filter(|it| it.message.contains("`&a`")).map(|it| it.at.as_str().to_owned()).collect()
+    };
+    let none: Vec<String> = remarks(99);
+    assert!(none.is_empty(), "{none:?}");
+    assert_eq!(remarks(250), ["/trace/spanFilter/attributeMatch/v99"]);
 }

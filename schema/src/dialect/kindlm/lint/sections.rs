@@ -4,6 +4,8 @@ use crate::{
     document::Pointer,
     problem::{Code, Problem},
     spot::Spot,
+    validate::describe,
+    words,
 };
 
 use super::{
@@ -16,6 +18,8 @@ use super::{
 const TESTS: usize = 1000;
 /// The original program reads no more models.
 const MODELS: usize = 50;
+/// The original program follows fewer aliases of one anchor.
+const ALIASES: usize = 100;
 /// The original program reads no longer text, in UTF-16 units.
 const SIZE: usize = 1_048_576;
 
@@ -39,8 +43,36 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
     }
     lint_gates(root, problems);
+    lint_urls(root, problems);
+    aliases(root, problems);
     if let Some(pattern) = root.find(&["trace", "spanFilter", "namePattern"]) {
         patterns::lint_name_pattern(&pattern, problems);
+    }
+}
+
+/// Addresses that begin well, and that the URL parser of browsers and of the original program refuses.
+fn lint_urls(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let providers = root.get("providers").map(|providers| providers.entries()).unwrap_or_default();
+    let fields =
+        providers.iter().flat_map(|(_, provider)| ["baseUrl", "url", "serverUrl"].map(|key| provider.get(key)));
+    for address in fields.chain([root.find(&["upload", "apiUrl"])]).flatten() {
+        let Some(text) = address.text().filter(|text| words::begins_like_url(text)) else { continue };
+        if let Err(reason) = url::Url::parse(text) {
+            let key = address.at.last().unwrap_or_default();
+            let message = format!("{} is no URL: {reason}; correct `{key}`", describe(address.node));
+            problems.push(address.problem(Code::InvalidValue, message));
+        }
+    }
+}
+
+/// The original program gives up on an anchor that is used too often.
+fn aliases(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for (name, range) in root.node.document().aliases_beyond(ALIASES) {
+        let message = format!(
+            "the original program refuses a file in which `&{name}` is used {ALIASES} times or more: write some of the values out"
+        );
+        let at = root.node.document().pointer_at(range.start);
+        problems.push(Problem::new(Code::UpstreamDiffers, at, range, message));
     }
 }
 
@@ -96,7 +128,7 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
             let Some(first) = lacking.clone().next() else { return };
             let range = first.key.clone().unwrap_or_else(|| root.head.clone());
             let at = first.key.as_ref().map_or_else(Pointer::root, |_| Pointer::root().key(first.name));
-            let names = crate::words::listed(names.iter().copied());
+            let names = words::listed(names.iter().copied());
             let message = format!("nothing here needs {names}, but the original program refuses a file without them");
             problems.push(Problem::new(Code::UpstreamDiffers, at, range, message));
         }

@@ -23,6 +23,15 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(command) = test.get("command") else { return };
     let Some(template) = command.text() else { return };
     let found = placeholders(template);
+    let used = |name: &str| found.iter().any(|placeholder| placeholder.name == name);
+    let parts = entries.iter().filter(|(name, _)| used(name)).map(|(_, var)| var);
+    for part in [&command].into_iter().chain(parts) {
+        if part.text().is_some_and(|text| text.contains('\0')) {
+            let message = "a command cannot hold the character NUL: no program can be started with it, so remove it";
+            let range = part.part("\\0", 0);
+            problems.push(Problem::new(Code::InvalidValue, part.at.clone(), range, message));
+        }
+    }
     let mut missing: Vec<&str> = Vec::new();
     let mut meant: Vec<&str> = Vec::new();
     for placeholder in &found {
