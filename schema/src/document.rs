@@ -36,7 +36,7 @@ use crate::{
 };
 
 use block::Name;
-use blocks::{Span, SpanKind};
+use blocks::SpanKind;
 use recover::Fault;
 use update::Pending;
 
@@ -51,9 +51,6 @@ pub use view::{EntryRef, NodeRef, Shape};
 
 /// A text longer than this is not read.
 pub const SIZE_LIMIT: usize = 64 * 1024 * 1024;
-
-/// As many bytes are joined when a block seems to go on in the next ones.
-const JOIN_LIMIT: usize = 64 * 1024;
 
 /// A YAML text and its tree.
 #[derive(Clone, Debug)]
@@ -77,11 +74,11 @@ struct Slot {
     block: Arc<Block>,
     length: usize,
     kind: BlockKind,
-    pieces: usize,
     /// The entries or items that it holds.
     children: usize,
     has_anchors: bool,
-    open_ended: bool,
+    /// How many aliases it has.
+    alias_count: usize,
     /// Whether it has mistakes, repeated keys or aliases.
     remarkable: bool,
     allows: bool,
@@ -97,10 +94,9 @@ impl Slot {
         Slot {
             length: block.length,
             kind: block.kind,
-            pieces: block.pieces,
             children,
             has_anchors: !block.anchors.is_empty(),
-            open_ended: block.open_ended,
+            alias_count: block.aliases.len(),
             remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
             allows: !block.allows.is_empty(),
             block,
@@ -178,7 +174,7 @@ impl Document {
     #[cfg(test)]
     fn read_uncut(text: &str, rules: ScalarRules) -> Document {
         let mut document = Document::unread(text, rules);
-        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, 1, None)))]);
+        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, None)))]);
         document
     }
 
@@ -209,7 +205,7 @@ impl Document {
             None => {
                 let text = String::from(&self.text);
                 let suspect = self.suspect_of_whole(&pending);
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, 1, suspect)))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, suspect)))]);
             }
             Some(spans) => self.refresh_blocks(&spans, &pending),
         }
@@ -218,13 +214,14 @@ impl Document {
     /// Lets the whole text decide, as on opening and saving: where it can be read although a block could
     /// not, it is kept whole; where it cannot although every block could, its mistake is reported.
     pub fn consult_whole(&mut self, text: &str) {
+        self.forget_edits(text);
         if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > SIZE_LIMIT {
             return;
         }
         let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
         match (events::parse(text), damaged) {
             (Ok(parsed), true) if matches!(parsed.root, Some(Node { kind: NodeKind::Mapping(_), .. })) => {
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, 1, None)))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, None)))]);
             }
             (Err(error), false) => {
                 let message = format!("not YAML: {}", error.message);
@@ -238,48 +235,25 @@ impl Document {
         }
     }
 
+    /// Reads the damaged blocks as if nobody had seen how they came to be: what is shown from now on is what
+    /// anybody else sees who reads the same text.
+    fn forget_edits(&mut self, text: &str) {
+        let edited: Vec<usize> = (0..self.blocks.len()).filter(|&at| self.blocks[at].remembers_edits()).collect();
+        if edited.is_empty() {
+            return;
+        }
+        let mut blocks: Vec<Slot> = self.blocks.iter().cloned().collect();
+        for at in edited {
+            let range = self.starts[at]..self.starts[at] + blocks[at].length;
+            blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range])));
+        }
+        self.adopt(blocks);
+    }
+
     fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
         let [block] = self.blocks.as_slice() else { return None };
         let before = block.suspect.clone().unwrap_or(pending.new.clone());
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
-    }
-
-    /// Parses a piece, together with its successors when they seem to belong to it.
-    fn parse_span(
-        &self,
-        spans: &[Span],
-        index: usize,
-        kind: BlockKind,
-        suspect: Option<Range<usize>>,
-    ) -> (Block, usize) {
-        let slice = |range: Range<usize>| String::from(self.text.byte_slice(range));
-        let alone = Block::parse(&slice(spans[index].range.clone()), kind, 1, suspect);
-        if !alone.open_ended {
-            return (alone, 1);
-        }
-        let start = spans[index].range.start;
-        let mut pieces = 2;
-        while index + pieces <= spans.len() && spans[index + pieces - 1].range.end - start <= JOIN_LIMIT {
-            let joinable = match kind {
-                BlockKind::Item => spans[index + 1..index + pieces]
-                    .iter()
-                    .all(|span| matches!(span.kind, SpanKind::Item | SpanKind::Stray)),
-                // A list's items would lose their key if only the key were taken in.
-                BlockKind::Entry | BlockKind::Head => {
-                    spans.get(index + pieces).is_none_or(|next| !matches!(next.kind, SpanKind::Item | SpanKind::Stray))
-                }
-                BlockKind::Whole | BlockKind::Stray | BlockKind::MisplacedItem => false,
-            };
-            if joinable {
-                let joined_kind = if kind == BlockKind::Head { BlockKind::Entry } else { kind };
-                let text = slice(start..spans[index + pieces - 1].range.end);
-                if events::parse(&text).is_ok() {
-                    return (Block::parse(&text, joined_kind, pieces, None), pieces);
-                }
-            }
-            pieces += if pieces < 8 { 1 } else { pieces };
-        }
-        (alone, 1)
     }
 
     /// Takes all blocks anew.
@@ -371,6 +345,28 @@ impl Document {
         })
     }
 
+    /// Anchors that are used so often, or more, with the use at which it happens.
+    pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
+        let mut found = Vec::new();
+        if self.blocks.iter().map(|slot| slot.alias_count).sum::<usize>() < count {
+            return found;
+        }
+        let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()) {
+            let mut names: Vec<(&Name, bool)> = slot.block.anchors.iter().map(|name| (name, true)).collect();
+            names.extend(slot.block.aliases.iter().map(|name| (name, false)));
+            names.sort_by_key(|(name, _)| name.at);
+            for (name, defines) in names {
+                let used = uses.entry(&name.name).or_default();
+                *used = if defines { 0 } else { *used + 1 };
+                if *used == count {
+                    found.push((&*name.name, start + name.at..start + name.end));
+                }
+            }
+        }
+        found
+    }
+
     /// The root's entries that stand twice, in different blocks.
     fn duplicate_entries(&self, problems: &mut Vec<Problem>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
@@ -402,10 +398,11 @@ impl Document {
         steps.fold(Pointer::root().key(&list.key).index(index), |pointer, step| pointer.key(&step))
     }
 
-    /// What the whole says beyond the blocks: whether it was kept whole, and whether it has a mistake that
-    /// no block shows.
-    pub fn verdict(&self) -> (bool, bool) {
-        (self.is_whole(), self.whole_problem.is_some())
+    /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
+    /// that no block shows, and how the damaged blocks were read.
+    pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
+        let damaged = self.blocks.iter().filter(|slot| slot.remarkable && !slot.is_intact());
+        (self.is_whole(), self.whole_problem.is_some(), damaged.map(|slot| slot.id()).collect())
     }
 
     /// Whether every byte was understood.

@@ -25,8 +25,6 @@ pub struct Block {
     id: u64,
     pub(super) length: usize,
     pub(super) kind: BlockKind,
-    /// The pieces that it was cut into before it turned out that they belong together.
-    pub(super) pieces: usize,
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
@@ -38,8 +36,8 @@ pub struct Block {
     pub(super) allows: Vec<usize>,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
-    /// Whether the parser stopped only at the end: what is missing may stand in the next block.
-    pub(super) open_ended: bool,
+    /// Whether it was read without regard to them.
+    without_edits: bool,
     memo: Mutex<Vec<Memo>>,
 }
 
@@ -82,12 +80,11 @@ pub(super) struct Duplicate {
 
 impl Block {
     /// Parses one piece. `suspect`: bytes edited since it could last be read.
-    pub(super) fn parse(text: &str, kind: BlockKind, pieces: usize, suspect: Option<Range<usize>>) -> Block {
+    pub(super) fn parse(text: &str, kind: BlockKind, suspect: Option<Range<usize>>) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
             kind,
-            pieces,
             root: None,
             faults: Vec::new(),
             anchors: Vec::new(),
@@ -97,7 +94,7 @@ impl Block {
             allows: super::allow::marks(text),
             memo: Mutex::new(Vec::new()),
             suspect: None,
-            open_ended: false,
+            without_edits: false,
         };
         match events::parse(text) {
             Ok(parsed) => {
@@ -111,7 +108,6 @@ impl Block {
             }
             Err(error) => {
                 let recovered = recover(text, &error, suspect.clone());
-                block.open_ended = text[error.offset..].trim().is_empty();
                 block.root = recovered.root;
                 block.faults = recovered.faults;
                 block.suspect = suspect;
@@ -124,6 +120,17 @@ impl Block {
             survey.node(root, &Pointer::root());
         }
         block
+    }
+
+    /// Whether it was read in the light of the edits that damaged it.
+    pub(super) fn remembers_edits(&self) -> bool {
+        self.suspect.is_some() && !self.without_edits
+    }
+
+    /// The same without that light. The edits are still known when the next ones come.
+    pub(super) fn reread(&self, text: &str) -> Block {
+        let block = Block::parse(text, self.kind, None);
+        Block { suspect: self.suspect.clone(), without_edits: true, ..block }
     }
 
     /// A piece that is YAML may still not be what can stand at its place.

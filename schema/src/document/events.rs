@@ -28,6 +28,8 @@ pub(crate) struct SyntaxError {
     pub too_deep: bool,
     /// The end of the last thing that could be read, in bytes.
     pub read_to: usize,
+    /// Whether the line at the offset is to blame, and the message says why, whatever stands around it.
+    pub at_line: bool,
 }
 
 /// Reads one text to the end, or to its first mistake.
@@ -41,11 +43,29 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
         block_nesting_limit: NESTING_LIMIT,
     };
     let parser = Parser::new_from_str_with_options(text, options);
-    let mut builder =
-        Builder { text, stack: Vec::new(), parsed: Parsed::default(), documents: 0, read_to: 0, opened: false };
+    let mut builder = Builder {
+        text,
+        stack: Vec::new(),
+        parsed: Parsed::default(),
+        documents: 0,
+        read_to: 0,
+        opened: false,
+        misplaced: None,
+    };
     for event in parser {
         match event {
-            Ok((event, span)) => builder.event(event, span),
+            Ok((event, span)) => {
+                builder.event(event, span);
+                if let Some(misplaced) = builder.misplaced.take() {
+                    return Err(SyntaxError {
+                        offset: misplaced.at,
+                        message: misplaced.message,
+                        too_deep: false,
+                        read_to: builder.read_to.min(misplaced.at),
+                        at_line: true,
+                    });
+                }
+            }
             Err(error) => {
                 let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
                 let message = error.to_string();
@@ -54,6 +74,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
                     too_deep: matches!(error.kind(), ErrorKind::RecursionLimitExceeded),
                     message: plain_message(&message),
                     read_to: builder.read_to,
+                    at_line: false,
                 });
             }
         }
@@ -83,6 +104,14 @@ struct Builder<'t> {
     read_to: usize,
     /// Whether the last node was a collection that has just been opened: an anchor's name follows its node.
     opened: bool,
+    /// A mistake that the parser lets pass.
+    misplaced: Option<Misplaced>,
+}
+
+/// Something that YAML forbids at its place.
+struct Misplaced {
+    at: usize,
+    message: String,
 }
 
 /// A collection whose end has not been seen.
@@ -107,6 +136,7 @@ impl Builder<'_> {
                 // An absent node is reported as `~` without extent.
                 let absent = range.is_empty() && style == ScalarStyle::Plain;
                 let (range, style) = self.scalar_place(range, style, absent);
+                self.expect_deeper_lines(&range, style);
                 self.read_to = self.read_to.max(range.end);
                 let value = if absent { "".into() } else { value.into_owned().into_boxed_str() };
                 let tag = tag.map(|tag| tag_text(&tag));
@@ -124,6 +154,9 @@ impl Builder<'_> {
                 let Some(mut open) = self.stack.pop() else { return };
                 // A block collection's end is reported at the next token: its last child ends it.
                 open.node.range.end = if open.flow { range.end } else { last_end(&open.node) };
+                if open.flow && !self.stack.iter().any(|outer| outer.flow) {
+                    self.expect_deeper_lines(&open.node.range, Style::Plain);
+                }
                 self.read_to = self.read_to.max(open.node.range.end);
                 self.close(open.node);
             }
@@ -168,9 +201,47 @@ impl Builder<'_> {
             }
             NodeKind::Mapping(entries) => match open.key.take() {
                 None => open.key = Some(node),
-                Some(key) => entries.push(Entry { value: behind_colon(self.text, &key, node), key }),
+                Some(key) => {
+                    if let Some(at) = on_line_of_colon(self.text, &key, &node) {
+                        let message = "a colon begins this line: remove it, or write the key before it".to_owned();
+                        self.misplaced = Some(Misplaced { at, message });
+                    }
+                    entries.push(Entry { value: behind_colon(self.text, &key, node), key });
+                }
             },
             NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
+        }
+    }
+
+    /// The lines of a text in quotes, or of a collection in brackets, stand deeper than the mapping or list that
+    /// holds it: what does not is most likely the next entry. Only a bracket that closes may stand in line.
+    fn expect_deeper_lines(&mut self, range: &std::ops::Range<usize>, style: Style) {
+        let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
+        let brackets = style == Style::Plain && self.text[range.start..].starts_with(['[', '{']);
+        if !(quoted || brackets) || memchr::memchr2(b'\n', b'\r', &self.text.as_bytes()[range.clone()]).is_none() {
+            return;
+        }
+        let Some(outer) = self.stack.iter().rev().find(|open| !open.flow) else { return };
+        let line = self.text[..outer.node.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let before = &self.text[line..outer.node.range.start];
+        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
+        // An anchor or a tag may stand before the first key.
+        let column = before.find(|letter| !matches!(letter, ' ' | '-' | '?' | ':')).unwrap_or(before.len());
+        let mut at = range.start;
+        while let Some(end) = self.text[at..range.end].find(['\n', '\r']) {
+            at += end + 1;
+            let rest = &self.text[at..range.end];
+            let content = rest.trim_start_matches(' ');
+            let indent = rest.len() - content.len();
+            let is_empty = content.starts_with(['\n', '\r']);
+            let comment = brackets && content.starts_with('#');
+            let closing = brackets && indent == column && at + indent + 1 == range.end;
+            if indent <= column && !(is_empty || comment || closing) {
+                let what = if quoted { "text in quotes goes" } else { "a value in brackets goes" };
+                let message = format!("{what} on in this line: indent it deeper, or close what is open before it");
+                self.misplaced = Some(Misplaced { at: at + indent, message });
+                return;
+            }
         }
     }
 
@@ -251,6 +322,22 @@ fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
     let colon = rest[blank..].starts_with(':');
     Node::empty(if colon { key.range.end + blank + 1 } else { key.range.end })
+}
+
+/// Where the block begins that stands behind a colon without a key, on the same line.
+fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
+    let is_block = match &value.kind {
+        NodeKind::Mapping(_) => !text[value.range.start..].starts_with('{'),
+        NodeKind::Sequence(_) => !text[value.range.start..].starts_with('['),
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => false,
+    };
+    if !is_absent(key) || !is_block {
+        return None;
+    }
+    let line = text[..value.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let explicit = text[..line].trim_end().ends_with('?');
+    let before = text[line..value.range.start].trim_start_matches(['\u{feff}', ' ', '-', '\t']);
+    (before.trim_end() == ":" && !explicit).then_some(value.range.start)
 }
 
 /// Puts an absent item directly behind its dash. `from`: where the list's last item ended.

@@ -196,6 +196,90 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
     }
 }
 
+/// What an editor shows after saving is what anybody else sees who opens the file.
+#[test]
+fn a_saved_document_is_the_reopened_one() {
+    let mut random = Random(0x5eed_0005);
+    let mut broken = 0;
+    for _ in 0..60 {
+        let mut text = suite(8);
+        let mut document = Document::read(&text, ScalarRules::Yaml12);
+        for _ in 0..40 {
+            for _ in 0..=random.below(2) {
+                let (range, new) = random_edit(&mut random, &text);
+                text.replace_range(range.clone(), &new);
+                document.edit(range, &new);
+                document.refresh();
+            }
+            document.consult_whole(&text);
+            let reopened = Document::read(&text, ScalarRules::Yaml12);
+            assert_same(&document, &reopened, &text);
+            assert_eq!(document.problems(), reopened.problems(), "{text}");
+            broken += usize::from(!reopened.is_intact());
+        }
+    }
+    assert!(broken > 1000, "only {broken} of the texts were broken");
+}
+
+/// Lines that closed something far above them: all that stands between is read anew.
+#[test]
+fn a_late_end_is_seen_by_what_it_ends() {
+    for (text, typed) in [
+        ("prompts: {\n  a: {user: x},\n  b: {user: y},\n  c: {user: z},\n", "}\n"),
+        ("prompts: {\na: {user: x},\nb: {user: y},\nc: {user: z},\n", "}\n"),
+        ("a: \"one\nb: two\nc: three\n", "\"\n"),
+        ("tests:\n- name: \"one\n- name: two\n- name: three\n", "\"\n"),
+    ] {
+        let mut document = Document::read(text, ScalarRules::Yaml12);
+        document.edit(text.len()..text.len(), typed);
+        document.refresh();
+        let fresh = Document::read_cut(&format!("{text}{typed}"), ScalarRules::Yaml12);
+        assert_eq!(document.is_intact(), fresh.is_intact(), "{text}");
+        if fresh.is_intact() {
+            assert_same(&document, &fresh, text);
+        }
+    }
+}
+
+/// What the YAML parser of the original program refuses is a mistake at its line, and what it takes is none.
+#[test]
+fn lines_that_are_not_deep_enough() {
+    for (text, line) in [
+        ("suite: {\nname: s}\n", Some(2)),
+        ("suite: {\n name: s}\n", None),
+        ("suite: {\n  name: s\n}\n", None),
+        ("suite: {\n  tags: [\n a\n]}\n", Some(4)),
+        ("suite: {\n\n# why\n  name: s # a\n  }\nb: 1\n", None),
+        ("t:\n- n: {a: 1\n  , b: 2}\n", Some(3)),
+        ("t:\n- n: {a: 1\n   , b: 2}\n", None),
+        ("t:\n- n: {a: 1\n  }\n", None),
+        ("t:\n  - {a: 1,\n  b: 2}\n", Some(3)),
+        ("t:\n  - {a: 1,\n   b: 2}\n", None),
+        ("t:\n  - c: \"x\n\n    y\"\n", Some(4)),
+        ("t:\n  - c: \"x\n\n     y\n     \"\n", None),
+        ("a:\n  b: 'x\n  '\n", Some(3)),
+        ("&a b: {\n  c: 1}\n", None),
+        (": gates:\n    a: 1\n", Some(1)),
+        ("a:\n  : b:\n", Some(2)),
+        ("a:\n  : {b: 1}\n", None),
+        ("a:\n  : b\n", None),
+    ] {
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            let document = Document::read(&text, ScalarRules::Yaml12);
+            let problems = document.problems();
+            let lines: Vec<usize> =
+                problems.iter().map(|problem| 1 + document.text().byte_to_line(problem.range.start)).collect();
+            match line {
+                None => assert_eq!(problems, [], "{text}"),
+                Some(line) => assert!(
+                    !lines.is_empty() && lines.iter().all(|found| found.abs_diff(line) <= 2),
+                    "{text}{problems:#?}"
+                ),
+            }
+        }
+    }
+}
+
 /// Keys by the names above them and their place, as far as an edit left their line alone.
 fn keys(document: &Document, moved: impl Fn(usize) -> Option<usize>) -> HashSet<(String, usize)> {
     fn visit(node: NodeRef<'_>, path: &str, found: &mut Vec<(String, usize)>) {

@@ -98,7 +98,13 @@ impl Reader {
         let text = &self.work[range.clone()];
         let Some(rest) = self.budget.checked_sub(text.len() + 64) else {
             let message = "too damaged to be read further".to_owned();
-            return Err(SyntaxError { offset: range.start, message, too_deep: false, read_to: range.start });
+            return Err(SyntaxError {
+                offset: range.start,
+                message,
+                too_deep: false,
+                read_to: range.start,
+                at_line: false,
+            });
         };
         self.budget = rest;
         match parse(text) {
@@ -321,6 +327,10 @@ impl Reader {
 
 /// One mistake in the words of the parser, or better ones where its words help nobody.
 fn fault(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
+    if error.at_line {
+        let range = trimmed(text, line_at(text, error.offset));
+        return Fault { range, message: error.message.clone(), too_large: false };
+    }
     let blamed = text.get(range.clone()).unwrap_or_default();
     let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
     let value = blamed.split_once(": ").map_or(blamed, |(_, value)| value).trim_start();

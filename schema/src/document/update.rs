@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{Document, Index, Slot, anchors, block_kind, blocks::Span};
+use super::{Block, Document, Index, Slot, anchors, block_kind, blocks::Span};
 
 /// An edit that the tree does not show yet: these bytes of the old text became those of the new one.
 #[derive(Clone, Debug)]
@@ -30,69 +30,40 @@ impl Pending {
 
 impl Document {
     pub(super) fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
-        let (head, head_spans) = self.untouched_head(spans, pending);
-        let (mut tail, mut tail_spans) = self.untouched_tail(spans, pending, head, head_spans);
-        let mut new = Vec::new();
-        let mut index = head_spans;
-        while index < spans.len() - tail_spans {
-            let suspect = self.suspect(&spans[index], pending);
-            let (block, pieces) = self.parse_span(spans, index, block_kind(spans[index].kind), suspect);
-            index += pieces;
-            new.push(Slot::new(Arc::new(block)));
-            // A block may have taken in its successors.
-            while index > spans.len() - tail_spans {
-                tail_spans -= self.blocks[self.blocks.len() - tail].pieces;
-                tail -= 1;
-            }
-        }
+        let head = self.untouched_head(spans, pending);
+        let tail = self.untouched_tail(spans, pending, head);
+        let new = spans[head..spans.len() - tail].iter().map(|span| {
+            let text = String::from(self.text.byte_slice(span.range.clone()));
+            Slot::new(Arc::new(Block::parse(&text, block_kind(span.kind), self.suspect(span, pending))))
+        });
+        let new = new.collect();
         self.replace(head, tail, new);
     }
 
-    /// How many blocks before the edit stay, and how many pieces they are.
-    fn untouched_head(&self, spans: &[Span], pending: &Pending) -> (usize, usize) {
-        let (mut blocks, mut pieces) = (0, 0);
-        for (block, &start) in self.blocks.iter().zip(self.starts.iter()) {
-            let end = start + block.length;
-            let same = spans.get(pieces).is_some_and(|span| {
-                span.range.start == start
-                    && block_kind(span.kind) == block.kind
-                    && spans.get(pieces + block.pieces - 1).is_some_and(|last| last.range.end == end)
-            });
-            if end > pending.new.start || !same {
-                break;
-            }
-            blocks += 1;
-            pieces += block.pieces;
-        }
-        // A block that stopped at its end looks at its successors again.
-        while blocks > 0 && self.blocks[blocks - 1].open_ended {
-            blocks -= 1;
-            pieces -= self.blocks[blocks].pieces;
-        }
-        (blocks, pieces)
+    /// How many blocks before the edit stay.
+    fn untouched_head(&self, spans: &[Span], pending: &Pending) -> usize {
+        let same = |((block, start), span): &((&Slot, &usize), &Span)| {
+            let start = **start;
+            span.range == (start..start + block.length)
+                && block_kind(span.kind) == block.kind
+                && span.range.end <= pending.new.start
+        };
+        self.blocks.iter().zip(self.starts.iter()).zip(spans).take_while(same).count()
     }
 
-    /// How many blocks behind the edit stay, and how many pieces they are.
-    fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize, head_spans: usize) -> (usize, usize) {
-        let (mut blocks, mut pieces) = (0, 0);
-        for (block, &old_start) in self.blocks.iter().zip(self.starts.iter()).skip(head).rev() {
+    /// How many blocks behind the edit stay.
+    fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
+        let old = self.blocks[head..].iter().zip(&self.starts[head..]).rev();
+        let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
+            let old_start = **old_start;
+            // What begins where the edit ends may have been joined with it, and so may all there is.
             if old_start < pending.old.end || old_start == 0 {
-                break;
+                return false;
             }
             let start = old_start - pending.old.len() + pending.new.len();
-            let end = spans.len() - pieces;
-            let same = end.checked_sub(block.pieces).filter(|first| *first >= head_spans).is_some_and(|first| {
-                spans[first].range.start == start
-                    && block_kind(spans[first].kind) == block.kind
-                    && spans[end - 1].range.end == start + block.length
-            });
-            if !same {
-                break;
-            }
-            blocks += 1;
-            pieces += block.pieces;
-        }
-        (blocks, pieces)
+            span.range == (start..start + block.length) && block_kind(span.kind) == block.kind
+        };
+        old.zip(spans[head..].iter().rev()).take_while(same).count()
     }
 
     /// Puts new blocks between those that stay.
