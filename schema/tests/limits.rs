@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, ScalarRules, kindlm::lint::lint},
+    dialect::{ScalarRules, kindlm::lint::lint},
     document::Document,
     files::MemoryFiles,
+    json_schema::SpecFile,
     problem::{Code, Severity},
     settings::Settings,
 };
@@ -51,7 +52,7 @@ fn time_of_checking(text: &str) -> f64 {
         let start = Instant::now();
         let document = Document::read(text, ScalarRules::Yaml12);
         let problems =
-            Analyzer::new(Dialect::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
+            Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
         assert!(!problems.is_empty());
         start.elapsed().as_secs_f64()
     });
