@@ -184,3 +184,31 @@ fn recorded_suites_can_run() {
     }
     assert!(seen >= 20, "only {seen} cases");
 }
+
+/// What the original drops without a word, and what becomes of it here: a claim that vanished would leave its test
+/// green, so that an unknown key below `expect` refuses the suite; anywhere else it is a warning.
+const DROPPED_THERE: &[(&str, &str, bool)] = &[
+    ("/zz", "zz: 1\n", false),
+    ("/suite/zz", "suite: {name: s, zz: 1}\n", false),
+    ("/gates/zz", "gates: {zz: 1}\n", false),
+    ("/tests/0/zz", "tests: [{name: a, command: x, expect: {}, zz: 1}]\n", false),
+    ("/tests/0/<<", "tests: [{name: a, command: x, expect: {}, <<: {a: 1}}]\n", false),
+    ("/tests/0/expect/zz", "tests: [{name: a, command: x, expect: {zz: 1}}]\n", true),
+    ("/tests/0/expect/output/zz", "tests: [{name: a, command: x, expect: {output: {contains: [a], zz: 1}}}]\n", true),
+    (
+        "/tests/0/expect/toolCalls/0/argsSchemaResolved",
+        "tests: [{name: a, command: x, expect: {toolCalls: [{tool: t, argsSchemaResolved: {}}]}}]\n",
+        true,
+    ),
+];
+
+#[test]
+fn what_the_original_drops_is_an_error_only_where_a_claim_vanishes() {
+    for (place, text, refused) in DROPPED_THERE {
+        let suite = if text.starts_with("suite") { "" } else { "suite: {name: s}\n" };
+        let tests = if text.starts_with("tests") { "" } else { "tests: [{name: a, command: x, expect: {}}]\n" };
+        let found = errors(&format!("kindlm: 1\nproject: p\n{suite}{tests}{text}"));
+        let at: Vec<&str> = found.iter().map(|problem| problem.at.as_str()).collect();
+        assert_eq!(at, if *refused { vec![*place] } else { Vec::new() }, "{text}");
+    }
+}

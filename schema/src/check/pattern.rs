@@ -48,6 +48,8 @@ pub struct PatternError {
 pub enum PatternErrorKind {
     /// It is no ECMAScript pattern.
     Invalid,
+    /// It is none in the versions of ECMAScript that most programs run on, and may be one in the newest.
+    TooNew,
     /// It is one, and cannot be carried over with the same meaning or within bounds.
     Untranslatable,
 }

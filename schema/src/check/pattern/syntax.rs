@@ -208,7 +208,8 @@ impl Parser {
                 self.group_name(start)?;
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
-                    return Err(self.invalid(start, "ECMAScript has no flags inside a pattern, such as `(?i)`"));
+                    let message = "ECMAScript has no flags inside a pattern, such as `(?i)`";
+                    return Err(self.error(PatternErrorKind::TooNew, start, message));
                 }
                 return Err(self.invalid(start, "`(?` begins no kind of group"));
             }
@@ -234,7 +235,7 @@ impl Parser {
                     let again = self.names.named.iter().filter(|(other, _)| *other == name).count() > 1;
                     if again {
                         let message = format!("two groups are named `{name}`: give each a name of its own");
-                        return Err(self.invalid(start, message));
+                        return Err(self.error(PatternErrorKind::TooNew, start, message));
                     }
                     return Ok(name);
                 }

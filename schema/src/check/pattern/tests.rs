@@ -107,7 +107,7 @@ fn case_is_ignored_by_the_rules_of_ecmascript() {
 
 #[test]
 fn mistakes_are_placed() {
-    use PatternErrorKind::{Invalid, Untranslatable};
+    use PatternErrorKind::{Invalid, TooNew, Untranslatable};
     check_refused("a(b", Invalid, 1, "`(` without `)`");
     check_refused("ab)", Invalid, 2, "`)` without `(`");
     check_refused("é[b", Invalid, 2, "`[` without `]`");
@@ -121,9 +121,9 @@ fn mistakes_are_placed() {
     check_refused(r"(?<a>b)\k<c>", Invalid, 7, "no group is named `c`");
     check_refused("(?a)", Invalid, 0, "`(?` begins no kind of group");
     for flags in ["(?i)foo", "(?i:a)", "(?-i:a)", "(?ms)a"] {
-        check_refused(flags, Invalid, 0, "ECMAScript has no flags inside a pattern, such as `(?i)`");
+        check_refused(flags, TooNew, 0, "ECMAScript has no flags inside a pattern, such as `(?i)`");
     }
-    check_refused("(?<n>a)(?<n>b)", Invalid, 0, "two groups are named `n`: give each a name of its own");
+    check_refused("(?<n>a)(?<n>b)", TooNew, 0, "two groups are named `n`: give each a name of its own");
     check_refused("a(?<n", Invalid, 1, "the name of a group has no `>` at its end");
     check_refused("(?<n😀", Invalid, 0, "the name of a group has no `>` at its end");
     check_refused("(?<1>a)", Invalid, 0, "the name of a group must be letters, digits, `_` and `$`");

@@ -98,8 +98,9 @@ impl PiiClaim {
             };
             return Some(row(refused).fail("INVALID_PATTERN", mismatch));
         }
-        let invalid =
-            |pattern: &&PiiPattern| pattern.compiled().is_err_and(|error| error.kind == PatternErrorKind::Invalid);
+        let invalid = |pattern: &&PiiPattern| {
+            pattern.compiled().is_err_and(|error| error.kind != PatternErrorKind::Untranslatable)
+        };
         let pattern = ordered().find(invalid)?;
         let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
         Some(row(pattern).broken("INVALID_PATTERN", format!("pattern \"{}\": {reason}", pattern.name)))

@@ -29,7 +29,7 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
                 _ => spot.range(),
             };
             let problem = match error.kind {
-                PatternErrorKind::Invalid => Problem::new(
+                PatternErrorKind::Invalid | PatternErrorKind::TooNew => Problem::new(
                     Code::InvalidPattern,
                     spot.at.clone(),
                     range,
