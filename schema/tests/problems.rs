@@ -26,6 +26,9 @@ fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
             ("schemas/broken.json", "{\n  \"type\": \n}"),
             ("schemas/list.json", "[]"),
             ("schemas/wrong.json", r#"{ "properties": { "a": { "type": "txt" } } }"#),
+            ("schemas/nonsense.json", r#"{ "$schema": "nonsense" }"#),
+            ("schemas/elsewhere.json", r#"{ "items": { "$ref": "answer.json" } }"#),
+            ("schemas/iri.json", r#"{ "type": "string", "format": "iri" }"#),
             ("schemas/new-draft.json", r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#),
         ],
     );

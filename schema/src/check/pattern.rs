@@ -141,6 +141,11 @@ impl EcmaPattern {
     }
 }
 
+/// Whether a text is a pattern of ECMAScript, as far as its grammar is known here.
+pub fn is_pattern(text: &str) -> bool {
+    syntax::parse(text).is_ok()
+}
+
 fn first_line(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     text.lines().next_back().unwrap_or_default().trim().to_owned()

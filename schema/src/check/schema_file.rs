@@ -1,15 +1,23 @@
 //! JSON Schema files of users: compiled without looking anywhere else, validated in bounded time.
 
+mod adapt;
+mod formats;
 mod hidden;
 
-use std::{fmt, sync::OnceLock};
+use std::{collections::BTreeSet, fmt, sync::OnceLock};
 
-use jsonschema::{Draft, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
-use serde_json::Value;
+use jsonschema::{
+    Draft, Keyword, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind,
+};
+use serde_json::{Map, Value};
 
 use crate::{document::Pointer, mask::has_hidden};
 
-use super::{json, text::shortened};
+use self::{adapt::Adapted, formats::Format};
+use super::{
+    json::{self, JsonErrorKind},
+    text::shortened,
+};
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -17,8 +25,10 @@ pub struct UserSchema {
     validator: Validator,
     /// For values of which parts are hidden; made when the first one comes.
     cautious: OnceLock<Option<hidden::Cautious>>,
+    /// In standard words.
     schema: Value,
     draft: Draft,
+    unchecked: BTreeSet<String>,
 }
 
 /// Why a schema cannot be used.
@@ -26,6 +36,8 @@ pub struct UserSchema {
 pub struct SchemaError {
     /// What is wrong and where, as a lower-case sentence without a final period.
     pub message: String,
+    /// Whether it could be read as JSON, so that it is a schema, but a wrong one.
+    pub is_json: bool,
 }
 
 /// What a schema says about a value.
@@ -61,32 +73,57 @@ const MOST_MISMATCHES: usize = 50;
 impl UserSchema {
     /// Reads and compiles the content of a schema file.
     pub fn read(bytes: &[u8]) -> Result<UserSchema, SchemaError> {
-        let text =
-            std::str::from_utf8(bytes).map_err(|_| SchemaError { message: "the file is not UTF-8".to_owned() })?;
-        let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text))
-            .map_err(|error| SchemaError { message: format!("the file is not JSON: {error}") })?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| SchemaError { message: "it is no text".to_owned(), is_json: false })?;
+        let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
+            let message = match error.kind {
+                JsonErrorKind::TooDeep => format!("it is nested too deep: {error}"),
+                JsonErrorKind::Syntax => format!("it is no JSON: {error}"),
+            };
+            SchemaError { message, is_json: false }
+        })?;
+        if !schema.is_object() {
+            return Err(SchemaError::of("a file with a JSON Schema must hold an object"));
+        }
         UserSchema::compile(&schema)
     }
 
-    /// Compiles a schema. Draft-07 unless it names another draft; formats are checked, unknown ones ignored;
-    /// references may lead to places in the schema itself and to the drafts' own schemas, nowhere else.
+    /// Compiles a schema. Draft-07 unless it names another draft. Formats and `nullable` are those of the original's
+    /// validator; references may lead to places in the schema itself and to the drafts' own schemas, nowhere else.
     pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
-            Some(Value::String(named)) => draft(named).ok_or_else(|| SchemaError {
-                message: format!("`$schema` names no draft that is known here: `{named}`"),
+            Some(Value::String(named)) => draft(named).ok_or_else(|| {
+                SchemaError::of(format!("its `$schema` names no draft that is known here: `{}`", shortened(named, 100)))
             })?,
-            Some(_) => return Err(SchemaError { message: "`$schema` must be a text".to_owned() }),
+            Some(_) => return Err(SchemaError::of("its `$schema` must be a text")),
         };
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
-            return Err(SchemaError { message: "a JSON Schema must be an object or a boolean".to_owned() });
+            return Err(SchemaError::of("a JSON Schema must be an object or a boolean"));
         }
-        let validator = options(draft).build(schema).map_err(|error| {
-            let place = error.instance_path().to_string();
-            let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
-            SchemaError { message: shortened(&format!("{place}{error}"), 300) }
-        })?;
-        Ok(UserSchema { validator, cautious: OnceLock::new(), schema: schema.clone(), draft })
+        let is_old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
+        let Adapted { schema, unchecked, references } = Adapted::new(schema, is_old)?;
+        let validator = options(draft)
+            .build(&schema)
+            .map_err(|error| SchemaError::of(shortened(&words(&error, &schema, &references), 400)))?;
+        Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
+    }
+
+    /// The formats that it names and that nobody checks, neither here nor in the original.
+    pub fn unchecked_formats(&self) -> &BTreeSet<String> {
+        &self.unchecked
+    }
+
+    /// The draft that it is written for.
+    pub fn draft(&self) -> &'static str {
+        match self.draft {
+            Draft::Draft4 => "draft-04",
+            Draft::Draft6 => "draft-06",
+            Draft::Draft7 => "draft-07",
+            Draft::Draft201909 => "draft 2019-09",
+            Draft::Draft202012 => "draft 2020-12",
+            _ => "an unknown draft",
+        }
     }
 
     /// Judges a value.
@@ -102,15 +139,85 @@ impl UserSchema {
     }
 }
 
-/// What validates as the format says.
+/// What validates as the original's validator does.
 fn options(draft: Draft) -> ValidationOptions<'static> {
-    let options = jsonschema::options()
+    let mut options = jsonschema::options()
         .with_draft(draft)
         .offline()
-        .should_validate_formats(true)
-        .should_ignore_unknown_formats(true)
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20));
-    if options.is_known_format(draft, "uuid") { options } else { options.with_format("uuid", is_uuid) }
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20))
+        .with_keyword("format", |_: &Map<String, Value>, name: &Value, _| {
+            let name = name.as_str().unwrap_or_default();
+            Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
+        });
+    // Remarks about the content of a text are not checked.
+    for remark in ["contentEncoding", "contentMediaType"] {
+        options = options.with_keyword(remark, |_: &Map<String, Value>, _: &Value, _| {
+            Ok(Box::new(FormatRule { name: String::new(), format: None }) as Box<dyn for<'i> Keyword<'i>>)
+        });
+    }
+    options
+}
+
+/// The keyword `format`.
+struct FormatRule {
+    name: String,
+    format: Option<Format>,
+}
+
+impl<'i> Keyword<'i> for FormatRule {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if Keyword::is_valid(self, instance) {
+            return Ok(());
+        }
+        Err(ValidationError::custom(format!("{} is not a \"{}\"", json::text(instance), self.name)))
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        self.format.is_none_or(|format| format.takes(instance))
+    }
+}
+
+/// Why a schema does not compile.
+fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
+    let at = Pointer::parse(error.instance_path().as_str());
+    let what = match error.kind() {
+        ValidationErrorKind::Referencing(_) => return lost(schema, references),
+        ValidationErrorKind::AnyOf { .. } if at.as_str().ends_with("/type") => format!(
+            "{} is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`",
+            error.instance()
+        ),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            "this value cannot stand here".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    format!("{}: {what}", adapt::place(&at))
+}
+
+/// Which reference leads nowhere.
+fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
+    let inside = |reference: &str| -> bool {
+        match reference.strip_prefix('#') {
+            Some("") => true,
+            Some(pointer) if pointer.starts_with('/') => schema.pointer(pointer).is_some(),
+            Some(_) | None => false,
+        }
+    };
+    let outside = |reference: &&(Pointer, String)| !reference.1.starts_with('#') && draft(&reference.1).is_none();
+    if let Some((at, reference)) = references.iter().find(outside) {
+        let reference = shortened(reference, 100);
+        return format!(
+            "{}: `{reference}` is not in this file, and references to other files are not followed: put the definitions \
+             into this file",
+            adapt::place(at)
+        );
+    }
+    match references.iter().find(|(_, reference)| reference.starts_with('#') && !inside(reference)) {
+        Some((at, reference)) => {
+            format!("{}: there is nothing at `{}` in this file", adapt::place(at), shortened(reference, 100))
+        }
+        None => "a `$ref` leads nowhere".to_owned(),
+    }
 }
 
 fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer {
@@ -144,13 +251,11 @@ fn draft(named: &str) -> Option<Draft> {
     }
 }
 
-fn is_uuid(text: &str) -> bool {
-    let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
-    text.len() == 36
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+impl SchemaError {
+    /// A mistake in what was read as JSON.
+    fn of(message: impl Into<String>) -> SchemaError {
+        SchemaError { message: message.into(), is_json: true }
+    }
 }
 
 impl SchemaMismatch {
@@ -223,11 +328,45 @@ mod tests {
     }
 
     #[test]
+    fn schemas_mean_what_the_original_takes_them_for() {
+        let beside = json!({"$ref": "#/definitions/q", "definitions": {"q": {"type": "string"}}, "maxLength": 1});
+        check(beside.clone(), json!("a"), &[]);
+        check(beside, json!("ab"), &[r#"data: "ab" is longer than 1 character"#]);
+        let both =
+            json!({"$ref": "#/definitions/q", "allOf": [{"minLength": 2}], "definitions": {"q": {"type": "string"}}});
+        check(both.clone(), json!("a"), &[r#"data: "a" is shorter than 2 characters"#]);
+        check(both, json!(1), &[r#"data: 1 is not of type "string""#]);
+        // A property of this name is no reference.
+        check(json!({"properties": {"$ref": {"type": "string"}}}), json!({"$ref": "x"}), &[]);
+        let nullable = json!({"type": "string", "nullable": true});
+        check(nullable.clone(), json!(null), &[]);
+        check(nullable, json!(1), &[r#"data: 1 is not of types "null", "string""#]);
+        check(
+            json!({"enum": [{"type": "string", "nullable": true}]}),
+            json!({"type": "string", "nullable": true}),
+            &[],
+        );
+        check(json!({"contentMediaType": "application/json", "contentEncoding": "base64"}), json!("{"), &[]);
+        check(json!({"format": "int32"}), json!(1.5), &[r#"data: 1.5 is not a "int32""#]);
+        let schema = UserSchema::compile(&json!({"items": {"format": "iri"}, "format": "date"})).unwrap();
+        assert_eq!(schema.unchecked_formats().iter().collect::<Vec<_>>(), ["iri"]);
+    }
+
+    #[test]
     fn broken_schemas_are_refused_with_a_reason() {
-        check_refused(json!({"type": "strng"}), "strng");
-        check_refused(json!({"$ref": "#/definitions/missing"}), "missing");
-        check_refused(json!({"$ref": "https://example.com/other.json"}), "example.com");
-        check_refused(json!({"$ref": "file:///etc/passwd"}), "passwd");
+        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is no type, which is `array`");
+        check_refused(
+            json!({"$ref": "#/definitions/missing"}),
+            "at `/$ref`: there is nothing at `#/definitions/missing` in this file",
+        );
+        for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
+            let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
+            check_refused(json!({"items": {"$ref": elsewhere}}), &told);
+        }
+        check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");
+        check_refused(json!({"type": "null", "nullable": false}), "contradicts");
+        let deep = (0..200).fold(json!({}), |inner, _| json!({"items": inner}));
+        check_refused(deep, "more than 128 levels deep");
         check_refused(json!(null), "must be an object");
         check_refused(json!({"pattern": "("}), "");
         check(json!(false), json!(1), &["data: False schema does not allow 1"]);
@@ -281,7 +420,7 @@ mod tests {
     #[test]
     fn files_are_read_as_json() {
         assert!(UserSchema::read(b"\xef\xbb\xbf{}").is_ok());
-        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("the file is not JSON: expected"));
+        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is no JSON: expected"));
         assert!(UserSchema::read(b"\xff").is_err());
     }
 }

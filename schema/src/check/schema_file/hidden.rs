@@ -8,7 +8,7 @@ use std::cell::Cell;
 use jsonschema::{Draft, Keyword, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
-use super::{SchemaAnswer, answer, options};
+use super::{SchemaAnswer, answer, formats::Format, options};
 use crate::{
     check::hidden::{lengths, may_be},
     mask::{HIDDEN, has_hidden},
@@ -97,6 +97,8 @@ fn stands_alone(kind: &ValidationErrorKind) -> bool {
             | ValidationErrorKind::BacktrackLimitExceeded { .. }
             | ValidationErrorKind::Constant { .. }
             | ValidationErrorKind::Enum { .. }
+            // `format`.
+            | ValidationErrorKind::Custom { .. }
             | ValidationErrorKind::ExclusiveMaximum { .. }
             | ValidationErrorKind::ExclusiveMinimum { .. }
             | ValidationErrorKind::FalseSchema
@@ -136,7 +138,8 @@ impl Careful {
             ) => false,
         };
         match self.looks {
-            Looks::Pattern | Looks::Format => text.is_some(),
+            Looks::Pattern => text.is_some(),
+            Looks::Format => text.is_some() && self.rule.as_str().is_some_and(|name| Format::of(name).is_some()),
             Looks::Const => may_equal(&self.rule),
             Looks::Enum => self.rule.as_array().is_none_or(|literals| literals.iter().any(may_equal)),
             Looks::MinLength | Looks::MaxLength => text.is_some_and(|text| {

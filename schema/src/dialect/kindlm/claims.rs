@@ -21,7 +21,7 @@ pub use tool_calls::ToolCallClaim;
 use crate::{
     check::{
         memo::Memo,
-        schema_file::UserSchema,
+        schema_file::{SchemaError, UserSchema},
         text::{Certainty, shortened},
     },
     document::Pointer,
@@ -42,7 +42,7 @@ pub struct SchemaFile {
 #[derive(Debug)]
 struct SchemaContent {
     bytes: Arc<[u8]>,
-    schema: OnceLock<Result<UserSchema, String>>,
+    schema: OnceLock<Result<UserSchema, SchemaError>>,
 }
 
 impl SchemaFile {
@@ -54,11 +54,27 @@ impl SchemaFile {
         SchemaFile { path: path.to_owned(), content }
     }
 
-    /// The compiled schema, or why there is none.
-    fn schema(&self) -> Result<&UserSchema, &str> {
-        let content = self.content.as_ref().map_err(String::as_str)?;
-        let compile = || UserSchema::read(&content.bytes).map_err(|error| error.message);
-        content.schema.get_or_init(compile).as_ref().map_err(String::as_str)
+    /// The compiled schema, or why there is none. The original gives up the whole run for a file that it cannot
+    /// read as JSON, and fails the claim for one that is no schema.
+    fn schema(&self, row: &Row, code: &'static str) -> Result<&UserSchema, Box<Verdict>> {
+        let told = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
+        let content = match &self.content {
+            Ok(content) => content,
+            Err(reason) => return Err(Box::new(row.clone().broken(code, told(reason)))),
+        };
+        match content.schema.get_or_init(|| UserSchema::read(&content.bytes)) {
+            Ok(schema) => Ok(schema),
+            Err(error) if error.is_json => {
+                let mismatch = Mismatch {
+                    message: told(&error.message),
+                    expected: format!("a JSON Schema in {}", self.path),
+                    actual: "a file that cannot be used".to_owned(),
+                    help: Vec::new(),
+                };
+                Err(Box::new(row.clone().fail(code, mismatch)))
+            }
+            Err(error) => Err(Box::new(row.clone().broken(code, told(&error.message)))),
+        }
     }
 
     /// The text of the file, as far as it is text.
@@ -133,6 +149,7 @@ impl Seen<'_> {
 }
 
 /// A verdict that lacks its answer.
+#[derive(Clone, Debug)]
 struct Row {
     at: Pointer,
     kind: &'static str,

@@ -151,11 +151,9 @@ impl OutputClaim {
 
 fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
     let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
-    let schema = match file.schema() {
+    let schema = match file.schema(&row, "SCHEMA_INVALID") {
         Ok(schema) => schema,
-        Err(reason) => {
-            return row.broken("SCHEMA_INVALID", format!("Schema compilation failed: {}: {reason}", file.path));
-        }
+        Err(verdict) => return *verdict,
     };
     let (None, Some(instance)) = (seen.doubt(), instance) else {
         return row.unknown(seen.doubt().unwrap_or("the output could not be read as JSON"));

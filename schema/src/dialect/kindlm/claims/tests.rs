@@ -200,8 +200,10 @@ fn schemas_of_arguments_work() {
               + {"n":0}
               = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
             pass /toolCalls/1/tool tool_called Tool "refund" called
-            error /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
-              broken.json: /type: "strng" is not valid under any of the schemas listed in the 'anyOf' keyword
+            fail /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
+              TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
+              - a JSON Schema in broken.json
+              + a file that cannot be used
         "#]],
     );
 }

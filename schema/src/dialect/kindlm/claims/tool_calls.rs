@@ -187,9 +187,9 @@ impl ToolCallClaim {
     fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
-        let schema = match file.schema() {
+        let schema = match file.schema(&row, "TOOL_CALL_ARGS_SCHEMA_INVALID") {
             Ok(schema) => schema,
-            Err(reason) => return row.broken("TOOL_CALL_ARGS_SCHEMA_INVALID", format!("{}: {reason}", file.path)),
+            Err(verdict) => return *verdict,
         };
         let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
         let mut doubt = doubt;

@@ -2,9 +2,8 @@
 
 use std::{cell::RefCell, sync::Arc};
 
-use serde_json::Value;
-
 use crate::{
+    check::{schema_file::UserSchema, text::shortened},
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
@@ -53,15 +52,22 @@ fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
             return;
         }
     };
-    match schema_mistake(&content) {
-        None => {}
-        Some(Mistake::Invalid(reason)) => {
-            problems.push(spot.problem(Code::InvalidSchemaFile, format!("`{path}` {reason}")));
+    match examined(&content) {
+        Examined::Invalid(reason) => {
+            problems.push(spot.problem(Code::InvalidSchemaFile, format!("`{path}` cannot be used: {reason}")));
         }
-        Some(Mistake::OtherDraft(draft)) => {
-            let message =
-                format!("`{path}` is written for {draft}: the original program knows draft-07 only, and fails");
-            problems.push(spot.problem(Code::UpstreamDiffers, message));
+        Examined::Valid { draft, unchecked } => {
+            if draft != "draft-07" {
+                let message =
+                    format!("`{path}` is written for {draft}: the original program knows draft-07 only, and fails");
+                problems.push(spot.problem(Code::UpstreamDiffers, message));
+            }
+            for format in unchecked {
+                let message = format!(
+                    "`format: {format}` in `{path}` is not checked, here or in the original program: use a `pattern` instead"
+                );
+                problems.push(spot.problem(Code::NoEffect, message));
+            }
         }
     }
 }
@@ -102,20 +108,18 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
     problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), edits))
 }
 
+/// What a schema file is.
 #[derive(Clone, Debug)]
-enum Mistake {
+enum Examined {
     Invalid(String),
-    OtherDraft(&'static str),
+    Valid { draft: &'static str, unchecked: Vec<String> },
 }
 
-/// A file's content, and what is wrong with it.
-type Answer = (Arc<[u8]>, Option<Mistake>);
-
-/// What is wrong with a schema file. Many tests name the same file, so the last answers are kept.
-fn schema_mistake(content: &Arc<[u8]>) -> Option<Mistake> {
+/// What a schema file is. Many tests name the same file, so the last answers are kept.
+fn examined(content: &Arc<[u8]>) -> Examined {
     const KEPT: usize = 64;
     thread_local! {
-        static ANSWERS: RefCell<Vec<Answer>> = const { RefCell::new(Vec::new()) };
+        static ANSWERS: RefCell<Vec<(Arc<[u8]>, Examined)>> = const { RefCell::new(Vec::new()) };
     }
     ANSWERS.with_borrow_mut(|answers| {
         if let Some((_, answer)) = answers.iter().find(|(known, _)| known == content) {
@@ -130,66 +134,13 @@ fn schema_mistake(content: &Arc<[u8]>) -> Option<Mistake> {
     })
 }
 
-fn examine(content: &[u8]) -> Option<Mistake> {
-    let text = match std::str::from_utf8(content) {
-        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
-        Err(_) => return Some(Mistake::Invalid("is no text".to_owned())),
-    };
-    let schema: Value = match serde_json::from_str(text) {
-        Ok(schema) => schema,
-        Err(error) => return Some(Mistake::Invalid(format!("is no JSON: {error}"))),
-    };
-    if !schema.is_object() {
-        return Some(Mistake::Invalid("is no JSON Schema: a schema is an object".to_owned()));
-    }
-    let draft = schema.get("$schema").and_then(Value::as_str).map_or(Some("draft-07"), draft_of);
-    let valid = match draft {
-        Some("draft-07") => jsonschema::draft7::meta::validate(&schema),
-        Some(_) => jsonschema::meta::validate(&schema),
-        None => return Some(Mistake::OtherDraft("an unknown draft")),
-    };
-    if let Err(error) = valid {
-        return Some(Mistake::Invalid(reason(&error)));
-    }
-    let options = jsonschema::options();
-    let options = if draft == Some("draft-07") { options.with_draft(jsonschema::Draft::Draft7) } else { options };
-    if let Err(error) = options.build(&schema) {
-        return Some(Mistake::Invalid(format!("is no JSON Schema: {error}")));
-    }
-    match draft {
-        Some("draft-07") | None => None,
-        Some(other) => Some(Mistake::OtherDraft(other)),
-    }
-}
-
-/// What the schema of schemas finds wrong, in words.
-fn reason(error: &jsonschema::ValidationError<'_>) -> String {
-    let at = error.instance_path().as_str();
-    let what = match error.kind() {
-        jsonschema::error::ValidationErrorKind::AnyOf { .. } if at.ends_with("/type") => {
-            let found = error.instance();
-            format!(
-                "{found} is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`"
-            )
-        }
-        jsonschema::error::ValidationErrorKind::AnyOf { .. }
-        | jsonschema::error::ValidationErrorKind::OneOfNotValid { .. } => "this value cannot stand here".to_owned(),
-        _ => error.to_string(),
-    };
-    let at = if at.is_empty() { String::new() } else { format!(" at `{at}`") };
-    format!("is no JSON Schema{at}: {what}")
-}
-
-/// The draft that a `$schema` names.
-fn draft_of(address: &str) -> Option<&'static str> {
-    let address = address.trim_end_matches('#').trim_start_matches("https://").trim_start_matches("http://");
-    match address {
-        "json-schema.org/draft-07/schema" => Some("draft-07"),
-        "json-schema.org/draft-04/schema" => Some("draft-04"),
-        "json-schema.org/draft-06/schema" => Some("draft-06"),
-        "json-schema.org/draft/2019-09/schema" => Some("draft 2019-09"),
-        "json-schema.org/draft/2020-12/schema" => Some("draft 2020-12"),
-        _ => None,
+fn examine(content: &[u8]) -> Examined {
+    match UserSchema::read(content) {
+        Ok(schema) => Examined::Valid {
+            draft: schema.draft(),
+            unchecked: schema.unchecked_formats().iter().map(|format| shortened(format, 100)).collect(),
+        },
+        Err(error) => Examined::Invalid(error.message),
     }
 }
 
@@ -208,13 +159,15 @@ mod tests {
 
     #[test]
     fn schemas_are_examined() {
-        let wrong = |text: &str| matches!(examine(text.as_bytes()), Some(Mistake::Invalid(_)));
-        assert!(examine(br#"{ "type": "object" }"#).is_none());
+        let wrong = |text: &str| matches!(examine(text.as_bytes()), Examined::Invalid(_));
+        let object = examine(br#"{ "type": "object", "format": "iri" }"#);
+        assert!(matches!(object, Examined::Valid { draft: "draft-07", unchecked } if unchecked == ["iri"]));
         assert!(wrong("{"));
         assert!(wrong("5"));
         assert!(wrong(r#"{ "type": "objekt" }"#));
         assert!(wrong(r##"{ "$ref": "#/definitions/nope" }"##));
         let other = examine(br#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#);
-        assert!(matches!(other, Some(Mistake::OtherDraft("draft 2020-12"))));
+        assert!(matches!(other, Examined::Valid { draft: "draft 2020-12", .. }));
+        assert!(wrong(r#"{ "$schema": "nonsense" }"#) && wrong(r#"{ "$schema": "" }"#));
     }
 }

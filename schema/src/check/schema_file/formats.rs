@@ -1,0 +1,395 @@
+//! The formats of the original's validator: which there are, and what they take. They are more lenient than the
+//! standards in places (a time zone without a colon) and stricter in others (a host with a dot in an address).
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::check::text::is_space;
+
+/// What a format is about.
+#[derive(Clone, Copy)]
+pub(super) enum Format {
+    /// Texts; all else is valid.
+    Text(fn(&str) -> bool),
+    /// Numbers; all else is valid.
+    Number(fn(f64) -> bool),
+    /// Known, and everything is valid.
+    Anything,
+}
+
+impl Format {
+    /// The format of this name. There are no others in the original: it ignores them.
+    pub(super) fn of(name: &str) -> Option<Format> {
+        Some(match name {
+            "date" => Format::Text(is_date),
+            "time" => Format::Text(|text| is_time(text, true)),
+            "date-time" => Format::Text(|text| is_date_time(text, true)),
+            "iso-time" => Format::Text(|text| is_time(text, false)),
+            "iso-date-time" => Format::Text(|text| is_date_time(text, false)),
+            "duration" => Format::Text(is_duration),
+            "uri" => Format::Text(|text| text.contains(['/', ':']) && matches(&URI, text)),
+            "uri-reference" => Format::Text(|text| matches(&URI_REFERENCE, text)),
+            "uri-template" => Format::Text(|text| matches(&URI_TEMPLATE, text)),
+            "url" => Format::Text(is_url),
+            "email" => Format::Text(|text| matches(&EMAIL, text)),
+            "hostname" => Format::Text(is_hostname),
+            "ipv4" => Format::Text(is_ipv4),
+            "ipv6" => Format::Text(is_ipv6),
+            "regex" => Format::Text(is_pattern),
+            "uuid" => Format::Text(is_uuid),
+            "json-pointer" => Format::Text(is_json_pointer),
+            "json-pointer-uri-fragment" => Format::Text(|text| matches(&POINTER_FRAGMENT, text)),
+            "relative-json-pointer" => Format::Text(is_relative_json_pointer),
+            "byte" => Format::Text(is_base64),
+            "int32" => {
+                Format::Number(|number| number.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(&number))
+            }
+            "int64" => Format::Number(|number| number.fract() == 0.0),
+            "float" | "double" | "password" | "binary" => Format::Anything,
+            _ => return None,
+        })
+    }
+
+    /// Whether a value is as the format says.
+    pub(super) fn takes(self, value: &Value) -> bool {
+        match (self, value) {
+            (Format::Text(check), Value::String(text)) => check(text),
+            (Format::Number(check), Value::Number(number)) => number.as_f64().is_none_or(check),
+            (Format::Text(_) | Format::Number(_) | Format::Anything, _) => true,
+        }
+    }
+}
+
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// A number of exactly so many digits at the beginning, and the rest.
+fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
+    let (number, rest) = text.split_at_checked(count)?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some((number.parse().ok()?, rest))
+}
+
+fn is_date(text: &str) -> bool {
+    let parts = || {
+        let (year, rest) = digits(text, 4)?;
+        let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
+        let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
+        rest.is_empty().then_some((year, month, day))
+    };
+    let Some((year, month, day)) = parts() else { return false };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+/// A time of day, to the second or finer, with a zone. A leap second may stand where it would be in UTC.
+fn is_time(text: &str, needs_zone: bool) -> bool {
+    let parts = || {
+        let (hour, rest) = digits(text, 2)?;
+        let (minute, rest) = digits(rest.strip_prefix(':')?, 2)?;
+        let (second, mut rest) = digits(rest.strip_prefix(':')?, 2)?;
+        if let Some(fraction) = rest.strip_prefix('.') {
+            let end = fraction.find(|it: char| !it.is_ascii_digit()).unwrap_or(fraction.len());
+            if end == 0 {
+                return None;
+            }
+            rest = &fraction[end..];
+        }
+        let zone = match rest {
+            "" => None,
+            "z" | "Z" => Some((0, 0)),
+            _ => {
+                let sign = if rest.starts_with('-') { -1 } else { 1 };
+                let (hours, rest) = digits(rest.strip_prefix(['+', '-'])?, 2)?;
+                let minutes = match rest {
+                    "" => 0,
+                    _ => {
+                        let (minutes, rest) = digits(rest.strip_prefix(':').unwrap_or(rest), 2)?;
+                        if !rest.is_empty() {
+                            return None;
+                        }
+                        minutes
+                    }
+                };
+                Some((sign * hours.cast_signed(), sign * minutes.cast_signed()))
+            }
+        };
+        Some((hour.cast_signed(), minute.cast_signed(), second, zone))
+    };
+    let Some((hour, minute, second, zone)) = parts() else { return false };
+    let (zone_hours, zone_minutes) = zone.unwrap_or_default();
+    if zone_hours.abs() > 23 || zone_minutes.abs() > 59 || needs_zone && zone.is_none() {
+        return false;
+    }
+    if hour <= 23 && minute <= 59 && second < 60 {
+        return true;
+    }
+    let utc_minute = minute - zone_minutes;
+    let utc_hour = hour - zone_hours - i32::from(utc_minute < 0);
+    matches!(utc_hour, 23 | -1) && matches!(utc_minute, 59 | -1) && second < 61
+}
+
+fn is_date_time(text: &str, needs_zone: bool) -> bool {
+    let mut parts = text.split(|it: char| matches!(it, 't' | 'T') || is_space(it));
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(date), Some(time), None) => is_date(date) && is_time(time, needs_zone),
+        _ => false,
+    }
+}
+
+/// `P1Y2M3DT4H5M6S` or `P7W`.
+fn is_duration(text: &str) -> bool {
+    let Some(text) = text.strip_prefix('P').filter(|text| !text.is_empty()) else { return false };
+    let (date, time) = match text.split_once('T') {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let is_weeks = date
+        .strip_suffix('W')
+        .is_some_and(|weeks| !weeks.is_empty() && weeks.bytes().all(|byte| byte.is_ascii_digit()));
+    match time {
+        None => is_weeks || are_parts(date, "YMD"),
+        Some(time) => are_parts(date, "YMD") && !time.is_empty() && are_parts(time, "HMS"),
+    }
+}
+
+/// Numbers, each with its unit, the units in this order.
+fn are_parts(mut text: &str, units: &str) -> bool {
+    let mut units = units.chars();
+    while !text.is_empty() {
+        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(0);
+        let (Some(unit), true) = (text[end..].chars().next(), end > 0) else { return false };
+        if !units.any(|it| it == unit) {
+            return false;
+        }
+        text = &text[end + unit.len_utf8()..];
+    }
+    true
+}
+
+fn is_ipv4(text: &str) -> bool {
+    let mut count = 0;
+    text.split('.').all(|part| {
+        count += 1;
+        is_octet(part)
+    }) && count == 4
+}
+
+/// 0 to 255, without a zero in front.
+fn is_octet(text: &str) -> bool {
+    (1..=3).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'))
+        && text.parse::<u16>().is_ok_and(|number| number <= 255)
+}
+
+/// Eight groups, of which one run of at least one may be left out; the last two may be written as IPv4.
+fn is_ipv6(text: &str) -> bool {
+    let groups = |text: &str, may_end_as_ipv4: bool| -> Option<usize> {
+        if text.is_empty() {
+            return Some(0);
+        }
+        let parts: Vec<&str> = text.split(':').collect();
+        let mut count = 0;
+        for (index, part) in parts.iter().enumerate() {
+            if (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                count += 1;
+            } else if may_end_as_ipv4 && index + 1 == parts.len() && is_ipv4(part) {
+                count += 2;
+            } else {
+                return None;
+            }
+        }
+        Some(count)
+    };
+    match text.split_once("::") {
+        None => !text.is_empty() && groups(text, true) == Some(8),
+        Some((front, back)) => match (groups(front, false), groups(back, true)) {
+            (Some(front), Some(back)) => front + back <= 7,
+            (Some(_) | None, _) => false,
+        },
+    }
+}
+
+fn is_hostname(text: &str) -> bool {
+    let text = text.strip_suffix('.').unwrap_or(text);
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    (1..=253).contains(&text.len()) && text.split('.').all(is_label)
+}
+
+pub(super) fn is_uuid(text: &str) -> bool {
+    let prefix = "urn:uuid:";
+    let bare = match text.split_at_checked(prefix.len()) {
+        Some((front, rest)) if front.eq_ignore_ascii_case(prefix) => rest,
+        Some(_) | None => text,
+    };
+    bare.len() == 36
+        && bare.bytes().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+fn is_json_pointer(text: &str) -> bool {
+    let is_escaped = |step: &str| step.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    text.is_empty() || text.starts_with('/') && is_escaped(text)
+}
+
+fn is_relative_json_pointer(text: &str) -> bool {
+    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || is_json_pointer(rest))
+}
+
+/// Some line of the text is base64 as a whole.
+fn is_base64(text: &str) -> bool {
+    text.split(['\n', '\r', '\u{2028}', '\u{2029}']).any(|line| {
+        let body = line.trim_end_matches('=');
+        let signs = line.len() - body.len();
+        line.len() % 4 == 0
+            && signs <= 2
+            && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+    })
+}
+
+fn is_pattern(text: &str) -> bool {
+    let ends_as_in_perl = text.match_indices("\\Z").any(|(at, _)| at > 0 && !text[..at].ends_with('\\'));
+    !ends_as_in_perl && crate::check::pattern::is_pattern(text)
+}
+
+/// Addresses of the web and of FTP whose host has a dot. Numbers of private networks are none.
+fn is_url(text: &str) -> bool {
+    let scheme = ["http://", "https://", "ftp://"]
+        .into_iter()
+        .find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let Some(rest) = scheme.map(|scheme| &text[scheme.len()..]) else { return false };
+    if rest.contains(is_space) {
+        return false;
+    }
+    let is_host = |host: &str| matches(&URL_NAME, host) || matches(&URL_NUMBER, host) && is_public(host);
+    // Anything may stand before an `@`.
+    is_host(rest) || rest.match_indices('@').any(|(at, _)| at > 0 && is_host(&rest[at + 1..]))
+}
+
+fn is_public(host: &str) -> bool {
+    let mut parts = host.split('.');
+    let first = parts.next().unwrap_or_default();
+    let second = parts.next().unwrap_or_default();
+    let is_private = match first {
+        "10" | "127" => true,
+        "169" => second == "254",
+        "192" => second == "168",
+        "172" => second.len() == 2 && second.parse().is_ok_and(|number: u8| (16..=31).contains(&number)),
+        _ => false,
+    };
+    !is_private
+}
+
+/// What may stand behind the scheme: a host with a path, an absolute path, or a relative one; then a query and a fragment.
+/// Characters that `more` names are taken, too.
+fn behind_scheme(more: &str, optional: &str) -> String {
+    let path = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@{more}]|%[0-9a-f]{{2}})");
+    let after = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@/?{more}]|%[0-9a-f]{{2}})*");
+    let octet = r"(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)";
+    let ipv4 = format!(r"(?:{octet}\.){{3}}{octet}");
+    let group = "[0-9a-f]{1,4}";
+    let last = format!("(?:{group}:{group}|{ipv4})");
+    let mut ipv6 = vec![format!("(?:{group}:){{6}}{last}")];
+    for left in (0..=5).rev() {
+        let front = match 5 - left {
+            0 => String::new(),
+            most => format!("(?:(?:{group}:){{0,{}}}{group})?", most - 1),
+        };
+        let groups = if left == 0 { String::new() } else { format!("(?:{group}:){{{left}}}") };
+        ipv6.push(format!("{front}::{groups}{last}"));
+    }
+    ipv6.push(format!("(?:(?:{group}:){{0,5}}{group})?::{group}"));
+    ipv6.push(format!("(?:(?:{group}:){{0,6}}{group})?::"));
+    let ipv6 = ipv6.join("|");
+    let user = r"(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*";
+    let future = r"[vV][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+";
+    let name = format!(r"(?:[a-z0-9\-._~!$&'()*+,;={more}]|%[0-9a-f]{{2}})*");
+    let authority = format!(r"(?:{user}@)?(?:\[(?:{ipv6}|{future})\]|{ipv4}|{name})(?::[0-9]*)?");
+    let hierarchy = format!(r"(?:/?/{authority}(?:/{path}*)*|/(?:{path}+(?:/{path}*)*)?|{path}+(?:/{path}*)*)");
+    format!(r"{hierarchy}{optional}(?:\?{after})?(?:#{after})?")
+}
+
+/// Case is ignored for ASCII only. The patterns are fixed, and a test compiles each.
+fn compiled(pattern: &str) -> Option<Regex> {
+    let pattern = pattern.replace("a-z", "a-zA-Z").replace("a-f", "a-fA-F");
+    Regex::new(&format!(r"\A(?:{pattern})\z")).ok()
+}
+
+static URI: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled(&format!(r"[a-z][a-z0-9+\-.]*:{}", behind_scheme("", ""))));
+
+static URI_REFERENCE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled(&format!(r"(?:[a-z][a-z0-9+\-.]*:)?{}", behind_scheme("\"", "?"))));
+
+static URI_TEMPLATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let name = r"(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?";
+    compiled(&format!(r#"(?:[^\x00-\x20"'<>%\\^`{{|}}]|%[0-9a-f]{{2}}|\{{[+#./;?&=,!@|]?{name}(?:,{name})*\}})*"#))
+});
+
+static EMAIL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let word = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
+    let label = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
+    compiled(&format!(r"{word}(?:\.{word})*@(?:{label}\.)+{label}"))
+});
+
+static POINTER_FRAGMENT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled(r"#(?:/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*"));
+
+static URL_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let letter = r"a-z\x{a1}-\x{ffff}";
+    let label = format!("(?:[{letter}0-9]+-)*[{letter}0-9]+");
+    compiled(&format!(r"{label}(?:\.{label})*\.[{letter}]{{2,}}{URL_END}"))
+});
+
+static URL_NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let first = "(?:[1-9][0-9]?|1[0-9][0-9]|2[01][0-9]|22[0-3])";
+    let middle = "(?:1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])";
+    let last = "(?:[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-4])";
+    compiled(&format!(r"{first}(?:\.{middle}){{2}}\.{last}{URL_END}"))
+});
+
+const URL_END: &str = "(?::[0-9]{2,5})?(?:/(?s:.)*)?";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Format;
+
+    /// What the original's validator says, taken from it.
+    #[test]
+    fn formats_take_what_the_original_takes() {
+        let recorded: Value = serde_json::from_str(include_str!("formats.json")).unwrap();
+        for (name, answers) in recorded.as_object().unwrap() {
+            let format = Format::of(name).unwrap();
+            for (index, expected) in ["invalid", "valid"].iter().enumerate() {
+                for value in answers[expected].as_array().unwrap() {
+                    assert_eq!(format.takes(value), index == 1, "{name}: {value}");
+                }
+            }
+        }
+        assert!(Format::of("iri").is_none() && Format::of("password").is_some_and(|format| format.takes(&json!(1))));
+    }
+}
