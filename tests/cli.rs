@@ -60,6 +60,42 @@ fn a_place_without_a_suite_is_an_error() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_searched_is_an_error() {
+    let place = Place::empty();
+    place.write("ok/kindlm.yaml", suite("echo hello", GOOD));
+    // Permissions do not bind everybody who runs tests; a path that is too long does.
+    let name = "d".repeat(200);
+    let chain = |root: &str, length: usize| format!("{root}/{}", vec![name.as_str(); length].join("/"));
+    place.write(&format!("{}/kindlm.yaml", chain("inner", 12)), suite("echo hello", "{output: {contains: [bye]}}"));
+    fs::create_dir_all(place.path().join(chain("deep", 12))).unwrap();
+    fs::rename(place.path().join("inner"), place.path().join(chain("deep", 12)).join("inner")).unwrap();
+    for arguments in [&["run"][..], &["check"], &["list"], &["run", "deep"]] {
+        let done = place.run(arguments);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{arguments:?}: {done:?}");
+        assert!(done.stderr.contains("cannot read ") && done.stderr.contains("/inner/ddd"), "{done:?}");
+    }
+    // Whoever knows can leave it out.
+    place.write(".ignore", "/deep\n");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+}
+
+#[test]
+fn what_is_no_file_is_not_taken_for_one() {
+    let place = Place::empty();
+    fs::create_dir_all(place.path().join("d/kindlm.yaml")).unwrap();
+    for path in ["d", "d/kindlm.yaml", "."] {
+        let done = place.run(&["check", path]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains("d/kindlm.yaml is a directory"), "{path}: {done:?}");
+    }
+    place.write("e/other", "");
+    std::os::unix::fs::symlink("nowhere", place.path().join("e/kindlm.yaml")).unwrap();
+    let done = place.run(&["check", "e"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("error[unreadable-file]: cannot read the file: No such file"), "{done:?}");
+}
+
+#[test]
 fn a_suite_under_another_name_is_known_by_what_it_holds() {
     let place = Place::empty();
     place.write("agent.yaml", suite("echo hello", GOOD));
@@ -181,7 +217,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
     assert!(made.success());
     let done = place.run(&["check", "kindlm.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains("not a regular file"), "{done:?}");
+    assert!(done.stdout.contains("error[unreadable-file]") && done.stdout.contains("not a regular file"), "{done:?}");
 }
 
 #[test]

@@ -209,6 +209,9 @@ codes! {
     Syntax = "syntax", Error;
     /// The bytes are not UTF-8, or hold a character that YAML does not allow.
     Encoding = "encoding", Error;
+    /// The file cannot be read: it is missing, a link to nowhere, no regular file, or not ours to read. The sentence holds
+    /// what the system says; check the path and its permissions.
+    UnreadableFile = "unreadable-file", Error;
     /// The same key stands twice in one mapping. Only one of the two can count.
     DuplicateKey = "duplicate-key", Error;
     /// `*name` without an `&name` before it.

@@ -14,8 +14,8 @@ use speclens_schema::{
     validate::validate,
 };
 
-/// No text can show these: they are found in bytes.
-const ELSEWHERE: &[Code] = &[Code::Encoding];
+/// No text can show these: they are found in bytes, or there is no text.
+const ELSEWHERE: &[Code] = &[Code::Encoding, Code::UnreadableFile];
 
 fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);

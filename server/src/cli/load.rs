@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeSet, HashMap},
     env, fs,
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use ignore::WalkBuilder;
 use speclens_runner::report::{SettingsReport, SourceText, SuiteReport};
 use speclens_schema::{
@@ -76,13 +76,7 @@ fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, SpecFile)>> {
     let mut found = Vec::new();
     for path in if paths.is_empty() { &here[..] } else { paths } {
         let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let suites = if metadata.is_dir() { below(path) } else { vec![(path.clone(), kind_of(path)?)] };
-        ensure!(
-            !suites.is_empty(),
-            "no suite in {}: a suite is a file named `kindlm.yaml` that version control does not ignore; `speclens init \
-             kindlm` writes one",
-            if path == Path::new(".") { "this directory".to_owned() } else { path.display().to_string() }
-        );
+        let suites = if metadata.is_dir() { below(path)? } else { vec![(path.clone(), kind_of(path)?)] };
         for (path, file) in suites {
             if seen.insert(fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                 found.push((path, file));
@@ -92,16 +86,59 @@ fn discover(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, SpecFile)>> {
     Ok(found)
 }
 
-/// The suites in a directory, in the order of their paths. What version control ignores is left out.
-fn below(directory: &Path) -> Vec<(PathBuf, SpecFile)> {
-    let walk = WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build();
-    walk.flatten()
-        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
-        .filter_map(|entry| {
-            let file = SpecFile::of_file_name(entry.file_name().to_str()?).filter(|file| file.dialect().is_some())?;
-            Some((entry.into_path(), file))
-        })
-        .collect()
+/// The suites in a directory, in the order of their paths; it is an error that there are none. What version control
+/// ignores is left out. What cannot be looked at may hold a suite that fails, so it is an error too.
+fn below(directory: &Path) -> anyhow::Result<Vec<(PathBuf, SpecFile)>> {
+    let mut found = Vec::new();
+    let mut misnamed = None;
+    for entry in WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // Gone since its directory was listed.
+            Err(error) if error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound) => continue,
+            Err(error) => return Err(unreadable(directory, &error)),
+        };
+        let file = entry.file_name().to_str().and_then(SpecFile::of_file_name);
+        let Some(file) = file.filter(|file| file.dialect().is_some()) else { continue };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            misnamed.get_or_insert_with(|| entry.into_path());
+        } else {
+            found.push((entry.into_path(), file));
+        }
+    }
+    if found.is_empty()
+        && let Some(misnamed) = misnamed
+    {
+        bail!(
+            "{} is a directory: a suite is a file of that name; rename the directory, or name the suites in it",
+            misnamed.display()
+        );
+    }
+    ensure!(
+        !found.is_empty(),
+        "no suite in {}: a suite is a file named `kindlm.yaml` that version control does not ignore; `speclens init \
+         kindlm` writes one",
+        if directory == Path::new(".") { "this directory".to_owned() } else { directory.display().to_string() }
+    );
+    Ok(found)
+}
+
+/// Says which directory could not be searched, and what to do.
+fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
+    let (mut path, mut inner) = (None, error);
+    loop {
+        match inner {
+            ignore::Error::WithPath { path: named, err } => (path, inner) = (Some(named.as_path()), err),
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => inner = err,
+            _ => break,
+        }
+    }
+    let reason = error.io_error().map_or_else(|| inner.to_string(), ToString::to_string);
+    anyhow!(
+        "cannot read {}: {reason}; a suite in it would be overlooked: make it readable, leave it out with a line in \
+         `.ignore`, or name the suites",
+        path.unwrap_or(searched).display()
+    )
 }
 
 /// The format of a file that was named outright: its name tells, else what it holds.
@@ -110,7 +147,10 @@ fn kind_of(path: &Path) -> anyhow::Result<SpecFile> {
     if let Some(file) = named.filter(|file| file.dialect().is_some()) {
         return Ok(file);
     }
-    let (text, _) = read_text(path);
+    let (text, problem) = read_text(path);
+    if let Some(problem) = problem.filter(|problem| problem.code == Code::UnreadableFile) {
+        bail!("{}: {}", path.display(), problem.message);
+    }
     let document = Document::read(&text, ScalarRules::Yaml12);
     if document.root().is_some_and(|root| root.get("kindlm").is_some()) {
         return Ok(SpecFile::KindLm);
@@ -200,7 +240,10 @@ pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
     };
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
-        Err(reason) => return (String::new(), problem(format!("cannot read the file: {reason}"), 0)),
+        Err(reason) => {
+            let message = format!("cannot read the file: {reason}");
+            return (String::new(), Some(Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message)));
+        }
     };
     match String::from_utf8(bytes) {
         Ok(text) => match text.find('\0') {
