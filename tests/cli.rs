@@ -150,6 +150,7 @@ fn wrong_command_lines_are_errors() {
         &["run", "--timeout", "-1"],
         &["run", "--report", "xml"],
         &["run", "--report", "json="],
+        &["run", "--dry-run", "--report", "json"],
         &["run", "--report", "json", "--report", "junit"],
         &["run", "--set", "report.evidence"],
         &["run", "--set", "report.evidence=maybe"],

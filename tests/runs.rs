@@ -132,6 +132,22 @@ fn failing_fast_leaves_the_rest() {
 }
 
 #[test]
+fn failing_fast_still_tells_about_the_suites_that_follow() {
+    let place = Place::empty();
+    place.write("a/kindlm.yaml", suite("echo hello", "{output: {contains: [bye]}}"));
+    place.write("b/kindlm.yaml", suite("touch marker", "{output: {maxLength: 9}}"));
+    let (code, report) = place.report(&["--fail-fast"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(report["suites"][1]["path"], "b/kindlm.yaml");
+    assert_eq!(report["suites"][1]["status"], "skip");
+    assert_eq!(report["suites"][1]["cases"][0]["runs"][0]["error"]["kind"], "failed-fast");
+    assert_eq!((&report["totals"]["cases"], &report["totals"]["skipped"]), (&2.into(), &1.into()));
+    let junit = place.run(&["run", "--fail-fast", "--report", "junit"]).stdout;
+    assert!(junit.contains("b/kindlm.yaml") && junit.contains("<skipped"), "{junit}");
+    assert!(!place.exists("b/marker"));
+}
+
+#[test]
 fn only_what_failed_runs_again() {
     let place = Place::with(&THREE.replace(
         "echo x >> beta, expect: {output: {maxLength: 9}}",

@@ -106,6 +106,11 @@ fn seconds(text: &str) -> Result<u64, String> {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let targets = targets(&args.reports)?;
+    ensure!(
+        !args.dry_run || args.reports.is_empty(),
+        "`--dry-run` runs nothing, so there is nothing to report: leave out `--report`; `speclens list --format json` \
+         lists the tests for programs"
+    );
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
     let mut suites = load::suites(&args.paths, &args.levels.levels()?)?;
@@ -137,12 +142,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let narrowed = args.failed || !args.select.is_empty();
     let quiet = !targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none());
     let mut reports = Vec::new();
+    // The suites after a failure are still reported, as not run.
+    let mut given_up = false;
     for (loaded, cases) in suites.into_iter().zip(chosen) {
         // A suite without a chosen test has no part in this.
         if narrowed && cases.is_empty() && !loaded.report.is_refused() {
             continue;
         }
-        if loaded.report.is_refused() || cancel.is_cancelled() {
+        if loaded.report.is_refused() {
             reports.push(loaded.report);
             continue;
         }
@@ -151,15 +158,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             cases: Some(cases),
             concurrency: concurrency(&loaded, args),
             fail_fast: args.fail_fast,
+            given_up,
         };
         let result = runtime.block_on(run(&loaded, clock, options, cancel.clone(), quiet));
-        let failed = result.failed || result.broken;
+        given_up |= args.fail_fast && (result.failed || result.broken);
         let mut report = loaded.report;
         report.result = Some(result);
         reports.push(report);
-        if args.fail_fast && failed {
-            break;
-        }
     }
     let cancelled = cancel.is_cancelled();
     runtime.shutdown_background();

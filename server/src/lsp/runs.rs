@@ -165,6 +165,7 @@ impl Planned {
             concurrency: workspace.settings.limits.concurrency.map(|limit| self.suite.concurrency.min(limit as usize)),
             cases: Some(cases.clone()),
             fail_fast: false,
+            given_up: false,
         };
         let (events, mut told) = mpsc::unbounded_channel();
         let running = tokio::spawn(run(job, options, cancel, events));
