@@ -143,6 +143,44 @@ fn a_run_shows_progress_and_can_be_cancelled() {
 }
 
 #[test]
+fn no_process_of_a_run_outlives_the_server() {
+    const STUBBORN: &str = "trap '' TERM; echo $$ > pid.$N; while :; do sleep 60; done";
+    let tests: String = (0..8)
+        .map(|index| {
+            format!(
+                "  - {{name: t{index}, command: N={index}; . ./stubborn.sh, expect: {{output: {{contains: [x]}}}}}}\n"
+            )
+        })
+        .collect();
+    let suite =
+        format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{concurrency: 8}}\ntests:\n{tests}");
+    type End<'e> = (&'e str, &'e dyn Fn(&mut Client), i32);
+    let ends: [End<'_>; 6] = [
+        ("end of input", &Client::hang_up, 0),
+        ("exit", &|client| client.notify("exit", Value::Null), 0),
+        ("TERM", &|client| client.signal("TERM"), 130),
+        ("HUP", &|client| client.signal("HUP"), 130),
+        ("INT", &|client| client.signal("INT"), 130),
+        ("QUIT", &|client| client.signal("QUIT"), 130),
+    ];
+    for (name, end, status) in ends {
+        let mut client = Client::start(&[("kindlm.yaml", &suite), ("stubborn.sh", STUBBORN)]);
+        client.open("kindlm.yaml");
+        let uri = client.uri("kindlm.yaml");
+        client.execute("speclens.runFile", json!([{ "uri": uri }]));
+        let pids: Vec<String> = (0..8).map(|index| client.wait_for_line(&format!("pid.{index}"))).collect();
+        end(&mut client);
+        let found = client.exit_status();
+        let listing =
+            std::process::Command::new("ps").args(["-o", "pid=,stat=", "-p", &pids.join(",")]).output().unwrap();
+        let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
+        let left = listing.lines().filter(|line| !line.split_whitespace().nth(1).is_some_and(|it| it.starts_with('Z')));
+        assert_eq!(left.collect::<Vec<_>>(), Vec::<&str>::new(), "{name}");
+        assert_eq!(found, Some(status), "{name}");
+    }
+}
+
+#[test]
 fn running_needs_trust() {
     let mut client = Client::spawn(FILES);
     client.initialize(json!({}), json!({}));

@@ -5,6 +5,7 @@
 mod cases;
 mod cli;
 mod fixing;
+mod processes;
 mod replay;
 mod runs;
 mod secrets;

@@ -2,9 +2,6 @@
 
 use std::{
     fs,
-    io::Read,
-    process::{Command, Stdio},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -238,41 +235,6 @@ fn control_characters_and_long_output_do_no_harm() {
     assert!(done.stdout.len() < 10_000 && done.stdout.contains("--report json"), "{}", done.stdout.len());
     let junit = place.run(&["run", "--report", "junit"]).stdout;
     assert!(!junit.contains('\u{1b}') && !junit.contains('\u{0}'));
-}
-
-#[test]
-fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
-    for signal in ["INT", "TERM"] {
-        let place =
-            Place::with(&suite("echo $$ > pid; sh -c 'echo $$ > inner; sleep 60'", "{output: {contains: [x]}}"));
-        let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let begun = Instant::now();
-        while !(place.exists("inner") && place.read("inner").ends_with('\n')) {
-            assert!(begun.elapsed() < Duration::from_secs(20));
-            thread::yield_now();
-        }
-        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        let mut text = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {text}");
-        assert!(text.contains("cancelled"), "{text}");
-        for name in ["pid", "inner"] {
-            let pid = place.read(name).trim().to_owned();
-            let begun = Instant::now();
-            while is_running(&pid) {
-                assert!(begun.elapsed() < Duration::from_secs(20), "{signal}: {name} survived");
-                thread::yield_now();
-            }
-        }
-    }
-}
-
-/// Whether a process still runs; one that waits to be buried does not.
-fn is_running(pid: &str) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
-    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    !state.is_empty() && !state.starts_with('Z')
 }
 
 #[test]

@@ -109,6 +109,7 @@ impl AbsenceKind {
         match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
             AbsenceKind::Broke(RunErrorKind::Spawn) => "spawn",
+            AbsenceKind::Broke(RunErrorKind::Killed) => "killed",
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
@@ -121,9 +122,9 @@ impl AbsenceKind {
     /// What an attempt without verdicts amounts to.
     pub fn status(self) -> Status {
         match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut | RunErrorKind::Spawn | RunErrorKind::MissingVariable) => {
-                Status::Error
-            }
+            AbsenceKind::Broke(
+                RunErrorKind::TimedOut | RunErrorKind::Spawn | RunErrorKind::Killed | RunErrorKind::MissingVariable,
+            ) => Status::Error,
             AbsenceKind::Broke(RunErrorKind::Cancelled | RunErrorKind::Unsupported)
             | AbsenceKind::NoRecording
             | AbsenceKind::Stale => Status::Unknown,

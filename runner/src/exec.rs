@@ -25,6 +25,7 @@ pub async fn command(
     context: Context,
     directory: &Path,
     limit: usize,
+    background: &process::Background,
     cancel: &CancellationToken,
 ) -> Attempt {
     let script = match &action.expanded {
@@ -32,7 +33,7 @@ pub async fn command(
         Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),
     };
     let timeout = Duration::from_millis(action.timeout_ms);
-    let finished = process::run(process::Command { script, directory, timeout, limit }, cancel).await;
+    let finished = process::run(process::Command { script, directory, timeout, limit }, background, cancel).await;
     let began = finished.exit.is_some();
     let evidence = Evidence {
         context,

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     path::PathBuf,
-    process,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -25,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     clock::Clock,
     event::{Absence, AbsenceKind, CaseResult, Event, Events, Origin, RunResult, SuiteResult},
-    exec::{self, Attempt},
+    exec::{self, Attempt, process},
     recording::{Found, Label, Recordings},
 };
 
@@ -88,6 +87,8 @@ struct Run {
     cancel: CancellationToken,
     /// An attempt failed, and that is to be the end.
     stopped: AtomicBool,
+    /// What the commands left running.
+    background: process::Background,
     /// A recording could not be written, and this was told.
     warned: AtomicBool,
     events: Events,
@@ -111,12 +112,14 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         run_id: new_run_id(),
         cancel,
         stopped: AtomicBool::new(options.given_up),
+        background: process::Background::default(),
         warned: AtomicBool::new(false),
         events,
     });
     run.tell(Event::Started { attempts: units.len() });
     let concurrency = options.concurrency.unwrap_or(suite.concurrency).max(1);
     let mut runs = perform(&run, &units, concurrency).await.into_iter();
+    run.background.end().await;
 
     let mut cases = Vec::with_capacity(selected.len());
     for index in selected {
@@ -253,7 +256,8 @@ impl Run {
     async fn act(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
         let directory = &self.job.directory;
-        let attempt = exec::command(action, context, directory, self.job.output_limit, &self.cancel).await;
+        let attempt =
+            exec::command(action, context, directory, self.job.output_limit, &self.background, &self.cancel).await;
         let key = action.key(self.job.suite.dialect);
         let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
         blocking(unit.clone(), move || run.settle(&case, &unit, key, attempt)).await
@@ -436,7 +440,7 @@ impl Sum {
 
 fn new_run_id() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    format!("{:x}-{:x}", process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+    format!("{:x}-{:x}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Unit {

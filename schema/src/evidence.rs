@@ -68,6 +68,73 @@ pub struct Exit {
     pub signal: Option<i32>,
 }
 
+impl Exit {
+    /// Whether somebody ended the process from outside: these signals are not sent by accidents of its own.
+    pub fn was_killed(self) -> bool {
+        matches!(self.signal, Some(KILL | TERM))
+    }
+
+    /// The exit status as the original tool records it: 1 for any other signal.
+    pub fn recorded_code(self) -> Option<i32> {
+        self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
+    }
+
+    /// How it ended, in words.
+    pub fn sentence(self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("ended with exit status {code}"),
+            (None, Some(signal)) => format!("ended by {}", signal_words(signal)),
+            (None, None) => "ended".to_owned(),
+        }
+    }
+
+    /// What else is worth saying about how it ended: that a signal ended it, or, by the number that shells use for
+    /// it, one of the commands in it.
+    pub fn remark(self) -> Option<String> {
+        match (self.code, self.signal) {
+            (_, Some(_)) => Some(self.sentence()),
+            (Some(code), None) => {
+                let signal = code - 128;
+                FATAL.contains(&signal).then(|| {
+                    let words = signal_words(signal);
+                    format!("ended with exit status {code}, which is how a shell reports a command ended by {words}")
+                })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+const ILL: i32 = 4;
+const ABRT: i32 = 6;
+const FPE: i32 = 8;
+const KILL: i32 = 9;
+const SEGV: i32 = 11;
+const TERM: i32 = 15;
+
+/// The signals after which the work was hardly done.
+const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
+
+/// A signal by its number, and its name where all systems agree on it.
+fn signal_words(signal: i32) -> String {
+    let name = match signal {
+        1 => "HUP",
+        2 => "INT",
+        3 => "QUIT",
+        ILL => "ILL",
+        5 => "TRAP",
+        ABRT => "ABRT",
+        FPE => "FPE",
+        KILL => "KILL",
+        SEGV => "SEGV",
+        13 => "PIPE",
+        14 => "ALRM",
+        TERM => "TERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
 /// A stream as far as it was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
@@ -151,6 +218,8 @@ pub enum RunErrorKind {
     TimedOut,
     /// The process could not be started.
     Spawn,
+    /// Somebody else ended the command by TERM or KILL.
+    Killed,
     /// A template names a variable that has no value.
     MissingVariable,
     /// The run was cancelled.

@@ -17,7 +17,7 @@ use std::{io, process::ExitCode, thread};
 
 use clap::{Parser, Subcommand};
 
-use crate::lsp::STACK_BYTES;
+use crate::lsp::{End, STACK_BYTES};
 
 /// The environment variable that says how much is logged: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -97,7 +97,10 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),
         Command::Trust(args) => trust::perform(&args),
-        Command::Lsp => crate::lsp::serve().map(|()| PASSED),
+        Command::Lsp => crate::lsp::serve().map(|end| match end {
+            End::Client => PASSED,
+            End::Signal => INTERRUPTED,
+        }),
     }
 }
 

@@ -14,5 +14,6 @@ pub mod cli;
 pub mod files;
 pub mod ide;
 pub mod lsp;
+mod signals;
 pub mod trust;
 pub mod workspace;

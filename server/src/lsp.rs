@@ -16,7 +16,7 @@ mod runs;
 mod session;
 mod transport;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
 use speclens_runner::clock::Clock;
@@ -24,7 +24,10 @@ use speclens_schema::problem::Problem;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
 
-use crate::workspace::{self, Workspace};
+use crate::{
+    signals,
+    workspace::{self, Workspace},
+};
 use backend::Backend;
 use session::{Session, Snapshot};
 
@@ -35,8 +38,21 @@ const CONCURRENCY: usize = 4096;
 /// Arguments of tool calls may nest deep, and judging them recurses.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
 
-/// Serves one client over standard input and output until it says `exit` or goes away.
-pub fn serve() -> anyhow::Result<()> {
+/// How long the end waits for runs: commands have a second to comply, and then they are killed.
+const RUNS_END: Duration = Duration::from_millis(1500);
+
+/// How the service came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The client said goodbye, or went away.
+    Client,
+    /// A signal.
+    Signal,
+}
+
+/// Serves one client over standard input and output until it says `exit` or goes away, or a signal ends the service.
+/// No process of a run stays behind.
+pub fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -44,14 +60,14 @@ pub fn serve() -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("the server cannot start its threads")?;
-    runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock));
+    let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
     // A read of standard input may still be waiting for a client that keeps the pipe open.
     runtime.shutdown_background();
-    Ok(())
+    Ok(end)
 }
 
-/// Serves one client over a pair of streams.
-pub async fn serve_over<I, O>(input: I, output: O, clock: Clock)
+/// Serves one client over a pair of streams until it leaves, or something else ends the service.
+pub async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> End
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,
@@ -79,12 +95,20 @@ where
     if let Err(error) = &analysis {
         tracing::error!("the analysis cannot start, so nothing will be checked: {error}");
     }
-    Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY).serve(transport::Guarded::new(service)).await;
+    let server = Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY);
+    let end = tokio::select! {
+        () = server.serve(transport::Guarded::new(service)) => End::Client,
+        () = stop => End::Signal,
+    };
     session.stop();
+    if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
+        tracing::warn!("commands did not end in time: they are killed with the program");
+    }
     sifting.abort();
     // What was answered still has to reach the client, if it reads at all.
-    let _ = tokio::time::timeout(std::time::Duration::from_millis(500), drained).await;
+    let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
     drop(analysis);
+    end
 }
 
 /// What is wrong with the text of a document.

@@ -235,6 +235,26 @@ impl Client {
         }
     }
 
+    /// Sends the server a signal.
+    pub fn signal(&mut self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.process.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for a file of the workspace that holds a whole line.
+    pub fn wait_for_line(&self, name: &str) -> String {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            if let Ok(text) = std::fs::read_to_string(self.path(name))
+                && text.ends_with('\n')
+            {
+                return text.trim().to_owned();
+            }
+            assert!(Instant::now() < end, "{name} never came");
+            std::thread::yield_now();
+        }
+    }
+
     /// Closes the server's input.
     pub fn hang_up(&mut self) {
         self.input = None;

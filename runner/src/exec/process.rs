@@ -2,13 +2,16 @@
 //!
 //! The command gets a process group of its own, so that everything it started can be ended with it. The
 //! deadline is the timer's decision, whatever the command makes of the signal: TERM to the group, a second
-//! to comply, then KILL. What was written until then is kept. No end of a run, be it natural, late,
-//! cancelled or dropped, leaves a process of the group behind. (A process that moves itself into another
-//! session has left the group: it can no longer hang the run, but it is out of reach.)
+//! to comply, then KILL. What was written until then is kept. A background process that has let go of the
+//! output may serve the tests that follow, so it goes on until the [`Background`] of the run ends. No end of
+//! a run, be it natural, late, cancelled or dropped, leaves a process of the group behind, and the [`keeper`]
+//! sees to those of a program that was killed. (A process that moves itself into another session has left
+//! the group: it can no longer hang the run, but it is out of reach.)
 
 use std::{
     io,
     path::Path,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -62,13 +65,37 @@ pub struct Finished {
     pub notes: Vec<String>,
 }
 
+/// What commands that ended well left running in the background: a server, say, that later tests talk to.
+/// Dropping it kills them.
+#[derive(Debug, Default)]
+pub struct Background(Mutex<Vec<group::Group>>);
+
+impl Background {
+    /// Ends everything: TERM, a second to comply, then KILL.
+    pub async fn end(&self) {
+        let groups = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        groups.iter().for_each(group::Group::terminate);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
+            tokio::time::sleep(MOMENT).await;
+        }
+    }
+
+    fn keep(&self, group: group::Group) {
+        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The numbers of those that have ended by themselves may be given to strangers.
+        groups.retain(group::Group::is_running);
+        groups.push(group);
+    }
+}
+
 /// Runs a command to its end. Never fails: what goes wrong is part of the answer.
-pub async fn run(command: Command<'_>, cancel: &CancellationToken) -> Finished {
+pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
         return Finished::failed(RunErrorKind::Cancelled, "cancelled before it began");
     }
     match group::spawn(command) {
-        Ok(child) => attend(command, child, cancel).await,
+        Ok(child) => attend(command, child, background, cancel).await,
         Err(error) => {
             let message = format!("cannot start `sh` in {}: {error}", command.directory.display());
             Finished::failed(RunErrorKind::Spawn, message)
@@ -96,7 +123,12 @@ enum Phase {
     Killed,
 }
 
-async fn attend(command: Command<'_>, mut child: group::Child, cancel: &CancellationToken) -> Finished {
+async fn attend(
+    command: Command<'_>,
+    mut child: group::Child,
+    background: &Background,
+    cancel: &CancellationToken,
+) -> Finished {
     let started = Instant::now();
     let deadline = started + command.timeout;
     let mut stdout = Stream::new(child.stdout(), command.limit);
@@ -149,23 +181,29 @@ async fn attend(command: Command<'_>, mut child: group::Child, cancel: &Cancella
         }
     }
 
+    let ended = Instant::now();
     let held = stdout.is_open() || stderr.is_open();
-    let leftovers = stop.is_none() && !held && child.has_leftovers().await;
+    let killed = exit.flatten().filter(|exit| stop.is_none() && exit.was_killed());
+    let mut notes = Vec::new();
+    if stop.is_none() && !held && killed.is_none() && child.has_leftovers().await {
+        notes.push(
+            "the command left a background process running, which is stopped when the run of the suite ends".to_owned(),
+        );
+        child.release().into_iter().for_each(|group| background.keep(group));
+    }
     child.kill();
     if exit.is_none() {
         // Killed, so this is a matter of moments; a process stuck in the kernel is not waited for.
         exit = tokio::time::timeout(GRACE, child.wait()).await.ok();
     }
-    let mut notes = Vec::new();
-    match stop {
-        None if held => notes.push(
+    if held && stop.is_none() {
+        notes.push(
             "a background process kept the output open after the command had ended; it was not waited for, and stopped"
                 .to_owned(),
-        ),
-        None if leftovers => {
-            notes.push("the command left a background process behind; it was stopped".to_owned());
-        }
-        None | Some(Stop::TimedOut | Stop::Cancelled) => {}
+        );
+    }
+    if let Some(exit) = exit.flatten().filter(|_| stop.is_none() && killed.is_none()) {
+        notes.extend(exit.remark());
     }
     for (name, dropped) in [("standard output", stdout.dropped), ("standard error", stderr.dropped)] {
         if dropped > 0 {
@@ -175,15 +213,24 @@ async fn attend(command: Command<'_>, mut child: group::Child, cancel: &Cancella
             ));
         }
     }
-    let error = stop.map(|stop| match stop {
-        Stop::TimedOut => RunError {
+    let error = match (stop, killed) {
+        (Some(Stop::TimedOut), _) => Some(RunError {
             kind: RunErrorKind::TimedOut,
             message: format!("timed out after {} ms: the command was stopped", command.timeout.as_millis()),
-        },
-        Stop::Cancelled => {
-            RunError { kind: RunErrorKind::Cancelled, message: "cancelled: the command was stopped".to_owned() }
+        }),
+        (Some(Stop::Cancelled), _) => {
+            Some(RunError { kind: RunErrorKind::Cancelled, message: "cancelled: the command was stopped".to_owned() })
         }
-    });
+        (None, Some(exit)) => Some(RunError {
+            kind: RunErrorKind::Killed,
+            message: format!(
+                "{}, which speclens did not send: what the command would still have done is missing; look for what \
+                 sent it, such as a shortage of memory",
+                exit.sentence()
+            ),
+        }),
+        (None, None) => None,
+    };
     // What the process that still holds the pipe would have written is missing.
     let unfinished = stdout.is_open();
     let mut captured = stdout.capture();
@@ -193,7 +240,7 @@ async fn attend(command: Command<'_>, mut child: group::Child, cancel: &Cancella
         stdout: captured,
         stderr: stderr.capture(),
         // Waiting for silence is our time, not the command's.
-        duration: if stop.is_none() && held { last - started } else { started.elapsed() },
+        duration: if stop.is_none() && held { last - started } else { ended - started },
         error,
         notes,
     }
@@ -274,22 +321,37 @@ fn drop_half_character(kept: &mut Vec<u8>) {
 }
 
 #[cfg(unix)]
+mod keeper;
+
+#[cfg(unix)]
 mod group {
     //! Processes as Unix groups them.
 
     use std::{io, os::unix::process::ExitStatusExt, process::Stdio};
 
-    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
     use speclens_schema::evidence::Exit;
     use tokio::process::{ChildStderr, ChildStdout};
 
-    /// A process that leads its group. Dropping it kills the group.
+    use super::keeper;
+
+    /// A process that leads a group.
     pub(super) struct Child {
+        /// Stands first to be dropped first: a leader that is not buried yet keeps the number of its group.
+        group: Option<Group>,
         leader: tokio::process::Child,
-        group: Option<Pid>,
+    }
+
+    /// A group of processes. Dropping it kills what is left of it.
+    #[derive(Debug)]
+    pub(super) struct Group {
+        id: Pid,
+        /// Whether the process that led it was buried: from then on, nobody in the group has its number.
+        leaderless: bool,
     }
 
     pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
+        keeper::prepare();
         let leader = tokio::process::Command::new("sh")
             .arg("-c")
             .arg(command.script)
@@ -300,7 +362,11 @@ mod group {
             .process_group(0)
             .spawn()?;
         let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Child { leader, group })
+        let group = group.map(|id| {
+            keeper::begun(id);
+            Group { id, leaderless: false }
+        });
+        Ok(Child { group, leader })
     }
 
     impl Child {
@@ -315,36 +381,29 @@ mod group {
         /// Waits for the leader. Nothing when the system does not tell how it ended.
         pub(super) async fn wait(&mut self) -> Option<Exit> {
             let status = self.leader.wait().await.ok();
-            // A group that is empty now may give its number to strangers: it is not touched again.
-            if !self.is_alive() {
-                self.group = None;
+            if let Some(group) = &mut self.group {
+                group.leaderless = true;
             }
+            // A group that is empty now may give its number to strangers: it is not touched again.
+            self.group.take_if(|group| !group.is_alive());
             status.map(|status| Exit { code: status.code(), signal: status.signal() })
         }
 
         pub(super) fn terminate(&self) {
-            if let Some(group) = self.group {
-                // A stopped process must be woken to notice.
-                let _ = kill_process_group(group, Signal::TERM);
-                let _ = kill_process_group(group, Signal::CONT);
-            }
+            self.group.iter().for_each(Group::terminate);
         }
 
         /// Kills what is left of the group.
         pub(super) fn kill(&self) {
-            if let Some(group) = self.group {
-                // Twice, for a process that was being born during the first pass.
-                let _ = kill_process_group(group, Signal::KILL);
-                let _ = kill_process_group(group, Signal::KILL);
-            }
+            self.group.iter().for_each(Group::kill);
         }
 
         /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
         /// a moment for it.
         pub(super) async fn has_leftovers(&self) -> bool {
-            let Some(group) = self.group.filter(|_| self.is_alive()) else { return false };
+            let Some(group) = &self.group else { return false };
             for _ in 0..20 {
-                if !has_running(group) {
+                if !group.is_running() {
                     return false;
                 }
                 tokio::time::sleep(super::MOMENT).await;
@@ -352,14 +411,46 @@ mod group {
             true
         }
 
-        fn is_alive(&self) -> bool {
-            self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+        /// Hands over what is left of the group.
+        pub(super) fn release(&mut self) -> Option<Group> {
+            self.group.take()
         }
     }
 
-    impl Drop for Child {
+    impl Group {
+        pub(super) fn terminate(&self) {
+            if self.is_alive() {
+                // A stopped process must be woken to notice.
+                let _ = kill_process_group(self.id, Signal::TERM);
+                let _ = kill_process_group(self.id, Signal::CONT);
+            }
+        }
+
+        fn kill(&self) {
+            if self.is_alive() {
+                // Twice, for a process that was being born during the first pass.
+                let _ = kill_process_group(self.id, Signal::KILL);
+                let _ = kill_process_group(self.id, Signal::KILL);
+            }
+        }
+
+        /// Whether anything of the group is left, be it only waiting to be buried.
+        fn is_alive(&self) -> bool {
+            // A process with the number of a buried leader is a stranger, and so is its group.
+            let reused = self.leaderless && test_kill_process(self.id) != Err(rustix::io::Errno::SRCH);
+            !reused && test_kill_process_group(self.id).is_ok()
+        }
+
+        /// Whether anything of the group runs.
+        pub(super) fn is_running(&self) -> bool {
+            self.is_alive() && has_running(self.id)
+        }
+    }
+
+    impl Drop for Group {
         fn drop(&mut self) {
             self.kill();
+            keeper::over(self.id);
         }
     }
 
@@ -393,6 +484,19 @@ mod group {
 
     pub(super) enum Child {}
 
+    #[derive(Debug)]
+    pub(super) enum Group {}
+
+    impl Group {
+        pub(super) fn terminate(&self) {
+            match *self {}
+        }
+
+        pub(super) fn is_running(&self) -> bool {
+            match *self {}
+        }
+    }
+
     pub(super) fn spawn(_: super::Command<'_>) -> io::Result<Child> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported on Linux and macOS only"))
     }
@@ -419,6 +523,10 @@ mod group {
         }
 
         pub(super) async fn has_leftovers(&self) -> bool {
+            match *self {}
+        }
+
+        pub(super) fn release(&mut self) -> Option<Group> {
             match *self {}
         }
     }

@@ -8,7 +8,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Rende
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
     document::Pointer,
-    evidence::{Evidence, Exit},
+    evidence::{Evidence, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
     suite::Case,
@@ -176,7 +176,9 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         case.name.clone()
     };
     if let Some(absence) = &run.absence {
-        if absence.kind == AbsenceKind::FailedFast {
+        // What never began has nothing to show; the line of the test says so.
+        let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_none();
+        if absence.kind == AbsenceKind::FailedFast || never_began {
             return;
         }
         let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
@@ -255,7 +257,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     if let Some(exit) = evidence.exit
         && exit.code != Some(0)
     {
-        elements.push(note("command", &ending(exit)));
+        elements.push(note("command", &exit.sentence()));
     }
     if let Some(stdout) = evidence.stdout.as_ref().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
         elements.push(note("output so far", &tail(&stdout.text)));
@@ -264,14 +266,6 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
         elements.push(note("standard error", &tail(&stderr.text)));
     }
     elements
-}
-
-fn ending(exit: Exit) -> String {
-    match (exit.code, exit.signal) {
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(signal)) => format!("ended by signal {signal}"),
-        (None, None) => "ended".to_owned(),
-    }
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use speclens_schema::{
     dialect::{Dialect, GateOutcome},
     document::{Encoding, Lines, Pointer},
-    evidence::{Evidence, ToolCall, Usage},
+    evidence::{Evidence, Exit, ToolCall, Usage},
     judge::Judged,
     mask::{shown, shown_value},
     problem::{Problem, Severity},
@@ -171,7 +171,7 @@ enum RecordingState {
 /// Why there are no verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
-    /// `timed-out`, `spawn`, `missing-variable`, `cancelled`, `unsupported`, `no-recording`, `stale` or
+    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `no-recording`, `stale` or
     /// `failed-fast`.
     kind: String,
     /// What happened and what to do.
@@ -224,8 +224,12 @@ struct EvidenceEntry {
     tool_calls: Vec<ToolCallEntry>,
     /// The commands that ran, placeholders filled.
     commands: Vec<String>,
-    /// The exit status; null when a signal ended the command, or nothing ran.
+    /// The exit status; null when nothing ran, or TERM or KILL ended the command. Another signal counts as 1, as the
+    /// original tool has it.
     exit_code: Option<i32>,
+    /// The signal that ended the command; absent when it returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
     /// Standard output.
     stdout: Option<String>,
     /// Standard error.
@@ -453,7 +457,8 @@ impl EvidenceEntry {
             output_json: output.and_then(|output| output.json.as_ref().map(shown_value)),
             tool_calls: output.into_iter().flat_map(|output| &output.tool_calls).map(ToolCallEntry::of).collect(),
             commands: evidence.command.iter().cloned().collect(),
-            exit_code: evidence.exit.and_then(|exit| exit.code),
+            exit_code: evidence.exit.and_then(Exit::recorded_code),
+            signal: evidence.exit.and_then(|exit| exit.signal),
             stdout: evidence.stdout.as_ref().map(|capture| capture.text.clone()),
             stderr: evidence.stderr.as_ref().map(|capture| capture.text.clone()),
             usage: evidence.usage.map(UsageEntry::of),

@@ -17,6 +17,8 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::signals;
+
 use super::{BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, levels, load, load::Loaded, output, select};
 
 mod dry;
@@ -122,7 +124,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         .build()
         .context("cannot start")?;
     let cancel = CancellationToken::new();
-    runtime.spawn(cancel_on_signal(cancel.clone()));
+    let token = cancel.clone();
+    runtime.spawn(async move {
+        signals::ending().await;
+        token.cancel();
+    });
     if args.failed {
         for (loaded, cases) in suites.iter().zip(&mut chosen) {
             let failing = runtime.block_on(failing(loaded, clock, cases));
@@ -291,31 +297,4 @@ fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
     } else {
         PASSED
     }
-}
-
-/// Waits for the person, or the system, to end the run.
-async fn cancel_on_signal(cancel: CancellationToken) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let mut waits = tokio::task::JoinSet::new();
-        for kind in kinds {
-            match signal(kind) {
-                Ok(mut stream) => {
-                    waits.spawn(async move { stream.recv().await });
-                }
-                Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
-            }
-        }
-        // The end of the program ends the waiting too, which is no signal.
-        if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
-            return;
-        }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        return;
-    }
-    cancel.cancel();
 }

@@ -21,7 +21,7 @@ pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged
     if let Some(exit) = &evidence.exit {
         match (exit.code, exit.signal) {
             (Some(code), _) => text.push_str(&format!("exit status: {code}\n")),
-            (None, Some(signal)) => text.push_str(&format!("ended by signal {signal}\n")),
+            (None, Some(_)) => text.push_str(&format!("{}\n", exit.sentence())),
             (None, None) => {}
         }
     }

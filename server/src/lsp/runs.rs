@@ -78,6 +78,9 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
     let token = CancellationToken::new();
     let (number, progress) = {
         let mut state = session.state();
+        if state.stopping {
+            return Err(because("the server is about to end"));
+        }
         let number = state.next_run;
         state.next_run += 1;
         let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
@@ -168,7 +171,11 @@ impl Planned {
             given_up: false,
         };
         let (events, mut told) = mpsc::unbounded_channel();
-        let running = tokio::spawn(run(job, options, cancel, events));
+        let act = self.session.acting.begin();
+        let running = tokio::spawn(async move {
+            let _act = act;
+            run(job, options, cancel, events).await;
+        });
         let mut listener =
             Listener { planned: &self, shows_progress, attempts: 0, done: 0, passed: 0, under_way: Vec::new() };
         while let Some(event) = told.recv().await {

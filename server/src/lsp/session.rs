@@ -9,6 +9,7 @@ use std::{
 
 use speclens_runner::clock::Clock;
 use speclens_schema::{analysis::Analyzer, dialect::Dialect, document::Document, json_schema::SpecFile};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::{Client, gen_lsp_types as lsp};
 
@@ -25,6 +26,8 @@ pub(super) struct Session {
     pub client: Client,
     /// What time it is, for recordings.
     pub clock: Clock,
+    /// The runs whose processes may be alive.
+    pub acting: Acting,
     state: Mutex<State>,
     /// Rung when there is something to analyse.
     bell: Condvar,
@@ -46,7 +49,34 @@ pub(super) struct State {
     pub openings: u64,
     /// Documents that wait to be analysed.
     waiting: BTreeSet<String>,
-    stopping: bool,
+    /// The server is about to end: nothing begins any more.
+    pub stopping: bool,
+}
+
+/// Counts the runs that act.
+pub(super) struct Acting(watch::Sender<usize>);
+
+/// One of them. It no longer counts when this is dropped.
+pub(super) struct Act(watch::Sender<usize>);
+
+impl Acting {
+    /// A run begins to act.
+    pub(super) fn begin(&self) -> Act {
+        self.0.send_modify(|count| *count += 1);
+        Act(self.0.clone())
+    }
+
+    /// Waits until no run acts.
+    pub(super) async fn ended(&self) {
+        // The sender is ours, so this cannot fail.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for Act {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
 }
 
 /// A run under way.
@@ -131,7 +161,7 @@ impl Session {
             waiting: BTreeSet::new(),
             stopping: false,
         };
-        Session { client, clock, state: Mutex::new(state), bell: Condvar::new() }
+        Session { client, clock, acting: Acting(watch::Sender::new(0)), state: Mutex::new(state), bell: Condvar::new() }
     }
 
     /// The state. A handler that panicked while it held the lock leaves it usable.

@@ -12,7 +12,7 @@ use speclens_schema::evidence::{Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Command, Finished, run};
+use super::{Background, Command, Finished, run};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ fn directory() -> TempDir {
 
 async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
     let command = Command { script, directory, timeout: Duration::from_millis(timeout_ms), limit: LIMIT };
-    run(command, &CancellationToken::new()).await
+    run(command, &Background::default(), &CancellationToken::new()).await
 }
 
 /// The process whose id stands in a file, once the file has it.
@@ -71,7 +71,9 @@ async fn a_command_leaves_its_output_and_status() {
 async fn a_signal_is_not_a_timeout() {
     let finished = run_in(directory().path(), 20_000, "kill -TERM $$").await;
     assert_eq!(finished.exit, Some(Exit { code: None, signal: Some(15) }));
-    assert_eq!(finished.error, None);
+    assert_eq!(finished.error.unwrap().kind, RunErrorKind::Killed);
+    let finished = run_in(directory().path(), 20_000, "kill -ABRT $$").await;
+    assert_eq!((finished.error, finished.notes), (None, vec!["ended by signal 6 (ABRT)".to_owned()]));
 }
 
 #[tokio::test]
@@ -151,12 +153,31 @@ async fn a_process_that_left_the_group_hangs_nothing() {
 }
 
 #[tokio::test]
-async fn a_silent_leftover_does_not_survive() {
+async fn a_silent_leftover_goes_on_until_the_background_ends() {
     let directory = directory();
-    let finished = run_in(directory.path(), 20_000, "sleep 50 >/dev/null 2>&1 & echo $! > pid").await;
+    let background = Background::default();
+    let leave = |name: &str| {
+        let script = format!("sh -c 'echo $$ > {name}; exec sleep 50' >/dev/null 2>&1 &");
+        let (directory, background) = (directory.path(), &background);
+        async move {
+            let timeout = Duration::from_secs(20);
+            let command = Command { script: &script, directory, timeout, limit: LIMIT };
+            run(command, background, &CancellationToken::new()).await
+        }
+    };
+    let finished = leave("pid").await;
     assert_eq!(finished.error, None);
-    assert_eq!(finished.notes, ["the command left a background process behind; it was stopped"]);
-    assert_gone(pid_in(directory.path().join("pid")).await).await;
+    assert!(finished.notes[0].contains("left a background process running"), "{:?}", finished.notes);
+    let first = pid_in(directory.path().join("pid")).await;
+    assert!(runs(first));
+    background.end().await;
+    assert!(!runs(first));
+    // Dropping does the same without waiting.
+    leave("other").await;
+    let other = pid_in(directory.path().join("other")).await;
+    assert!(runs(other));
+    drop(background);
+    assert_gone(other).await;
 }
 
 #[tokio::test]
@@ -176,7 +197,7 @@ async fn a_character_at_the_limit_is_not_cut_in_two() {
     for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
         let command =
             Command { script: "printf 'a€b'", directory: directory.path(), timeout: Duration::from_secs(20), limit };
-        let finished = run(command, &CancellationToken::new()).await;
+        let finished = run(command, &Background::default(), &CancellationToken::new()).await;
         assert_eq!((finished.stdout.text.as_str(), finished.stdout.cut), (expected, true), "limit {limit}");
     }
 }
@@ -198,7 +219,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
                 timeout: Duration::from_secs(60),
                 limit: 1024 * 1024,
             };
-            run(command, &cancel).await
+            run(command, &Background::default(), &cancel).await
         });
     }
     let mut processes = Vec::new();
@@ -231,7 +252,8 @@ async fn a_run_that_is_dropped_leaves_nothing_behind() {
             timeout: Duration::from_secs(60),
             limit: LIMIT,
         };
-        let run = run(command, &cancel);
+        let background = Background::default();
+        let run = run(command, &background, &cancel);
         tokio::select! {
             _ = run => panic!("it cannot end by itself"),
             pid = pid_in(directory.path().join("pid")) => pid,
@@ -247,7 +269,7 @@ async fn what_is_cancelled_before_it_begins_does_not_begin() {
     cancel.cancel();
     let command =
         Command { script: "touch marker", directory: directory.path(), timeout: Duration::from_secs(20), limit: LIMIT };
-    let finished = run(command, &cancel).await;
+    let finished = run(command, &Background::default(), &cancel).await;
     assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
     assert!(!directory.path().join("marker").exists());
 }

@@ -1,0 +1,162 @@
+//! The processes of a run: how they end, what they leave running, and what happens to them when the program ends.
+
+use std::{
+    io::Read,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::support::{Place, suite};
+
+fn run_of(report: &Value, case: usize) -> &Value {
+    &report["suites"][0]["cases"][case]["runs"][0]
+}
+
+#[test]
+fn an_accident_of_the_command_is_recorded_and_noted() {
+    let place = Place::with(&suite("echo half; kill -s SEGV $$", "{output: {notContains: [x]}}"));
+    for (arguments, origin) in [(&[][..], "fresh"), (&["--recorded"], "replayed")] {
+        let (code, report) = place.report(arguments);
+        let run = run_of(&report, 0);
+        assert_eq!((code, &run["status"], &run["recording"]), (Some(0), &"pass".into(), &origin.into()), "{report}");
+        assert_eq!((&run["evidence"]["exit_code"], &run["evidence"]["signal"]), (&1.into(), &11.into()));
+        assert_eq!(run["notes"][0], "ended by signal 11 (SEGV)");
+    }
+    let done = place.run(&["run"]);
+    assert!(done.stdout.contains("ended by signal 11 (SEGV)"), "{done:?}");
+}
+
+#[test]
+fn a_command_that_was_killed_is_a_broken_run() {
+    for (signal, words) in [("KILL", "signal 9 (KILL)"), ("TERM", "signal 15 (TERM)")] {
+        let script = format!("echo half; kill -s {signal} $$");
+        let place = Place::with(&suite(&script, "{output: {notContains: [x]}}"));
+        for arguments in [&[][..], &["--recorded"]] {
+            let (code, report) = place.report(arguments);
+            let run = run_of(&report, 0);
+            assert_eq!((code, &run["error"]["kind"]), (Some(3), &"killed".into()), "{report}");
+            assert!(run["error"]["message"].as_str().unwrap().contains(words), "{report}");
+            assert_eq!((&run["evidence"]["stdout"], &run["verdicts"]), (&"half\n".into(), &Value::Array(Vec::new())));
+        }
+    }
+}
+
+#[test]
+fn a_shell_that_reports_a_killed_command_is_noted() {
+    let place = Place::with(&suite("sh -c 'kill -s KILL $$'; exit $?", "{output: {notContains: [x]}}"));
+    let (_, report) = place.report(&[]);
+    assert_eq!(run_of(&report, 0)["evidence"]["exit_code"], 137);
+    assert!(run_of(&report, 0)["notes"][0].as_str().unwrap().contains("signal 9 (KILL)"), "{report}");
+}
+
+#[test]
+fn a_server_that_one_test_starts_serves_the_next_and_ends_with_the_run() {
+    let place = Place::with(
+        "kindlm: 1
+project: demo
+suite: {name: demo}
+defaults: {concurrency: 1, timeoutMs: 20000}
+tests:
+  - {name: starts, command: 'sh serve.sh > log 2>&1 & echo up', expect: {output: {contains: [up]}}}
+  - {name: asks, command: 'touch ask; while [ ! -s answer ]; do :; done; cat answer', expect: {output: {contains: [yes]}}}
+",
+    );
+    place.write(
+        "serve.sh",
+        "echo $$ > pid; while :; do if [ -e ask ]; then echo yes > draft; mv draft answer; rm ask; fi; done\n",
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(run_of(&report, 0)["notes"][0].as_str().unwrap().contains("background process running"), "{report}");
+    assert_gone(&place, &["pid"]);
+}
+
+#[test]
+fn a_killed_program_leaves_no_process() {
+    // When the second test runs, the watcher knows of what the first one left.
+    let place = Place::with(
+        "kindlm: 1
+project: demo
+suite: {name: demo}
+defaults: {concurrency: 1}
+tests:
+  - {name: leaves, command: sh stubborn.sh > /dev/null 2>&1 &, expect: {output: {maxLength: 9}}}
+  - {name: waits, command: echo up > second; sleep 2, expect: {output: {maxLength: 9}}}
+",
+    );
+    place.write("stubborn.sh", "trap '' TERM HUP INT; (sleep 60 & echo $! > inner; wait) & echo $$ > pid; wait\n");
+    let mut child = place.program(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&place, "pid");
+    wait_for(&place, "inner");
+    wait_for(&place, "second");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_gone(&place, &["pid", "inner"]);
+}
+
+#[test]
+fn what_a_signal_kept_from_running_is_not_reported_as_passed() {
+    let place = Place::empty();
+    place.write("a/kindlm.yaml", suite("echo $$ > ../pid; sleep 60", "{output: {contains: [x]}}"));
+    place.write("b/kindlm.yaml", suite("echo b", "{output: {contains: [b]}}"));
+    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    wait_for(&place, "pid");
+    send("TERM", child.id());
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["suites"][1]["status"], "unknown", "{report}");
+    assert_eq!((&report["totals"]["cases"], &report["totals"]["unknown"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
+        let place =
+            Place::with(&suite("echo $$ > pid; sh -c 'echo $$ > inner; sleep 60'", "{output: {contains: [x]}}"));
+        let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for(&place, "inner");
+        send(signal, child.id());
+        let mut text = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {text}");
+        assert!(text.contains("cancelled"), "{text}");
+        assert_gone(&place, &["pid", "inner"]);
+    }
+}
+
+/// Whether a process still runs; one that waits to be buried does not.
+fn is_running(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+fn send(signal: &str, process: u32) {
+    assert!(Command::new("kill").args(["-s", signal, &process.to_string()]).status().unwrap().success());
+}
+
+/// Waits for a file that ends with a line end.
+fn wait_for(place: &Place, name: &str) {
+    let begun = Instant::now();
+    while !(place.exists(name) && place.read(name).ends_with('\n')) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{name} never came");
+        thread::yield_now();
+    }
+}
+
+/// Waits until the processes whose numbers stand in these files have ended.
+fn assert_gone(place: &Place, names: &[&str]) {
+    for name in names {
+        let pid = place.read(name).trim().to_owned();
+        let begun = Instant::now();
+        while is_running(&pid) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{name} survived");
+            thread::yield_now();
+        }
+    }
+}
