@@ -47,6 +47,80 @@ fn a_changed_act_makes_the_recording_stale() {
 }
 
 #[test]
+fn a_script_elsewhere_in_the_workspace_counts() {
+    let expect = "{output: {contains: [hello]}}";
+    let place = Place::empty();
+    place.write("speclens.yaml", "");
+    let absolute = format!("sh {}", place.path().join("run.sh").display());
+    for command in ["sh ../run.sh", absolute.as_str()] {
+        place.write("suite/kindlm.yaml", suite(command, expect));
+        place.write("run.sh", "echo hello\n");
+        assert_eq!(place.run(&["run"]).code, Some(0));
+        let (code, report) = place.report(&["--recorded"]);
+        assert_eq!(code, Some(0), "{report}");
+        assert!(run_of(&report)["notes"].is_null(), "{report}");
+        place.write("run.sh", "echo bye\n");
+        let (code, report) = place.report(&["--recorded"]);
+        assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"stale".into()));
+    }
+}
+
+#[test]
+fn a_script_outside_the_workspace_is_marked() {
+    let elsewhere = Place::empty();
+    elsewhere.write("run.sh", "echo hello\n");
+    let script = elsewhere.path().join("run.sh");
+    let command = format!("/bin/sh {} > /dev/null", script.display());
+    let place = Place::with(&suite(&command, "{output: {maxLength: 9}}"));
+    for arguments in [&[][..], &["--recorded"]] {
+        let (code, report) = place.report(arguments);
+        let notes = run_of(&report)["notes"].as_array().unwrap();
+        let note = format!("`{}` lies outside the workspace", script.display());
+        assert!(notes.len() == 1 && notes[0].as_str().unwrap().starts_with(&note), "{report}");
+        assert_eq!(code, Some(0));
+    }
+}
+
+#[test]
+fn what_a_command_writes_does_not_make_its_recording_stale() {
+    let place = Place::with(&suite("sh make.sh -o out.txt", "{output: {contains: [hello]}}"));
+    place.write("make.sh", "echo x >> count; cp count $2; echo hello\n");
+    for noted in [false, true, true] {
+        let (code, report) = place.report(&[]);
+        assert_eq!(code, Some(0), "{report}");
+        assert_eq!(!run_of(&report)["notes"].is_null(), noted, "{report}");
+        assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+    }
+    place.write("out.txt", "edited");
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(3));
+}
+
+#[test]
+fn an_input_that_changes_during_the_run_leaves_a_stale_recording() {
+    let place = Place::with(&suite("sh work.sh state.txt", "{output: {contains: [hello]}}"));
+    place.write("work.sh", "echo x >> $1; echo hello\n");
+    place.write("state.txt", "");
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(0));
+    assert!(run_of(&report)["notes"][0].as_str().unwrap().starts_with("`state.txt` changed while"), "{report}");
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"stale".into()));
+}
+
+#[test]
+fn an_input_that_an_earlier_test_writes_is_the_one_that_is_recorded() {
+    let text = suite("echo x >> data.txt; echo hello", "{output: {contains: [hello]}}");
+    let second =
+        "  - {name: second, command: cat data.txt, expect: {output: {contains: [x]}}}\ndefaults: {concurrency: 1}\n";
+    let place = Place::with(&format!("{text}{second}"));
+    for _ in 0..2 {
+        assert_eq!(place.run(&["run"]).code, Some(0));
+        let (_, report) = place.report(&["--recorded"]);
+        assert_eq!(report["suites"][0]["cases"][1]["status"], "pass", "{report}");
+    }
+}
+
+#[test]
 fn without_a_recording_nothing_is_known() {
     let place = Place::with(&suite("touch marker", "{output: {maxLength: 5}}"));
     let (code, report) = place.report(&["--recorded"]);

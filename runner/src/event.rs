@@ -62,6 +62,8 @@ pub struct RunResult {
     pub verdicts: Vec<Judged>,
     /// What was observed, secrets masked.
     pub evidence: Option<Arc<Evidence>>,
+    /// What was done, as recordings name it; nothing where nothing was.
+    pub key: Option<String>,
     /// Where the evidence came from.
     pub origin: Origin,
     /// What else is worth knowing: cut output, processes left behind.

@@ -1,5 +1,6 @@
 //! Performs one action and brings back the evidence.
 
+pub mod inputs;
 pub mod process;
 
 use std::{path::Path, time::Duration};

@@ -16,6 +16,7 @@
 pub mod clock;
 pub mod event;
 pub mod exec;
+pub mod files;
 pub mod recording;
 pub mod report;
 pub mod run;

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     clock::Clock,
     event::{Absence, AbsenceKind, CaseResult, Event, Events, Origin, RunResult, SuiteResult},
-    exec::{self, Attempt, process},
+    exec::{self, Attempt, inputs::Inputs, process},
     recording::{Found, Label, Recordings},
 };
 
@@ -256,11 +256,18 @@ impl Run {
     async fn act(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
         let directory = &self.job.directory;
+        let inputs = Inputs::before(self.job.suite.dialect, action, directory).await;
         let attempt =
             exec::command(action, context, directory, self.job.output_limit, &self.background, &self.cancel).await;
-        let key = action.key(self.job.suite.dialect);
-        let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        blocking(unit.clone(), move || run.settle(&case, &unit, key, attempt)).await
+        let (run, case, unit, action) = (Arc::clone(self), Arc::clone(case), unit.clone(), action.clone());
+        blocking(unit.clone(), move || {
+            let mut attempt = attempt;
+            let (inputs, notes) = inputs.after();
+            attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
+            let key = action.key_with(run.job.suite.dialect, &inputs);
+            run.settle(&case, &unit, key, attempt)
+        })
+        .await
     }
 
     fn settle(&self, case: &Case, unit: &Unit, key: String, attempt: Attempt) -> RunResult {
@@ -268,10 +275,10 @@ impl Run {
         self.job.suite.dialect.mask(&mut evidence, &self.job.secrets);
         // A run that was cancelled says nothing about the action.
         let cancelled = evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled);
-        let recorded = !cancelled && self.record(unit, case, key, &evidence, &notes);
+        let recorded = !cancelled && self.record(unit, case, key.clone(), &evidence, &notes);
         self.job.suite.dialect.interpret(&mut evidence);
         let origin = if recorded { Origin::Recorded } else { Origin::Observed };
-        self.judged(case, unit, evidence, origin, notes)
+        RunResult { key: Some(key), ..self.judged(case, unit, evidence, origin, notes) }
     }
 
     /// Writes a recording. That it cannot be written is told once, and changes no result.
@@ -315,7 +322,10 @@ impl Run {
                 (Found::Fresh(_) | Found::None, _) => None,
             };
             match recording {
-                Some(recording) => run.judged(&case, &unit, recording.evidence, Origin::Replayed, recording.notes),
+                Some(recording) => RunResult {
+                    key: Some(key),
+                    ..run.judged(&case, &unit, recording.evidence, Origin::Replayed, recording.notes)
+                },
                 None => RunResult::absent(&unit, AbsenceKind::NoRecording, "no recording: run it first"),
             }
         })
@@ -343,6 +353,7 @@ impl Run {
             absence,
             verdicts,
             evidence: Some(Arc::new(evidence)),
+            key: None,
             origin,
             notes,
         }
@@ -458,6 +469,7 @@ impl RunResult {
             absence: Some(Absence { kind, message: message.to_owned() }),
             verdicts: Vec::new(),
             evidence: None,
+            key: None,
             origin: Origin::Nowhere,
             notes: Vec::new(),
         }

@@ -4,11 +4,14 @@ pub mod clawspec;
 pub mod cli_bench;
 pub mod kindlm;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
     evidence::{Concealed, Evidence, Usage},
+    files::Files,
     mask::Secrets,
     verdict::{Status, Verdict},
 };
@@ -92,6 +95,30 @@ impl Dialect {
         match self {
             Dialect::KindLm => kindlm::lower::placeholders(template).collect(),
             Dialect::CliBench | Dialect::ClawSpec => Vec::new(),
+        }
+    }
+
+    /// The files that a command names, each with a digest of its content.
+    pub fn inputs_of(self, command: &str, files: &dyn Files) -> BTreeMap<String, String> {
+        match self {
+            Dialect::KindLm => kindlm::lower::inputs_of(command, files),
+            Dialect::CliBench | Dialect::ClawSpec => BTreeMap::new(),
+        }
+    }
+
+    /// The paths in a command that it probably writes to.
+    pub fn outputs_of(self, command: &str) -> BTreeSet<String> {
+        match self {
+            Dialect::KindLm => kindlm::lower::outputs_of(command),
+            Dialect::CliBench | Dialect::ClawSpec => BTreeSet::new(),
+        }
+    }
+
+    /// The paths in a command that lead out of the suite's directory.
+    pub fn outsiders_of(self, command: &str) -> BTreeSet<String> {
+        match self {
+            Dialect::KindLm => kindlm::lower::outsiders_of(command),
+            Dialect::CliBench | Dialect::ClawSpec => BTreeSet::new(),
         }
     }
 

@@ -21,6 +21,11 @@ pub trait Files: Send + Sync {
     fn kind(&self, path: &str) -> Option<FileKind>;
     /// The content of a file, or why it cannot be read.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
+    /// The content of a file outside the directory, at an absolute path or one that begins with `..`. Nothing when there is
+    /// none, or it lies outside the workspace: what stands there is not ours to read.
+    fn read_beyond(&self, _path: &str) -> Option<Arc<[u8]>> {
+        None
+    }
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
     /// The path of the document itself; empty for one that is not saved.

@@ -214,6 +214,11 @@ impl CommandAction {
     /// What a recording of this action is found by: what is done, with which values and which files. The same text for
     /// the same act, wherever it stands and whatever is claimed about it.
     pub fn key(&self, dialect: Dialect) -> String {
+        self.key_with(dialect, &self.inputs)
+    }
+
+    /// The same, with other files than those that were there when the suite was read.
+    pub fn key_with(&self, dialect: Dialect, inputs: &BTreeMap<String, String>) -> String {
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
             hash.update(text.len().to_le_bytes());
@@ -228,7 +233,7 @@ impl CommandAction {
             add(name);
             add(value);
         }
-        for (path, digest) in &self.inputs {
+        for (path, digest) in inputs {
             add("input");
             add(path);
             add(digest);

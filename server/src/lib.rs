@@ -3,7 +3,7 @@
 //! ```text
 //! main ──▶ cli/  one file per subcommand          lsp/  the language server
 //!              ╲                                  ╱
-//!               ╲── workspace, files, trust ─────╱──▶ ide/  pure: document → what an editor shows
+//!               ╲── workspace, trust ────────────╱──▶ ide/  pure: document → what an editor shows
 //! ```
 //!
 //! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
@@ -11,7 +11,6 @@
 //! functions, so the editor shows what the command line says.
 
 pub mod cli;
-pub mod files;
 pub mod ide;
 pub mod lsp;
 mod signals;

@@ -10,7 +10,10 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use ignore::WalkBuilder;
-use speclens_runner::report::{SettingsReport, SourceText, SuiteReport};
+use speclens_runner::{
+    files::DiskFiles,
+    report::{SettingsReport, SourceText, SuiteReport},
+};
 use speclens_schema::{
     analysis::Analyzer,
     dialect::ScalarRules,
@@ -22,10 +25,7 @@ use speclens_schema::{
 };
 
 use super::levels::Levels;
-use crate::{
-    files::DiskFiles,
-    workspace::{self, Workspace},
-};
+use crate::workspace::{self, Workspace};
 
 /// A suite, ready to be reported, or run.
 #[derive(Debug)]

@@ -241,9 +241,16 @@ impl Listener<'_> {
         let Action::Command(command) = &case.action else { return };
         // What a cancelled attempt left behind says nothing about the test.
         let Some(evidence) = run.evidence.clone().filter(|_| !was_cancelled(run)) else { return };
-        self.with_results(|results| {
-            results.finished(&case.name, command.key(dialect), &run.subject, run.repeat, evidence);
-        });
+        let planned = command.key(dialect);
+        let key = run.key.clone().unwrap_or_else(|| planned.clone());
+        if key != planned
+            && let Some(open) = self.planned.session.state().open.get_mut(&self.planned.uri)
+        {
+            // The files that the command names are others than those that were seen when the run was planned.
+            open.place.files.forget();
+            open.analyzer.files_changed();
+        }
+        self.with_results(|results| results.finished(&case.name, key, &run.subject, run.repeat, evidence));
     }
 
     fn with_results(&self, change: impl FnOnce(&mut super::results::Results)) {

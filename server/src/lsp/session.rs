@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use speclens_runner::clock::Clock;
+use speclens_runner::{clock::Clock, files::DiskFiles};
 use speclens_schema::{analysis::Analyzer, dialect::Dialect, document::Document, json_schema::SpecFile};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,6 @@ use super::{
     convert,
     results::{Latest, Results},
 };
-use crate::files::DiskFiles;
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {

@@ -29,7 +29,7 @@ use crate::{
     verdict::Check,
 };
 
-pub use inputs::inputs_of;
+pub use inputs::{inputs_of, outputs_of, outsiders_of};
 
 /// What a test needs to know of the rest of the file. When it changes, every test is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]

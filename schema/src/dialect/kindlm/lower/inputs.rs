@@ -1,6 +1,9 @@
 //! The files of the suite that a command names: when one of them changes, a recording of the command is stale.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use sha2::{Digest, Sha256};
 
@@ -15,22 +18,74 @@ const MOST_WORDS: usize = 2_000;
 /// The files that the words of a command name, each with the first 16 digits of the SHA-256 of its content. Files that the
 /// command writes to (`> out.txt`) do not count.
 pub fn inputs_of(command: &str, files: &dyn Files) -> BTreeMap<String, String> {
-    let mut words = Vec::new();
-    shell_words(command, 0, &mut words);
     let mut inputs = BTreeMap::new();
-    for word in words.iter().take(MOST_WORDS) {
-        // `--input=data/a.json`, `FILE=a.json`
-        for candidate in [Some(word.as_str()), word.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
-            let Some(path) = inside(candidate) else { continue };
-            if inputs.len() >= MOST_FILES || inputs.contains_key(&path) || files.kind(&path) != Some(FileKind::File) {
-                continue;
-            }
-            if let Ok(content) = files.read(&path) {
-                inputs.insert(path, digest(&content));
+    for Word { text, .. } in words_of(command) {
+        for candidate in candidates(&text) {
+            let (path, content) = match inside(candidate) {
+                Some(path) if files.kind(&path) == Some(FileKind::File) => {
+                    let content = files.read(&path).ok();
+                    (path, content)
+                }
+                Some(_) => continue,
+                None => (candidate.to_owned(), outside(candidate).and_then(|path| files.read_beyond(path))),
+            };
+            if let Some(content) = content.filter(|_| inputs.len() < MOST_FILES) {
+                inputs.entry(path).or_insert_with(|| digest(&content));
             }
         }
     }
     inputs
+}
+
+/// The paths in a command that it probably writes to, by the option before them: `-o out.txt`, `--report=r.json`.
+pub fn outputs_of(command: &str) -> BTreeSet<String> {
+    let words = words_of(command).into_iter().filter(|word| word.is_output);
+    words.filter_map(|word| inside(candidates(&word.text).last()?)).collect()
+}
+
+/// The paths in a command that lead out of the directory.
+pub fn outsiders_of(command: &str) -> BTreeSet<String> {
+    let words = words_of(command);
+    let paths = words.iter().flat_map(|word| candidates(&word.text)).filter_map(outside);
+    paths.map(str::to_owned).collect()
+}
+
+/// A word of a command.
+#[derive(Debug, Default, PartialEq)]
+struct Word {
+    text: String,
+    /// Whether the option before it, or in it, says that something is written there.
+    is_output: bool,
+}
+
+fn words_of(command: &str) -> Vec<Word> {
+    let mut texts = Vec::new();
+    shell_words(command, 0, &mut texts);
+    texts.truncate(MOST_WORDS);
+    let mut words: Vec<Word> = Vec::with_capacity(texts.len());
+    for text in texts {
+        let before = words.last().is_some_and(|word| names_output(&word.text) && !word.text.contains('='));
+        let is_output = before || text.contains('=') && names_output(&text);
+        words.push(Word { text, is_output });
+    }
+    words
+}
+
+fn names_output(word: &str) -> bool {
+    const NAMES: [&str; 9] = ["out", "log", "report", "result", "save", "write", "dump", "export", "trace"];
+    matches!(word, "-o" | "tee")
+        || word.strip_prefix("--").is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
+}
+
+/// What in a word may be a path: `--input=data/a.json`, `FILE=a.json`.
+fn candidates(word: &str) -> impl Iterator<Item = &str> {
+    [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten()
+}
+
+/// A path that is absolute, or begins with `..`.
+fn outside(path: &str) -> Option<&str> {
+    let leads_out = path.starts_with('/') || path == ".." || path.starts_with("../");
+    (leads_out && !path.contains(['\n', '\0'])).then_some(path)
 }
 
 fn digest(content: &[u8]) -> String {
@@ -132,7 +187,7 @@ fn shell_words(command: &str, depth: usize, words: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{inputs_of, inside, shell_words};
+    use super::{inputs_of, inside, outputs_of, outsiders_of, shell_words};
     use crate::files::MemoryFiles;
 
     #[track_caller]
@@ -160,6 +215,21 @@ mod tests {
         check("sh run.sh 2>out.txt", &["run.sh"]);
         check("cat ../suite/run.sh /suite/run.sh data", &[]);
         check("echo done # see run.sh", &[]);
+    }
+
+    #[test]
+    fn what_is_written_is_told_by_its_option() {
+        let outputs = |command: &str| outputs_of(command).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(outputs("sh run.sh -o out.txt data/in.txt"), "out.txt");
+        assert_eq!(outputs("sh run.sh --report=./r.json --in=a"), "r.json");
+        assert_eq!(outputs("sh run.sh --output-file x/y | tee z"), "x/y z");
+        assert_eq!(outputs("grep only ../out.txt"), "");
+    }
+
+    #[test]
+    fn what_leads_out_is_told() {
+        let paths = outsiders_of("sh ../run.sh /opt/a --x=/b in/../c -- .. ...");
+        assert_eq!(paths.into_iter().collect::<Vec<_>>(), ["..", "../run.sh", "/b", "/opt/a"]);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until
-//! something changes, and never outside of the directory.
+//! something changes, and never outside of the directory, but for the files of its workspace that a command
+//! names.
 
 use std::{
     collections::HashMap,
     fs,
     io::Read,
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use speclens_schema::files::{FileKind, Files};
@@ -23,6 +24,8 @@ pub struct DiskFiles {
     root: PathBuf,
     place: String,
     main: Option<String>,
+    /// The directory of the whole workspace, once somebody asked for it.
+    workspace: OnceLock<Option<PathBuf>>,
     cache: Mutex<Cache>,
 }
 
@@ -30,12 +33,19 @@ pub struct DiskFiles {
 struct Cache {
     kinds: HashMap<String, Option<FileKind>>,
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
+    beyond: HashMap<String, Option<Arc<[u8]>>>,
 }
 
 impl DiskFiles {
     /// The files below `root`, seen by the document that stands at `place` there.
     pub fn new(root: &Path, place: &str) -> DiskFiles {
-        DiskFiles { root: root.to_owned(), place: place.to_owned(), main: None, cache: Mutex::default() }
+        DiskFiles {
+            root: root.to_owned(),
+            place: place.to_owned(),
+            main: None,
+            workspace: OnceLock::new(),
+            cache: Mutex::default(),
+        }
     }
 
     /// The same, seen by a document that a main file names.
@@ -47,6 +57,17 @@ impl DiskFiles {
     /// Forgets what was seen: files may have changed.
     pub fn forget(&self) {
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+    }
+
+    /// The directory of the workspace: what version control holds together, else what has its settings at the
+    /// top; nothing when there is neither.
+    fn workspace(&self) -> Option<&Path> {
+        let find = || {
+            let root = fs::canonicalize(&self.root).ok()?;
+            let holder = |name: &str| root.ancestors().find(|ancestor| ancestor.join(name).exists());
+            holder(".git").or_else(|| holder("speclens.yaml")).map(Path::to_owned)
+        };
+        self.workspace.get_or_init(find).as_deref()
     }
 
     /// The real path; nothing for one that leads out of the directory.
@@ -99,6 +120,20 @@ impl Files for DiskFiles {
             None => Err("it lies outside of the suite's directory".to_owned()),
         };
         cache.contents.insert(path.to_owned(), content.clone());
+        content
+    }
+
+    fn read_beyond(&self, path: &str) -> Option<Arc<[u8]>> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(content) = cache.beyond.get(path) {
+            return content.clone();
+        }
+        let real = self.workspace().and_then(|workspace| {
+            let real = fs::canonicalize(self.root.join(path)).ok()?;
+            real.starts_with(workspace).then_some(real)
+        });
+        let content = real.and_then(|real| read_bounded(&real).ok());
+        cache.beyond.insert(path.to_owned(), content.clone());
         content
     }
 
@@ -176,6 +211,26 @@ mod tests {
         assert!(files.read(directory.path().join("secret").to_str().unwrap()).is_err());
         assert!(files.list(".").contains(&("a.json".to_owned(), FileKind::File)));
         assert_eq!(files.list(".."), []);
+    }
+
+    #[test]
+    fn beyond_the_directory_only_the_workspace_is_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("workspace/suite");
+        std::fs::create_dir_all(&inside).unwrap();
+        std::fs::write(directory.path().join("secret"), "x").unwrap();
+        std::fs::write(directory.path().join("workspace/run.sh"), "echo").unwrap();
+        let script = directory.path().join("workspace/run.sh");
+        let read = |path: &str| DiskFiles::new(&inside, "kindlm.yaml").read_beyond(path).is_some();
+        assert!(!read("../run.sh"), "nothing says how far the workspace reaches");
+        std::fs::write(directory.path().join("workspace/speclens.yaml"), "").unwrap();
+        assert!(read("../run.sh") && read(script.to_str().unwrap()));
+        assert!(!read("../../secret") && !read("../none") && !read(".."));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../../secret", directory.path().join("workspace/link")).unwrap();
+            assert!(!read("../link"));
+        }
     }
 
     #[test]
