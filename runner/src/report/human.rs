@@ -83,8 +83,10 @@ pub fn check(reports: &[SuiteReport]) -> String {
 
 fn heading(text: &mut String, report: &SuiteReport) {
     let _ = match &report.suite.name {
-        Some(name) => writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown(name), report.source.path),
-        None => writeln!(text, "{BOLD}{}{BOLD:#}", report.source.path),
+        Some(name) => {
+            writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown_in_line(name), shown_in_line(&report.source.path))
+        }
+        None => writeln!(text, "{BOLD}{}{BOLD:#}", shown_in_line(&report.source.path)),
     };
 }
 
@@ -164,7 +166,7 @@ fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
     let notes = outcome.runs.iter().flat_map(|run| &run.notes).cloned();
     remarks.extend(notes);
     let remarks = if remarks.is_empty() { String::new() } else { format!(" {DIM}({}){DIM:#}", remarks.join(", ")) };
-    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", shown(&case.name));
+    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", shown_in_line(&case.name));
 }
 
 /// What went wrong in one attempt.
@@ -184,7 +186,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
         let at = case.action.at().unwrap_or(&case.at);
         let mut group = level
-            .primary_title(format!("`{}`: {}", shown(&title), shown(&absence.message)))
+            .primary_title(format!("`{}`: {}", shown_in_line(&title), shown(&absence.message)))
             .id(absence.kind.as_str())
             .elements(snippets(&report.source, &[Mark::at(report, at)]));
         if let Some(evidence) = &run.evidence {
@@ -232,7 +234,7 @@ fn verdict_snippet(
     }
     let mut group = level
         .with_name(word)
-        .primary_title(format!("`{}`: {}", shown(title), shown(&shortened(verdict.outcome.message()))))
+        .primary_title(format!("`{}`: {}", shown_in_line(title), shown(&shortened(verdict.outcome.message()))))
         .id(verdict.code.unwrap_or(verdict.kind))
         .elements(snippets(&report.source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
@@ -388,10 +390,20 @@ fn shown(text: &str) -> String {
         .map(|it| match it {
             '\n' => '\n',
             '\t' => ' ',
-            it if it.is_control() => char::REPLACEMENT_CHARACTER,
+            it if it.is_control() || turns_text(it) => char::REPLACEMENT_CHARACTER,
             it => it,
         })
         .collect()
+}
+
+/// The same for what stands in a line of its own, which it must not leave.
+fn shown_in_line(text: &str) -> String {
+    shown(text).replace('\n', "⏎")
+}
+
+/// Characters that have a terminal show others in another order.
+fn turns_text(it: char) -> bool {
+    matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Long values lose their middle. The whole is in the JSON report.
@@ -464,7 +476,7 @@ fn plural(count: usize, word: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{duration, shortened, shown, tail};
+    use super::{duration, shortened, shown, shown_in_line, tail};
 
     #[test]
     fn long_values_lose_their_middle_and_say_where_it_is() {
@@ -488,6 +500,7 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_not_passed_on() {
         assert_eq!(shown("a\u{1b}[31mb\tc\nd"), "a\u{fffd}[31mb c\nd");
+        assert_eq!(shown_in_line("a\n  ✓ b \u{202e}c"), "a⏎  ✓ b \u{fffd}c");
     }
 
     #[test]
