@@ -194,6 +194,17 @@ fn where_nothing_can_be_recorded_the_run_says_so_and_goes_on() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    let program = place.program(&["run"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 0; exec \"$0\" run"]).arg(program.get_program()).current_dir(place.path());
+    let done = Done::of(&limited.output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("cannot record") && done.stderr.contains("File too large"), "{done:?}");
+}
+
+#[test]
 fn recording_can_be_switched_off() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     place.write("speclens.yaml", "recordings: {enabled: false}\n");

@@ -226,6 +226,16 @@ fn reports_go_to_files_while_people_read() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_does_not_take_the_others_with_it() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("file", "");
+    let done = place.run(&["run", "--report", "json=file/report.json", "--report", "junit=junit.xml"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("cannot create file") && done.stdout.contains("1 passed"), "{done:?}");
+    assert!(place.read("junit.xml").contains("<testsuites"));
+}
+
+#[test]
 fn control_characters_and_long_output_do_no_harm() {
     let command = "printf '\\033[31mred\\000\\a'; head -c 300000 /dev/zero | tr '\\0' y";
     let place = Place::with(&suite(command, "{output: {contains: [missing]}}"));

@@ -214,7 +214,8 @@ impl Recordings {
     fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(self.home.join("recordings"))?;
         let ignore = self.home.join(".gitignore");
-        if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
+        // Half of it, on a full disk, would never be mended.
+        if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
     }
 
     fn name(&self, key: &str, label: &Label) -> Name {

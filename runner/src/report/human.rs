@@ -288,7 +288,7 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
             let _ = writeln!(text, "{RED}gate failed{RED:#}: {} (the default of `{}`)\n", gate.message, gate.name);
         }
     }
-    if result.gates.rescued {
+    if result.gates.rescued && !result.failed {
         let _ = writeln!(text, "{GREEN}allowed{GREEN:#}: the gates of the suite permit the failures above\n");
     }
 }

@@ -174,18 +174,24 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
     let cancelled = cancel.is_cancelled();
     runtime.shutdown_background();
+    let mut lost = false;
     for target in &targets {
         let text = match target.kind {
             ReportKind::Human => human::run(&reports),
             ReportKind::Json => json::render(&reports, content),
             ReportKind::Junit => junit::render(&reports),
         };
-        match &target.file {
-            Some(file) => output::write(file, &text)?,
-            None => output::print(&text)?,
+        let written = match &target.file {
+            Some(file) => output::write(file, &text),
+            None => output::print(&text),
+        };
+        // The others may still reach their readers.
+        if let Err(error) = written {
+            output::complain(&error);
+            lost = true;
         }
     }
-    Ok(exit_code(&reports, cancelled))
+    Ok(if lost && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
 }
 
 /// Which reports go where. People always get something to read on standard output.
