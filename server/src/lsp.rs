@@ -62,7 +62,8 @@ pub fn serve() -> anyhow::Result<End> {
         .context("the server cannot start its threads")?;
     let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
     // A read of standard input may still be waiting for a client that keeps the pipe open.
-    runtime.shutdown_background();
+    // Nor is any thread let go of while it ends: glibc can crash then (its bug 19951), the stacks being so large.
+    std::mem::forget(runtime);
     Ok(end)
 }
 
@@ -107,7 +108,7 @@ where
     sifting.abort();
     // What was answered still has to reach the client, if it reads at all.
     let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
-    drop(analysis);
+    std::mem::forget(analysis);
     end
 }
 
