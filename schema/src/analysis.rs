@@ -89,7 +89,7 @@ impl Analyzer {
     }
 
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        problems.extend(validate_node(root, Definition::Root(self.file)));
+        problems.extend(self.validate(root, Definition::Root(self.file)));
         let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
@@ -143,8 +143,18 @@ impl Analyzer {
         }
     }
 
+    /// What the schema finds wrong, in the words of the format.
+    fn validate(&self, node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
+        let mut problems = validate_node(node, definition);
+        match self.file.dialect() {
+            Some(Dialect::CliBench) => cli_bench::lint::refine(node, definition, &mut problems),
+            None | Some(Dialect::KindLm | Dialect::ClawSpec) => {}
+        }
+        problems
+    }
+
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = validate_node(item, Definition::Item(self.file, list));
+        let mut problems = self.validate(item, Definition::Item(self.file, list));
         let facts = match self.file.dialect() {
             Some(Dialect::KindLm) if self.file.case_list() == Some(list) => {
                 problems.extend(kindlm::lint::lint_test(item, files));

@@ -5,4 +5,5 @@ pub mod json;
 pub mod memo;
 pub mod pattern;
 pub mod schema_file;
+pub mod secret;
 pub mod text;

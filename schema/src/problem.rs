@@ -255,12 +255,27 @@ codes! {
     VacuousClaim = "vacuous-claim", Warning;
     /// Claims that cannot hold together.
     Contradiction = "contradiction", Warning;
-    /// Claims that ask for the same position or repeat each other.
+    /// Claims, or other entries, that ask for the same position or repeat each other.
     Collision = "collision", Warning;
     /// A key that has no effect here.
     NoEffect = "no-effect", Warning;
     /// A value that breaks out of the quotes it is put into.
     ShellQuoting = "shell-quoting", Warning;
+    /// A text that has the form of a key, a token or a password. Whoever reads the file has it: replace the secret where
+    /// it was issued, keep it in the environment, and name the variable.
+    PastedSecret = "pasted-secret", Warning;
+    /// What a model is told to achieve holds the command that achieves it. Such a task measures whether the model can
+    /// copy: say what is to be achieved, not how.
+    RevealingIntent = "revealing-intent", Hint;
+    /// A task gets fewer turns than its difficulty, or looking for help, lets expect.
+    TooFewTurns = "too-few-turns", Hint;
+    /// Nothing says whether the command succeeded. Add `exit_code: 0`, or a `verify`, unless the task is about an error.
+    NoExitCode = "no-exit-code", Hint;
+    /// The output of the last command is looked at, and the task expects several commands. `ran` and `verify` see all of
+    /// it.
+    LastCommandOnly = "last-command-only", Hint;
+    /// All tasks work in one directory, and several run at once: they disturb each other.
+    SharedWorkdir = "shared-workdir", Warning;
     /// A plain scalar that YAML 1.1 and YAML 1.2 read differently.
     AmbiguousScalar = "ambiguous-scalar", Hint;
     /// The original tool behaves differently here.

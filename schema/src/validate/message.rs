@@ -403,7 +403,10 @@ impl<'d> Context<'d> {
         if node.as_str().is_none() && is_text || node.scalar().is_none() {
             return self.wrong_type(at);
         }
-        let name = at.last().unwrap_or_default();
+        let name = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+            Some(name) => format!("`{name}`"),
+            None => "this entry".to_owned(),
+        };
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
         let code = if is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))) {
@@ -413,8 +416,8 @@ impl<'d> Context<'d> {
         };
         let near = fix::nearest_choice(node, &choices);
         let message = match near {
-            Some(near) => format!("`{name}` cannot be {}: did you mean `{near}`?", describe(node)),
-            None => format!("`{name}` must be {names}, not {}", describe(node)),
+            Some(near) => format!("{name} cannot be {}: did you mean `{near}`?", describe(node)),
+            None => format!("{name} must be {names}, not {}", describe(node)),
         };
         let problem = Problem::new(code, at, range, message);
         let only = choices.first().filter(|_| choices.len() == 1);

@@ -3,35 +3,106 @@
 //! As for every dialect: what [`lint_item`] and [`item_facts`] answer depends on the item's own node and
 //! on files only, so that the answers can be kept; [`lint_relations`] is asked anew after every edit.
 
-use crate::{document::NodeRef, files::Files, json_schema::SpecFile, problem::Problem};
+mod assertions;
+mod edits;
+mod environment;
+mod facts;
+mod files;
+mod intent;
+mod names;
+mod paths;
+mod patterns;
+mod refine;
+mod revisions;
+mod secrets;
+mod thresholds;
+mod turns;
+mod workdir;
 
-/// What an item says that matters to others: its name, and the names in the files that it leads to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemFacts {}
+use crate::{
+    document::{NodeRef, Shape},
+    files::Files,
+    json_schema::SpecFile,
+    problem::{Code, Problem},
+    spot::Spot,
+    validate::{Definition, is_damaged},
+};
+
+pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, item_facts};
+pub use refine::refine;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-pub fn lint_root(_file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files) -> Vec<Problem> {
-    Vec::new()
+pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if file != SpecFile::CliBench || root.shape() != Shape::Mapping {
+        return problems;
+    }
+    let spot = Spot::root(root);
+    environment::lint(&spot, &mut problems);
+    files::lint_scaffold(&spot, files, &mut problems);
+    revisions::lint_root(&spot, &mut problems);
+    secrets::lint_root(root, &mut problems);
+    thresholds::lint(&spot, &mut problems);
+    thresholds::lint_models(&spot, &mut problems);
+    workdir::lint(&spot, &mut problems);
+    problems
 }
 
 /// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
 /// nodes give them.
-pub fn lint_item(_file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Vec<Problem> {
-    Vec::new()
-}
-
-/// What an item says that matters to others; nothing for items of lists that have no relations.
-pub fn item_facts(_file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<ItemFacts> {
-    None
+pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let spot = Spot::root(item);
+    secrets::lint(&spot, &mut problems);
+    if list == "redact_patterns" {
+        patterns::lint_redaction(&spot, &mut problems);
+    }
+    if file.case_list() != Some(list) {
+        return problems;
+    }
+    if file == SpecFile::CliBench {
+        files::lint_entry(&spot, files, &mut problems);
+    }
+    names::lint_id(&spot, &mut problems);
+    turns::lint(&spot, &mut problems);
+    environment::lint(&spot, &mut problems);
+    files::lint_scaffold(&spot, files, &mut problems);
+    revisions::lint_task(&spot, &mut problems);
+    if let Some(list) = spot.get("assert").filter(Spot::is_list) {
+        for assertion in list.items() {
+            patterns::lint(&assertion, &mut problems);
+            paths::lint(&assertion, &mut problems);
+        }
+        assertions::lint(&list, &mut problems);
+    }
+    if spot.get("exit_code").is_some() {
+        // It only stands in the wrong place, which is told there.
+        problems.retain(|problem| problem.code != Code::NoExitCode);
+    }
+    crate::dialect::kindlm::lint::scalars::lint_below(item, &|| Definition::Item(file, list).shape(), &mut problems);
+    if is_damaged(item) {
+        // What seems to be absent may stand in the part that cannot be read.
+        problems.retain(|problem| !matches!(problem.code, Code::VacuousClaim | Code::NoExitCode));
+    }
+    problems
 }
 
 /// What is wrong between items and sections. Each item comes with the byte where its node begins; all
 /// problems are absolute.
 pub fn lint_relations(
-    _file: SpecFile,
-    _root: NodeRef<'_>,
-    _items: &[(usize, &ItemFacts)],
-    _files: &dyn Files,
+    file: SpecFile,
+    root: NodeRef<'_>,
+    items: &[(usize, &ItemFacts)],
+    files: &dyn Files,
 ) -> Vec<Problem> {
-    Vec::new()
+    let mut problems = Vec::new();
+    let Some(list) = file.case_list() else { return problems };
+    let list = Definition::list_at(list);
+    let suite = facts::suite_facts(file, root, files);
+    names::lint(&list, items, &suite, &mut problems);
+    intent::lint(&list, items, &suite, &mut problems);
+    if file == SpecFile::CliBench {
+        files::lint_entries(&Spot::root(root), items, &mut problems);
+    }
+    problems
 }

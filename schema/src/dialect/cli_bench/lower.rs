@@ -57,7 +57,7 @@ impl RootContext {
         let surroundings = AgentSurroundings {
             cli: text("cli").unwrap_or_default(),
             version_command: text("version_command"),
-            models: texts(root.get("providers")),
+            models: models(root),
             help_modes: help_modes.collect(),
             system_prompt: text("system_prompt"),
             env: environment(root.get("env")),
@@ -74,6 +74,17 @@ impl RootContext {
             owners: if file == SpecFile::CliBench { owners(root, files) } else { BTreeMap::new() },
         }
     }
+}
+
+/// The models, each once.
+fn models(root: NodeRef<'_>) -> Vec<String> {
+    let mut models: Vec<String> = Vec::new();
+    for model in texts(root.get("providers")) {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    models
 }
 
 /// The files that several entries of `tasks` lead to, each with the index of the first such entry.
@@ -140,7 +151,11 @@ fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
 }
 
 fn lower_task(task: NodeRef<'_>, at: Pointer, context: &RootContext, file: Option<&Arc<CaseFile>>) -> Case {
-    let value = value_of(task).unwrap_or_default();
+    let mut value = value_of(task).unwrap_or_default();
+    if let Value::Object(members) = &mut value {
+        // A key without a value counts as absent.
+        members.retain(|_, value| !value.is_null());
+    }
     let readable = Task::deserialize(&value).is_ok();
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |key: &str| value.get(key).and_then(part::<u32>);

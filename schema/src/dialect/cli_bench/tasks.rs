@@ -61,7 +61,7 @@ pub struct Task {
     ///   - exit_code: 0
     ///   - output_contains: "Created config.yaml"
     /// ```
-    #[schemars(length(min = 1), extend("x-claims" = true))]
+    #[schemars(length(min = 1), extend("x-claims" = true, "examples" = [[{ "exit_code": 0 }]]))]
     pub assert: Vec<Assertion>,
     /// Shell commands that run before the model is asked, after the `setup` of the suite.
     ///

@@ -21,7 +21,7 @@ mod facts;
 mod files;
 mod patterns;
 mod references;
-mod scalars;
+pub(crate) mod scalars;
 mod sections;
 mod shell;
 mod variables;

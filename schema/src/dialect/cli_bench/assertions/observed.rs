@@ -111,6 +111,7 @@ pub(super) enum Found {
 
 /// Whether a text occurs in what was observed. `masked` says that stars may stand for something else.
 pub(super) fn contains(capture: &Capture, masked: bool, wanted: &str) -> Found {
+    let masked = masked || !capture.masked.is_empty();
     if memchr::memmem::find(capture.text.as_bytes(), wanted.as_bytes()).is_some() {
         return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
     }
@@ -125,6 +126,7 @@ pub(super) fn contains(capture: &Capture, masked: bool, wanted: &str) -> Found {
 
 /// Whether both texts are equal once white space is trimmed from their ends.
 pub(super) fn equals(capture: &Capture, masked: bool, wanted: &str) -> Found {
+    let masked = masked || !capture.masked.is_empty();
     let (text, wanted) = (trim(&capture.text), trim(wanted));
     if capture.cut {
         // What was kept must at least be a beginning of what is wanted.

@@ -9,6 +9,11 @@ use crate::{
     validate::Definition,
 };
 
+/// The texts below a node of any format. `shape` says what may stand at the node.
+pub(crate) fn lint_below(node: NodeRef<'_>, shape: &dyn Fn() -> Shape, problems: &mut Vec<Problem>) {
+    walk(node, &mut Vec::new(), shape, problems);
+}
+
 /// The texts of one test.
 pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     walk(test.node, &mut Vec::new(), &|| Definition::Item(SpecFile::KindLm, "tests").shape(), problems);

@@ -1,0 +1,255 @@
+//! The assertions of a task: each can fail, all can hold together, none stands twice.
+
+use crate::{
+    check::{pattern::EcmaPattern, text::trim},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    spot::Spot,
+};
+
+use super::edits;
+
+/// Everything about the list of one task.
+pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let items = list.items();
+    let all = Assertions { items: &items };
+    for item in &items {
+        vacuous(item, problems);
+        exit_code(item, problems);
+    }
+    all.contradictions(problems);
+    all.repeated(list, problems);
+    all.presence(list, problems);
+}
+
+/// An assertion that cannot fail.
+fn vacuous(item: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let mut push = |spot: &Spot<'_>, message: &str| problems.push(spot.problem(Code::VacuousClaim, message));
+    let is_empty = |spot: &Spot<'_>| spot.text() == Some("");
+    for name in ["output_contains", "error_contains"] {
+        if let Some(spot) = item.get(name).filter(is_empty) {
+            push(&spot, "every output contains the empty text: say what it must contain");
+        }
+    }
+    if let Some(spot) = item.find(&["file_contains", "text"]).filter(is_empty) {
+        push(&spot, "every file contains the empty text: use `file_exists` to say no more than that");
+    }
+    if let Some(count) = item.get("run_count").filter(Spot::is_mapping) {
+        let (min, max) = (count.get("min"), count.get("max"));
+        match (min, max) {
+            (None, None) => push(&count, "without `min` or `max` any number of commands is right: add one"),
+            (Some(min), None) if min.number() == Some(0.0) => {
+                push(&min, "`min: 0` cannot fail: write 1 or more, or add `max`");
+            }
+            (Some(_), _) | (None, Some(_)) => {}
+        }
+    }
+    let Some(verify) = item.get("verify") else { return };
+    if let Some(spot) = verify.get("output_contains").filter(is_empty) {
+        push(&spot, "every output contains the empty text: remove it");
+    }
+    let Some(run) = verify.get("run") else { return };
+    let command = run.text().unwrap_or_default().trim();
+    if ["output_contains", "output_equals"].iter().any(|key| verify.get(key).is_some()) {
+        return;
+    }
+    let ends = |end: &str| command.strip_suffix(end).is_some_and(|rest| rest.trim_end().ends_with("||"));
+    if ["true", ":"].contains(&command) {
+        push(&run, "this command always succeeds: run something that can fail");
+    } else if ["true", ":", "exit 0"].iter().any(|end| ends(end)) {
+        push(&run, "what stands behind `||` always succeeds, so that this cannot fail");
+    }
+}
+
+/// An exit code that a process can have, written as a number.
+fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(spot) = item.get("exit_code") else { return };
+    let number = match spot.text() {
+        Some(text) => {
+            let Ok(number) = text.trim().parse::<i64>() else { return };
+            let message = format!("an exit code is a number: `{text}` counts as {number}, remove the quotes");
+            let mut problem = spot.problem(Code::WrongType, message).with_severity(Severity::Warning);
+            if spot.is_own() {
+                let edit = Edit::new(spot.node.own_range(), number.to_string());
+                problem = problem.with_fix(Fix::safe(format!("Write `{number}`"), vec![edit]));
+            }
+            problems.push(problem);
+            number as f64
+        }
+        None => match spot.number() {
+            Some(number) => number,
+            None => return,
+        },
+    };
+    if !(0.0..=255.0).contains(&number) {
+        let message = format!("no process ends with {number}: exit codes go from 0 to 255");
+        problems.push(spot.problem(Code::OutOfRange, message).with_severity(Severity::Warning));
+    }
+}
+
+/// The list of one task.
+struct Assertions<'d, 'l> {
+    items: &'l [Spot<'d>],
+}
+
+impl<'d> Assertions<'d, '_> {
+    /// The values of all assertions of a kind.
+    fn all(&self, name: &str) -> Vec<Spot<'d>> {
+        self.items.iter().filter_map(|item| item.get(name)).collect()
+    }
+
+    fn texts(&self, name: &str) -> Vec<(&'d str, Spot<'d>)> {
+        self.all(name).into_iter().filter_map(|spot| Some((spot.text()?, spot))).collect()
+    }
+
+    /// Assertions that cannot hold together.
+    fn contradictions(&self, problems: &mut Vec<Problem>) {
+        let clash = |spot: &Spot<'_>, other: &Spot<'_>, message: String, related: &str| {
+            spot.problem(Code::Contradiction, message).with_related(related, other.at.clone(), other.range())
+        };
+        let code = |spot: &Spot<'_>| spot.number().or_else(|| spot.text()?.trim().parse().ok());
+        let codes: Vec<(f64, Spot<'_>)> =
+            self.all("exit_code").into_iter().filter_map(|spot| Some((code(&spot)?, spot))).collect();
+        if let Some((first, rest)) = codes.split_first() {
+            for (code, spot) in rest.iter().filter(|(code, _)| *code != first.0) {
+                let message = format!("the last command cannot end with {code} and with {}: keep one", first.0);
+                problems.push(clash(spot, &first.1, message, "the other exit code"));
+            }
+        }
+        let equals = self.texts("output_equals");
+        if let Some((first, rest)) = equals.split_first() {
+            for (_, spot) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
+                let message = "the output cannot be equal to two different texts: keep one".to_owned();
+                problems.push(clash(spot, &first.1, message, "the other text"));
+            }
+            for (text, spot) in self.texts("output_contains").iter().filter(|(text, _)| !first.0.contains(*text)) {
+                let message = format!("`{text}` is no part of the text that the output must be equal to");
+                problems.push(clash(spot, &first.1, message, "the whole text"));
+            }
+        }
+        self.pattern_contradictions(problems);
+        for item in self.items {
+            if let Some(verify) = item.get("verify")
+                && let (Some(whole), Some(part)) = (verify.get("output_equals"), verify.get("output_contains"))
+                && let (Some(text), Some(wanted)) = (whole.text(), part.text())
+                && !text.contains(wanted)
+            {
+                let message = format!("`{wanted}` is no part of the text that the output must be equal to");
+                problems.push(clash(&part, &whole, message, "the whole text"));
+            }
+            let Some(count) = item.get("run_count") else { continue };
+            if let (Some(min), Some(max)) = (count.get("min"), count.get("max"))
+                && let (Some(least), Some(most)) = (min.number(), max.number())
+                && least > most
+            {
+                let message = format!("nothing is at least {least} and at most {most}: swap them");
+                let mut problem = clash(&min, &max, message, "the greatest number");
+                if min.is_own() && max.is_own() {
+                    let edits = vec![
+                        Edit::new(min.node.own_range(), most.to_string()),
+                        Edit::new(max.node.own_range(), least.to_string()),
+                    ];
+                    problem = problem.with_fix(Fix::guess("Swap `min` and `max`", edits));
+                }
+                problems.push(problem);
+            }
+        }
+    }
+
+    /// Patterns that must and must not match.
+    fn pattern_contradictions(&self, problems: &mut Vec<Problem>) {
+        let mut wanted = self.texts("ran");
+        let mut forbidden = self.texts("not_ran");
+        for count in self.all("run_count") {
+            let Some(pattern) = count.get("pattern") else { continue };
+            let Some(text) = pattern.text() else { continue };
+            let bound = |name: &str| count.get(name).and_then(|spot| spot.number());
+            if bound("min").is_some_and(|min| min >= 1.0) {
+                wanted.push((text, pattern.clone()));
+            } else if bound("max") == Some(0.0) {
+                forbidden.push((text, pattern));
+            }
+        }
+        for (text, spot) in &forbidden {
+            let compiled = EcmaPattern::compile(text, false).ok();
+            // A pattern that every command matches is told already.
+            if compiled.as_ref().is_some_and(EcmaPattern::matches_empty) {
+                continue;
+            }
+            let found = |wanted: &str| match &compiled {
+                Some(pattern) => is_literal(wanted) && pattern.find_iter(wanted).next().is_some_and(|it| it.is_ok()),
+                None => is_literal(wanted) && wanted.contains(text),
+            };
+            let Some((must, first)) = wanted.iter().find(|(wanted, _)| wanted == text || found(wanted)) else {
+                continue;
+            };
+            let message = if must == text {
+                format!("`{text}` must not be run, and must be run: no task does both")
+            } else {
+                format!("`{text}` must not be run, and whatever matches `{must}` matches it, too: no task does both")
+            };
+            let problem = spot.problem(Code::Contradiction, message);
+            problems.push(problem.with_related("this must be run", first.at.clone(), first.range()));
+        }
+    }
+
+    /// Assertions that stand twice.
+    fn repeated(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
+        let values: Vec<_> =
+            self.items.iter().map(|item| item.node.to_value().ok().filter(|it| it.is_object())).collect();
+        for (index, value) in values.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let Some(first) = values[..index].iter().position(|other| other.as_ref() == Some(value)) else { continue };
+            // A command that is run again may find something else.
+            if value.get("verify").is_some() {
+                continue;
+            }
+            let first = &self.items[first];
+            let problem = self.items[index].head_problem(Code::Collision, "this assertion stands twice: remove one");
+            let mut problem = problem.with_related("first here", first.at.clone(), first.head());
+            if let Some(edit) = edits::remove_item(list.node, index) {
+                problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+            }
+            problems.push(problem);
+        }
+    }
+
+    /// What the list as a whole says, and does not say.
+    fn presence(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
+        let names = |item: &Spot<'_>| -> Vec<String> { item.entries().into_iter().map(|(name, _)| name).collect() };
+        let known: Vec<String> = self.items.iter().flat_map(names).collect();
+        if known.is_empty() {
+            return;
+        }
+        let count = |names: &[&str]| known.iter().filter(|name| names.contains(&name.as_str())).count();
+        let idle = |item: &Spot<'_>| {
+            item.get("not_ran").is_some()
+                || item
+                    .get("run_count")
+                    .is_some_and(|count| count.get("min").is_none_or(|min| min.number().is_some_and(|min| min <= 0.0)))
+        };
+        if self.items.iter().all(idle) {
+            let message = "a model that does nothing fulfils all of this: say what must happen";
+            problems.push(list.head_problem(Code::VacuousClaim, message));
+        } else if count(&["exit_code", "verify"]) == 0 {
+            let message = "nothing here says whether the command succeeded: add `exit_code: 0`, unless the task is about an error";
+            let mut problem = list.head_problem(Code::NoExitCode, message);
+            if let Some(edit) = edits::insert_item(list.node, "exit_code: 0") {
+                problem = problem.with_fix(Fix::guess("Add `exit_code: 0`", vec![edit]));
+            }
+            problems.push(problem);
+        }
+        let ran = self.texts("ran");
+        let different = ran.iter().skip(1).any(|(text, _)| *text != ran[0].0);
+        let output = ["output_contains", "output_equals"].iter().find_map(|name| self.all(name).into_iter().next());
+        if let Some(output) = output.filter(|_| different) {
+            let message = "only the output of the last command is looked at, and several commands are expected: which one is last is up to the model";
+            let problem = output.head_problem(Code::LastCommandOnly, message);
+            problems.push(problem.with_related("another command", ran[1].1.at.clone(), ran[1].1.range()));
+        }
+    }
+}
+
+/// Whether a pattern finds nothing but its own text.
+fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
+}

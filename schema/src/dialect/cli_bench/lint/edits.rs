@@ -1,0 +1,124 @@
+//! Cures that change lists: items that are added, removed and split, in the layout that is there.
+
+use std::ops::Range;
+
+use crate::{
+    document::{NodeRef, Shape},
+    problem::Edit,
+};
+
+/// The text between the beginning of a line and a byte of it.
+fn before(node: NodeRef<'_>, at: usize) -> Option<String> {
+    let text = node.document().text();
+    let start = text.line_to_byte(text.byte_to_line(at));
+    text.get_byte_slice(start..at).map(String::from)
+}
+
+/// The spaces and the dash before an item that begins a line; nothing for items of lists in brackets.
+fn dash_of(item: NodeRef<'_>) -> Option<String> {
+    let before = before(item, item.own_range().start)?;
+    (before.trim() == "-" && before.chars().all(|sign| sign == ' ' || sign == '-')).then_some(before)
+}
+
+/// The edit that puts an item before the first one of a list. `words` fits on a line.
+pub(super) fn insert_item(list: NodeRef<'_>, words: &str) -> Option<Edit> {
+    let list = list.resolved();
+    if list.is_through_alias() || list.shape() != Shape::Sequence {
+        return None;
+    }
+    let first = list.items().next()?;
+    if first.anchor().is_some() || first.is_through_alias() || first.alias().is_some() {
+        return None;
+    }
+    let at = first.own_range().start;
+    if let Some(dash) = dash_of(first) {
+        return Some(Edit::new(at..at, format!("{words}\n{dash}")));
+    }
+    let text = list.document().text();
+    let start = list.own_range().start;
+    (text.get_byte_slice(start..start + 1)? == "[").then(|| Edit::new(at..at, format!("{{ {words} }}, ")))
+}
+
+/// The edit that takes an item out of a list in which others remain.
+pub(super) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Edit> {
+    let list = list.resolved();
+    if list.is_through_alias() || list.items().nth(1).is_none() {
+        return None;
+    }
+    let item = list.item_at(index)?;
+    if item.alias().is_some() || item.anchor().is_some() {
+        return None;
+    }
+    let text = list.document().text();
+    let range = item.own_range();
+    if dash_of(item).is_some() {
+        let start = text.line_to_byte(text.byte_to_line(range.start));
+        let last = text.byte_to_line(range.end.saturating_sub(1).max(range.start));
+        return Some(Edit::new(start..text.line_to_byte(last + 1), ""));
+    }
+    // In brackets the comma goes, too.
+    match index.checked_sub(1) {
+        Some(previous) => Some(Edit::new(list.item_at(previous)?.own_range().end..range.end, "")),
+        None => Some(Edit::new(range.start..list.item_at(1)?.own_range().start, "")),
+    }
+}
+
+/// The edits that make an item out of every key of an item.
+pub(super) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let item = item.resolved();
+    if item.is_through_alias() || item.anchor().is_some() {
+        return None;
+    }
+    let text = item.document().text();
+    let start = item.own_range().start;
+    let dash = dash_of(item);
+    let entries: Vec<_> = item.entries().collect();
+    if entries.iter().any(|entry| entry.key.is_through_alias()) {
+        return None;
+    }
+    let in_braces = text.get_byte_slice(start..start + 1)? == "{";
+    let mut edits = Vec::new();
+    for pair in entries.windows(2) {
+        let key = pair[1].key.own_range().start;
+        if in_braces {
+            let between = pair[0].value.own_range().end..key;
+            let words = match &dash {
+                Some(dash) => format!(" }}\n{dash}{{ "),
+                None => " }, { ".to_owned(),
+            };
+            edits.push(Edit::new(between, words));
+        } else {
+            let indent = before(item, key)?;
+            let dash = dash.as_ref().filter(|dash| indent.trim().is_empty() && dash.len() == indent.len())?;
+            edits.push(Edit::new(key - indent.len()..key, dash.clone()));
+        }
+    }
+    (!edits.is_empty()).then_some(edits)
+}
+
+/// The edits that turn an entry of a mapping, which stands on one line of its own, into the first item of the list
+/// under `child`.
+pub(super) fn move_into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    let entry = mapping.entry(key)?;
+    if mapping.is_through_alias() || entry.value.alias().is_some() {
+        return None;
+    }
+    let text = mapping.document().text();
+    let range = entry.key.own_range().start..entry.value.own_range().end;
+    if range.is_empty() || text.byte_to_line(range.start) != text.byte_to_line(range.end) {
+        return None;
+    }
+    let words = String::from(text.get_byte_slice(range.clone())?);
+    let Some(list) = mapping.get(child) else {
+        let indent = before(mapping, range.start)?;
+        let indent: String = indent.chars().map(|_| ' ').collect();
+        return Some(vec![Edit::new(range, format!("{child}:\n{indent}  - {words}"))]);
+    };
+    let line = text.byte_to_line(range.start);
+    let whole: Range<usize> = text.line_to_byte(line)..text.line_to_byte(line + 1);
+    if String::from(text.get_byte_slice(whole.clone())?).trim() != words {
+        return None;
+    }
+    Some(vec![Edit::new(whole, ""), insert_item(list, &words)?])
+}

@@ -1,0 +1,198 @@
+//! What lints between items need to know of each, and of the suite that they belong to.
+
+use std::{cell::RefCell, ops::Range, sync::Arc};
+
+use crate::{
+    document::{Document, NodeRef, Pointer},
+    files::Files,
+    json_schema::SpecFile,
+    spot::Spot,
+};
+
+use super::super::{
+    config::HelpMode,
+    task_files::{self, Target},
+};
+
+/// A text, and where it stands: counted from the item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The text.
+    pub text: String,
+    /// The node.
+    pub at: Pointer,
+    /// Its bytes, counted from the item's first byte.
+    pub range: Range<usize>,
+    /// Whether it was written as it reads, so that parts of it can be pointed at.
+    pub verbatim: bool,
+}
+
+/// What an item says that matters to others.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemFacts {
+    /// A task.
+    Task(TaskFacts),
+    /// Something that is neither.
+    Nothing,
+    /// A `file://` entry: itself, and the tasks of the files that it leads to.
+    Files(Named, Vec<Arc<FileFacts>>),
+}
+
+/// What a task says that matters to others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskFacts {
+    /// Its name.
+    pub id: Option<Named>,
+    /// What the model is to do.
+    pub intent: Option<Named>,
+    /// The number of turns, where it is written.
+    pub max_turns: Option<(Named, u32)>,
+}
+
+/// A task file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileFacts {
+    /// Its path.
+    pub path: String,
+    /// The ids of its tasks, in their order.
+    pub ids: Vec<String>,
+    /// Why it holds no tasks.
+    pub wrong: Option<String>,
+}
+
+/// What tasks need to know of their suite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SuiteFacts {
+    /// The program.
+    pub cli: Option<String>,
+    /// How models learn about the program.
+    pub help_modes: Vec<HelpMode>,
+    /// The ids of tasks in other files, each with its file.
+    pub others: Vec<(String, String)>,
+}
+
+/// What an item says; nothing for items of other lists than that of the tasks.
+pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<ItemFacts> {
+    if file.case_list() != Some(list) {
+        return None;
+    }
+    let spot = Spot::root(item);
+    let start = item.range().start;
+    if let Some(text) = item.as_str().filter(|_| file == SpecFile::CliBench) {
+        let Some((target, entry)) = Target::of(text, files).zip(named(&spot, start)) else {
+            return Some(ItemFacts::Nothing);
+        };
+        let found = target.files().into_iter().map(|path| file_facts(&path, files)).collect();
+        return Some(ItemFacts::Files(entry, found));
+    }
+    let turns = spot.get("max_turns");
+    let count = turns.as_ref().and_then(Spot::number).filter(|turns| turns.fract() == 0.0 && *turns >= 0.0);
+    let max_turns = turns.as_ref().zip(count).map(|(spot, count)| {
+        let name = Named { text: String::new(), at: spot.at.clone(), range: relative(spot, start), verbatim: false };
+        (name, count as u32)
+    });
+    Some(ItemFacts::Task(TaskFacts {
+        id: spot.get("id").and_then(|id| named(&id, start)),
+        intent: spot.get("intent").and_then(|intent| named(&intent, start)),
+        max_turns,
+    }))
+}
+
+fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {
+    let text = spot.text()?;
+    let verbatim = spot.part(text, 0).len() == text.len() && spot.is_own();
+    let range = if verbatim { spot.part(text, 0) } else { spot.range() };
+    Some(Named { text: text.to_owned(), at: spot.at.clone(), range: shifted(range, start), verbatim })
+}
+
+fn relative(spot: &Spot<'_>, start: usize) -> Range<usize> {
+    shifted(spot.range(), start)
+}
+
+fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
+    range.start.saturating_sub(start)..range.end.saturating_sub(start)
+}
+
+impl Named {
+    /// Its place in the document, where its item stands at `base` and begins at `start`.
+    pub(super) fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
+        (base.join(&self.at), self.range.start + start..self.range.end + start)
+    }
+}
+
+/// What a task file holds. Many entries and edits ask for the same files, so the last answers are kept.
+pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
+    const KEPT: usize = 512;
+    type Known = (Arc<[u8]>, Arc<FileFacts>);
+    thread_local! {
+        static ANSWERS: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
+    }
+    let wrong = |reason: String| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
+    let bytes = match files.read(path) {
+        Ok(bytes) => bytes,
+        Err(reason) => return Arc::new(wrong(format!("cannot be read: {reason}"))),
+    };
+    ANSWERS.with_borrow_mut(|answers| {
+        let known = answers.iter().find(|(known, facts)| facts.path == path && *known == bytes);
+        if let Some((_, facts)) = known {
+            return Arc::clone(facts);
+        }
+        let facts = Arc::new(match std::str::from_utf8(&bytes) {
+            Err(_) => wrong("is not UTF-8".to_owned()),
+            Ok(text) => {
+                let document = Document::read(text, task_files::rules());
+                match document.root() {
+                    None if document.is_intact() => wrong("is empty".to_owned()),
+                    // A broken file is reported where it is checked.
+                    None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
+                    Some(root) if root.shape() != crate::document::Shape::Sequence => {
+                        wrong("holds no list: a task file begins with `- id: …`".to_owned())
+                    }
+                    Some(root) => FileFacts { path: path.to_owned(), ids: ids(root), wrong: None },
+                }
+            }
+        });
+        if answers.len() == KEPT {
+            answers.remove(0);
+        }
+        answers.push((bytes, Arc::clone(&facts)));
+        facts
+    })
+}
+
+/// The ids in a list of tasks.
+fn ids(list: NodeRef<'_>) -> Vec<String> {
+    list.items().filter_map(|task| Some(task.get("id")?.as_str()?.to_owned())).collect()
+}
+
+/// What the tasks of a document need to know of their suite.
+pub(super) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
+    if file == SpecFile::CliBench {
+        return of_main(root);
+    }
+    let Some(main) = files.main().and_then(|main| task_files::read(main, files).ok()) else {
+        return SuiteFacts::default();
+    };
+    let Some(root) = main.document.root() else { return SuiteFacts::default() };
+    let mut facts = of_main(root);
+    let tasks = root.get("tasks");
+    facts.others.extend(tasks.map(ids).unwrap_or_default().into_iter().map(|id| (id, main.path.clone())));
+    let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
+    let mut paths: Vec<String> = entries.filter_map(|text| Target::of(text, files)).flat_map(Target::files).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths.iter().filter(|path| *path != files.place()) {
+        facts.others.extend(file_facts(path, files).ids.iter().map(|id| (id.clone(), path.clone())));
+    }
+    facts
+}
+
+fn of_main(root: NodeRef<'_>) -> SuiteFacts {
+    let modes = root.get("help_modes").into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
+    let mode = |word: &str| HelpMode::ALL.into_iter().find(|mode| mode.as_str() == word);
+    SuiteFacts {
+        cli: root.get("cli").and_then(NodeRef::as_str).filter(|cli| !cli.is_empty()).map(str::to_owned),
+        help_modes: modes.filter_map(mode).collect(),
+        others: Vec::new(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Files that a suite names: task files, and directories to begin with.
+
+use std::collections::HashMap;
+
+use crate::{
+    document::Pointer,
+    files::{FileKind, Files},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    spot::Spot,
+    words::nearest,
+};
+
+use super::{
+    super::task_files::{self, SCHEME, Target},
+    facts::{ItemFacts, file_facts},
+};
+
+/// A `file://` entry of the main file.
+pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(text) = entry.text() else { return };
+    let Some(target) = Target::of(text, files) else { return };
+    let path = text.strip_prefix(SCHEME).unwrap_or(text);
+    match target {
+        Target::Nowhere => {}
+        Target::Outside(reason) => {
+            let message =
+                format!("`{path}` {reason}, where nothing is read: its tasks are missing, move the file below");
+            problems.push(entry.problem(Code::InvalidPath, message));
+        }
+        Target::Missing(normal) => problems.push(missing(entry, path, &normal, files, FileKind::File, SCHEME)),
+        Target::NoFile(_) => {
+            let message = format!("`{path}` is a directory: write `{SCHEME}{}/*.yaml`", path.trim_end_matches('/'));
+            let mut problem = entry.problem(Code::MissingFile, message);
+            let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
+            if entry.is_own() {
+                let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
+                problem = problem.with_fix(Fix::guess(format!("Change to `{name}`"), vec![edit]));
+            }
+            problems.push(problem);
+        }
+        Target::NoMatch { cut: true } => {
+            let message = format!("`{path}` leads through too many files to look at: name a directory");
+            problems.push(entry.problem(Code::TooLarge, message));
+        }
+        Target::NoMatch { cut: false } => {
+            let message = format!("no file matches `{path}`: no task comes from here");
+            problems.push(entry.problem(Code::MissingFile, message).with_severity(Severity::Warning));
+        }
+        Target::Files(found) => {
+            for path in found {
+                if let Some(wrong) = &file_facts(&path, files).wrong {
+                    problems.push(entry.problem(Code::InvalidValue, format!("the task file `{path}` {wrong}")));
+                }
+            }
+        }
+    }
+    if path.starts_with('/') && !matches!(Target::of(text, files), Some(Target::Outside(_))) {
+        let message = format!("`{path}` is absolute, and fits this machine only: write it relative to this file");
+        let mut problem = entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning);
+        if let (Ok(relative), true) = (task_files::normalize(path, files), entry.is_own()) {
+            let name = format!("{SCHEME}{relative}");
+            let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
+            problem = problem.with_fix(Fix::safe(format!("Change to `{name}`"), vec![edit]));
+        }
+        problems.push(problem);
+    }
+}
+
+/// Files that several entries lead to, and suites without a task.
+pub(super) fn lint_entries(root: &Spot<'_>, items: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
+    let list = Pointer::root().key("tasks");
+    let mut seen: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut tasks = 0;
+    let mut unreadable = false;
+    for (index, (start, facts)) in items.iter().enumerate() {
+        let (entry, files) = match facts {
+            ItemFacts::Task(_) => {
+                tasks += 1;
+                continue;
+            }
+            ItemFacts::Nothing => {
+                unreadable = true;
+                continue;
+            }
+            ItemFacts::Files(entry, files) => (entry, files),
+        };
+        unreadable |= files.is_empty();
+        for file in files {
+            unreadable |= file.wrong.is_some();
+            tasks += file.ids.len();
+            let Some((first, first_start)) = seen.get(file.path.as_str()) else {
+                seen.insert(&file.path, (index, *start));
+                continue;
+            };
+            let (at, range) = entry.place(&list.index(index), *start);
+            let message =
+                format!("`{}` is named by an earlier entry, too: its tasks run once, for that entry", file.path);
+            let mut problem = Problem::new(Code::Collision, at, range, message);
+            if let ItemFacts::Files(entry, _) = items[*first].1 {
+                let (at, range) = entry.place(&list.index(*first), *first_start);
+                problem = problem.with_related("named here first", at, range);
+            }
+            problems.push(problem);
+        }
+    }
+    if tasks == 0
+        && !unreadable
+        && !items.is_empty()
+        && let Some(spot) = root.get("tasks")
+    {
+        let message = "the files named here hold no task, so that nothing is run";
+        problems.push(spot.head_problem(Code::OutOfRange, message));
+    }
+}
+
+/// The `scaffold` of a suite or a task.
+pub(super) fn lint_scaffold(owner: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(scaffold) = owner.get("scaffold") else { return };
+    let Some(path) = scaffold.text().filter(|path| !path.is_empty()) else { return };
+    match task_files::normalize(path, files) {
+        Err(reason) => {
+            let message =
+                format!("`{path}` {reason}: whether it is there is not looked at, and others may not have it");
+            problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+        }
+        Ok(normal) => match files.kind(&normal) {
+            Some(FileKind::Directory) => {}
+            Some(FileKind::File | FileKind::Other) => {
+                let message = format!("`{path}` is no directory: name one, its content is copied");
+                problems.push(scaffold.problem(Code::MissingFile, message));
+            }
+            None => problems.push(missing(&scaffold, path, &normal, files, FileKind::Directory, "")),
+        },
+    }
+}
+
+/// A path at which nothing stands, with the nearest name that does.
+fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: FileKind, scheme: &str) -> Problem {
+    let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
+    let names: Vec<String> =
+        files.list(directory).into_iter().filter(|(_, found)| *found == kind).map(|(name, _)| name).collect();
+    let prefix = path.trim_end_matches('/').strip_suffix(name).unwrap_or_default();
+    let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
+        let message = format!("`{path}` does not exist below `{}`", files.root().display());
+        return spot.problem(Code::MissingFile, message);
+    };
+    let message = format!("`{path}` does not exist: did you mean `{prefix}{near}`?");
+    let problem = spot.problem(Code::MissingFile, message);
+    if !spot.is_own() {
+        return problem;
+    }
+    let name = format!("{scheme}{prefix}{near}");
+    let edit = Edit::new(spot.node.own_range(), crate::shape::show(&name.as_str().into()));
+    problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]))
+}

@@ -1,0 +1,101 @@
+//! What the model is told: the goal, and not the way.
+
+use std::ops::Range;
+
+use crate::{
+    document::Pointer,
+    problem::{Code, Problem},
+};
+
+use super::super::config::HelpMode;
+use super::facts::{ItemFacts, Named, SuiteFacts};
+
+/// Intents that hold the command, and turns that `discoverable` uses up.
+pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteFacts, problems: &mut Vec<Problem>) {
+    let discoverable = suite.help_modes.contains(&HelpMode::Discoverable);
+    for (index, (start, facts)) in items.iter().enumerate() {
+        let ItemFacts::Task(task) = facts else { continue };
+        if let (Some(intent), Some(cli)) = (&task.intent, &suite.cli)
+            && let Some(found) = command_in(&intent.text, cli)
+        {
+            let command = &intent.text[found.clone()];
+            let message = format!(
+                "the intent gives the command away, `{command}`, so that the task measures nothing: say what is to be achieved"
+            );
+            let (at, range) = part(intent, found, &list.index(index), *start);
+            problems.push(Problem::new(Code::RevealingIntent, at, range, message));
+        }
+        if let Some((named, turns @ 0..=2)) = task.max_turns.as_ref().filter(|_| discoverable) {
+            let (at, range) = named.place(&list.index(index), *start);
+            let turns = if *turns == 1 { "one turn is".to_owned() } else { format!("{turns} turns are") };
+            let message =
+                format!("{turns} few with `help_modes: [discoverable]`, where looking for help takes one to three");
+            problems.push(Problem::new(Code::TooFewTurns, at, range, message));
+        }
+    }
+}
+
+/// The place of a part of a text, where it was written as it reads.
+fn part(named: &Named, found: Range<usize>, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
+    let (at, range) = named.place(base, start);
+    if named.verbatim { (at, range.start + found.start..range.start + found.end) } else { (at, range) }
+}
+
+/// A command in an intent: the program followed by an option, or a command of the program in backquotes.
+fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
+    for (at, _) in intent.match_indices(cli) {
+        if intent[..at].chars().next_back().is_some_and(is_word) {
+            continue;
+        }
+        let rest = &intent[at + cli.len()..];
+        let words = rest.trim_start_matches([' ', '\t']);
+        if words.len() == rest.len() {
+            continue;
+        }
+        if intent[..at].ends_with('`')
+            && let Some(end) = rest.find('`')
+        {
+            return Some(at..at + cli.len() + end);
+        }
+        // Options may stand behind a subcommand or two.
+        let mut end = at + cli.len() + (rest.len() - words.len());
+        for word in words.split(' ').take(4) {
+            let option = word.trim_end_matches(['.', ',', ';', ':', ')', '\'', '"', '`']);
+            let is_option = option.len() > 1
+                && option.starts_with('-')
+                && option.trim_start_matches('-').len() < option.len()
+                && option.trim_start_matches('-').starts_with(|it: char| it.is_ascii_alphanumeric());
+            if is_option {
+                return Some(at..end + option.len());
+            }
+            if option.len() < word.len() || !word.chars().all(is_word) {
+                break;
+            }
+            end += word.len() + 1;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_in;
+
+    #[test]
+    fn options_and_backquotes_give_a_command_away() {
+        for (intent, found) in [
+            ("Run mycli --version to see it", Some("mycli --version")),
+            ("Run mycli init -f.", Some("mycli init -f")),
+            ("Use `mycli init` here", Some("mycli init")),
+            ("Show the version of mycli", None),
+            ("Show what mycli - the program - does", None),
+            ("Explain mycli. Then -x", None),
+            ("Use amycli -x", None),
+            ("Run mycli-extra -x", None),
+            ("Ask mycli about the well-known things", None),
+        ] {
+            assert_eq!(command_in(intent, "mycli").map(|range| &intent[range]), found, "{intent}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Models: each is named once; thresholds are for models that run, and can be missed.
+
+use crate::{
+    problem::{Code, Edit, Fix, Problem, Severity},
+    spot::Spot,
+    words::{listed, nearest},
+};
+
+/// `thresholds`, and the models that it names.
+pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(thresholds) = root.get("thresholds").filter(Spot::is_mapping) else { return };
+    let models = thresholds.get("models").map(|models| models.entries()).unwrap_or_default();
+    let default = thresholds.get("default");
+    if default.is_none() && models.is_empty() {
+        let message = "no model has a threshold: give `default`, or name models in `models`";
+        problems.push(thresholds.head_problem(Code::NoEffect, message));
+    }
+    let providers = root.get("providers").map(|providers| providers.texts()).unwrap_or_default();
+    let known: Vec<&str> = providers.iter().map(|(name, _)| *name).collect();
+    for (name, spot) in models.iter().filter(|(name, _)| !known.is_empty() && !known.contains(&name.as_str())) {
+        problems.push(unknown_model(name, spot, &known));
+    }
+    let tolerance = thresholds.get("tolerance");
+    let taken_off = tolerance.as_ref().and_then(Spot::number).unwrap_or(0.0);
+    let limits = default.iter().chain(models.iter().map(|(_, spot)| spot));
+    for limit in limits {
+        let Some(value) = limit.number().filter(|value| (0.0..=100.0).contains(value)) else { continue };
+        if value == 0.0 {
+            problems
+                .push(limit.problem(Code::VacuousClaim, "a threshold of 0 cannot be missed: remove it, or raise it"));
+        } else if let Some(tolerance) = tolerance.as_ref().filter(|_| taken_off >= value) {
+            let message = format!("with a tolerance of {taken_off} a threshold of {value} cannot be missed");
+            let problem = limit.problem(Code::VacuousClaim, message);
+            problems.push(problem.with_related("taken off", tolerance.at.clone(), tolerance.range()));
+        }
+    }
+}
+
+/// Models that are named twice.
+pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(providers) = root.get("providers").filter(Spot::is_list) else { return };
+    let models = providers.items();
+    for (index, model) in models.iter().enumerate() {
+        let Some(name) = model.text().filter(|name| !name.is_empty()) else { continue };
+        let Some(first) = models[..index].iter().find(|first| first.text() == Some(name)) else { continue };
+        let problem = model.problem(Code::Collision, format!("`{name}` stands twice: it runs once"));
+        let mut problem = problem.with_related("first here", first.at.clone(), first.range());
+        if let Some(edit) = super::edits::remove_item(providers.node, index) {
+            problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+        }
+        problems.push(problem);
+    }
+}
+
+fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str]) -> Problem {
+    let near = nearest(name, known.iter().copied());
+    let message = match near {
+        Some(near) => format!("`{name}` is not run, so that its threshold is never looked at: did you mean `{near}`?"),
+        None => format!(
+            "`{name}` is not run, so that its threshold is never looked at: `providers` has {}",
+            listed(known.iter().copied()).replace(" or ", " and ")
+        ),
+    };
+    let problem = spot.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+    match near.zip(spot.key).filter(|(_, key)| !key.is_through_alias() && key.alias().is_none()) {
+        Some((near, key)) => {
+            let edit = Edit::new(key.own_range(), crate::shape::scalar(near));
+            problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]))
+        }
+        None => problem,
+    }
+}

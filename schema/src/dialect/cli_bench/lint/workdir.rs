@@ -1,0 +1,34 @@
+//! A directory that all tasks share.
+
+use crate::{
+    problem::{Code, Edit, Fix, Problem},
+    spot::Spot,
+};
+
+use super::super::config::Config;
+
+/// `workdir` together with `concurrency`.
+pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(workdir) = root.get("workdir").filter(|workdir| workdir.text().is_some()) else { return };
+    let concurrency = root.get("concurrency");
+    let count = match &concurrency {
+        Some(spot) => spot.number(),
+        None => Some(f64::from(Config::CONCURRENCY)),
+    };
+    let Some(count) = count.filter(|count| *count > 1.0) else { return };
+    let message = format!(
+        "all tasks share this directory, and up to {count} run at once in the original: set `concurrency: 1`, as happens here in any case"
+    );
+    let mut problem = workdir.head_problem(Code::SharedWorkdir, message);
+    let edit = match &concurrency {
+        Some(spot) => spot.is_own().then(|| Edit::new(spot.node.own_range(), "1")),
+        None => workdir.key.and_then(|key| crate::validate::line_before(key, "concurrency: 1")),
+    };
+    if let Some(edit) = edit {
+        problem = problem.with_fix(Fix::guess("Set `concurrency: 1`", vec![edit]));
+    }
+    if let Some(spot) = &concurrency {
+        problem = problem.with_related("how many run at once", spot.at.clone(), spot.range());
+    }
+    problems.push(problem);
+}

@@ -1,0 +1,149 @@
+//! cli-bench as a person meets it: one golden file per kind of problem, every cure applied, and the examples.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use speclens_schema::{
+    analysis::{Analysis, Analyzer},
+    dialect::ScalarRules,
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, Severity},
+    settings::Settings,
+};
+
+/// The files below a folder, as paths relative to it.
+fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.map(|entry| entry.unwrap()) {
+        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+        if entry.path().is_dir() {
+            files_below(&entry.path(), &format!("{name}/"), found);
+        } else {
+            found.push((name, fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
+}
+
+fn analyze(text: &str, file: SpecFile, beside: &[(String, String)]) -> Analysis {
+    let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let files = match file {
+        SpecFile::CliBenchTasks => files.at("tasks/own.yaml").named_by("cli-bench.yaml"),
+        _ => files.at("cli-bench.yaml"),
+    };
+    let document = Document::read(text, ScalarRules::Yaml12);
+    Analyzer::new(file).analyze(&document, &files, &Settings::default())
+}
+
+fn apply(text: &str, fix: &Fix) -> String {
+    let mut edits = fix.edits.clone();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
+    let mut text = text.to_owned();
+    for edit in edits {
+        text.replace_range(edit.range, &edit.text);
+    }
+    text
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/cli-bench")
+}
+
+/// The golden files: their path, what they are, and the code that they show.
+fn cases() -> Vec<(PathBuf, SpecFile, Code)> {
+    let mut cases = Vec::new();
+    for path in fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let (name, file) = match stem.strip_suffix(".tasks") {
+            Some(name) => (name, SpecFile::CliBenchTasks),
+            None => (stem.as_str(), SpecFile::CliBench),
+        };
+        let code = Code::parse(name).unwrap_or_else(|| panic!("there is no code {name}"));
+        cases.push((path, file, code));
+    }
+    cases.sort_by(|one, other| one.0.cmp(&other.0));
+    assert!(cases.len() >= 20, "{cases:?}");
+    cases
+}
+
+fn beside() -> Vec<(String, String)> {
+    let mut beside = Vec::new();
+    files_below(&folder().join("files"), "", &mut beside);
+    beside
+}
+
+#[test]
+fn every_code_shows_what_is_wrong() {
+    let beside = beside();
+    let mut stale = Vec::new();
+    for (path, file, code) in cases() {
+        let text = fs::read_to_string(&path).unwrap();
+        let problems = analyze(&text, file, &beside).problems;
+        assert!(problems.iter().any(|problem| problem.code == code), "{}: {problems:#?}", path.display());
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        for problem in &problems {
+            let parent = problem.at.parent().unwrap_or_default();
+            assert!(document.find(&parent).is_some(), "{problem:?}");
+            assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
+            assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
+        }
+        let rendered = common::render(&text, &problems);
+        let golden = path.with_extension("txt");
+        if fs::read_to_string(&golden).unwrap_or_default() != rendered {
+            fs::write(&golden, rendered).unwrap();
+            stale.push(golden);
+        }
+    }
+    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
+}
+
+#[test]
+fn nothing_lies_in_the_folder_that_no_test_looks_at() {
+    let names: BTreeSet<PathBuf> =
+        fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
+    let expected: BTreeSet<PathBuf> =
+        cases().into_iter().flat_map(|(path, ..)| [path.with_extension("txt"), path]).collect();
+    assert_eq!(names, expected);
+}
+
+/// What a problem is about, wherever it stands.
+fn essence(problem: &Problem) -> (Code, String) {
+    (problem.code, problem.message.clone())
+}
+
+#[test]
+fn every_cure_cures_its_problem_and_makes_no_other() {
+    let beside = beside();
+    let mut applied = 0;
+    for (path, file, _) in cases() {
+        let text = fs::read_to_string(&path).unwrap();
+        let before = analyze(&text, file, &beside).problems;
+        for problem in &before {
+            for fix in &problem.fixes {
+                let cured = apply(&text, fix);
+                let after = analyze(&cured, file, &beside).problems;
+                let count = |problems: &[Problem]| problems.iter().filter(|it| essence(it) == essence(problem)).count();
+                let shown = || format!("{}: {} / {}\n{cured}", path.display(), problem.message, fix.title);
+                assert!(count(&after) < count(&before), "the problem is still there: {}", shown());
+                if fix.is_safe() {
+                    let known: Vec<_> = before.iter().map(essence).collect();
+                    let errors = after.iter().filter(|it| it.severity == Severity::Error);
+                    let new: Vec<_> = errors.filter(|it| !known.contains(&essence(it))).collect();
+                    assert!(new.is_empty(), "{}\n{}", shown(), common::render(&cured, &after));
+                }
+                applied += 1;
+            }
+        }
+    }
+    assert!(applied >= 30, "only {applied} cures");
+}
