@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod files;
 pub mod json_schema;
 pub mod judge;
+pub mod kind;
 pub mod mask;
 pub mod problem;
 pub mod reference;

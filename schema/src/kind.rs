@@ -1,0 +1,298 @@
+//! Which kind of file is it? Decided by what the author says in a comment, by name and place, by who names
+//! the file, and by what stands in it; in this order.
+//!
+//! The text is only scanned for its outline, line by line: a file that is none of ours costs next to
+//! nothing, and a damaged one is still recognised.
+
+use crate::json_schema::SpecFile;
+
+/// The beginning of the comment that says what a file is: `# speclens: dialect=clawspec-handoff`.
+const MARK: &str = "speclens: dialect=";
+
+/// The kind of a file, if it is one of ours. `path`: where it stands, `/` between names, as far as it is
+/// known. `is_named`: whether a `file://` entry of a cli-bench suite leads to it.
+pub fn detect(path: &str, text: &str, is_named: bool) -> Option<SpecFile> {
+    let outline = Outline::of(text);
+    let by_content = of_outline(&outline);
+    if let Some(Ok(said)) = said(text) {
+        // The word of a dialect is also that of one of its kinds; the content then knows better.
+        return Some(
+            by_content.filter(|found| is_dialect_word(said) && found.dialect() == said.dialect()).unwrap_or(said),
+        );
+    }
+    match of_path(path) {
+        Some(Named::Surely(file)) => return Some(file),
+        _ if is_named => return Some(SpecFile::CliBenchTasks),
+        Some(Named::Perhaps(file)) => {
+            if let Some(found) = by_content {
+                return Some(found);
+            }
+            if outline.could_be(file) {
+                return Some(file);
+            }
+        }
+        None => {}
+    }
+    by_content
+}
+
+/// What the name and the place of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// No other file has such a name.
+    Surely(SpecFile),
+    /// Other tools may have files of this name: the content must agree.
+    Perhaps(SpecFile),
+}
+
+/// What the name and the place of a file say.
+pub fn of_path(path: &str) -> Option<Named> {
+    let mut names = path.rsplit('/');
+    let (name, folder, above) = (names.next()?, names.next().unwrap_or_default(), names.next().unwrap_or_default());
+    Some(match (above, folder, name) {
+        (_, _, "kindlm.yaml" | "kindlm.yml") => Named::Surely(SpecFile::KindLm),
+        (_, _, "speclens.yaml") => Named::Surely(SpecFile::Settings),
+        (_, _, "cli-bench.yaml" | "cli-bench.yml") => Named::Surely(SpecFile::CliBench),
+        (_, _, "clawspec.yaml") => Named::Surely(SpecFile::ClawSpec),
+        (_, "tests", "scenarios.yaml") => Named::Perhaps(SpecFile::ClawSpecScenarios),
+        (_, "tests", "pipeline.yaml") => Named::Perhaps(SpecFile::ClawSpecPipeline),
+        (_, "tests", "baselines.yaml") => Named::Perhaps(SpecFile::ClawSpecBaselines),
+        ("tests", "handoffs", name) if is_yaml(name) => Named::Perhaps(SpecFile::ClawSpecHandoff),
+        ("tests", "pipelines", name) if is_yaml(name) => Named::Perhaps(SpecFile::ClawSpecPipeline),
+        (_, _, "coverage-ledger.yaml") => Named::Perhaps(SpecFile::ClawSpecLedger),
+        _ => return None,
+    })
+}
+
+/// Whether a name is that of a YAML file.
+pub fn is_yaml(name: &str) -> bool {
+    [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
+}
+
+/// What a comment before the first entry says the file is, or a word that means nothing.
+pub fn said(text: &str) -> Option<Result<SpecFile, &str>> {
+    let head = text.trim_start_matches('\u{feff}').lines().take_while(|line| {
+        let line = line.trim_start();
+        line.is_empty() || line.starts_with('#') || line.trim_end() == "---" || line.starts_with('%')
+    });
+    let mut marked = head.filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix(MARK)?;
+        rest.split_whitespace().next()
+    });
+    let word = marked.next()?;
+    Some(SpecFile::parse(word).ok_or(word))
+}
+
+fn is_dialect_word(file: SpecFile) -> bool {
+    file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
+}
+
+/// The keys of the first two levels, as far as indentation shows them.
+#[derive(Debug, Default)]
+struct Outline<'t> {
+    /// The keys of the root, and whether a value stands beside each.
+    keys: Vec<(&'t str, bool)>,
+    /// Keys one level below, with the place of the one above them.
+    below: Vec<(usize, &'t str)>,
+    /// The keys of each item, where the root is a list. Only of the first ones.
+    items: Vec<Vec<&'t str>>,
+    /// Whether there is anything besides.
+    other: bool,
+}
+
+impl<'t> Outline<'t> {
+    fn of(text: &'t str) -> Outline<'t> {
+        /// The items, and the keys, that are looked at. Whoever writes a suite says so soon.
+        const LIMIT: usize = 256;
+        let mut outline = Outline::default();
+        // The column of the keys on the second level.
+        let mut inner = None;
+        for line in text.trim_start_matches('\u{feff}').lines() {
+            let words = line.trim_start_matches(' ');
+            let indent = line.len() - words.len();
+            if words.trim().is_empty() || words.starts_with('#') || (indent == 0 && words.trim_end() == "---") {
+                continue;
+            }
+            if outline.keys.len() + outline.below.len() + outline.items.len() > LIMIT {
+                break;
+            }
+            match (indent, words.strip_prefix("- ").or((words == "-").then_some(""))) {
+                (0, Some(rest)) if outline.keys.is_empty() => {
+                    outline.items.push(key_of(rest).into_iter().map(|(key, _)| key).collect());
+                    inner = Some(2 + rest.len() - rest.trim_start_matches(' ').len());
+                }
+                (0, Some(_)) => {}
+                (0, None) => match key_of(words) {
+                    Some(key) => {
+                        outline.keys.push(key);
+                        inner = None;
+                    }
+                    None => outline.other = true,
+                },
+                (_, _) if *inner.get_or_insert(indent) == indent => {
+                    let Some((key, _)) = key_of(words) else { continue };
+                    match outline.items.last_mut() {
+                        Some(item) if item.len() < LIMIT => item.push(key),
+                        Some(_) => {}
+                        None if !outline.keys.is_empty() => outline.below.push((outline.keys.len() - 1, key)),
+                        None => {}
+                    }
+                }
+                (_, _) => {}
+            }
+        }
+        outline
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|(known, _)| *known == key)
+    }
+
+    fn has_below(&self, parent: &str, keys: &[&str]) -> bool {
+        let is_child = |(at, key): &(usize, &str)| self.keys[*at].0 == parent && keys.contains(key);
+        self.below.iter().any(is_child)
+    }
+
+    /// Whether nothing speaks against a kind: every key that there is belongs to it.
+    fn could_be(&self, file: SpecFile) -> bool {
+        let fields = crate::shape::Shape::of(file).all_fields();
+        let known = |key: &str| fields.iter().any(|field| field.name == key);
+        self.items.is_empty()
+            && if self.keys.is_empty() { !self.other } else { self.keys.iter().any(|(key, _)| known(key)) }
+            && self.keys.first().is_none_or(|(first, _)| self.keys.len() > 1 || known(first))
+    }
+}
+
+/// The key that a line begins with, and whether a value stands beside it.
+fn key_of(line: &str) -> Option<(&str, bool)> {
+    let line = line.trim_start_matches(' ');
+    let (key, rest) = match line.chars().next()? {
+        quote @ ('"' | '\'') => line[1..].split_once(quote).map(|(key, rest)| (key, rest.trim_start()))?,
+        first if first.is_alphanumeric() || first == '_' => {
+            let at = line.find(':')?;
+            (&line[..at], &line[at..])
+        }
+        _ => return None,
+    };
+    let rest = rest.strip_prefix(':').filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))?;
+    let value = rest.trim();
+    Some((key.trim_end(), !value.is_empty() && !value.starts_with('#')))
+}
+
+/// What stands in the file.
+fn of_outline(outline: &Outline<'_>) -> Option<SpecFile> {
+    if outline.items.iter().any(|item| item.contains(&"intent") && item.contains(&"assert")) {
+        return Some(SpecFile::CliBenchTasks);
+    }
+    let is_named_text = |name: &str| outline.keys.iter().any(|(key, has_value)| *key == name && *has_value);
+    if is_named_text("kindlm") {
+        return Some(SpecFile::KindLm);
+    }
+    if is_named_text("cli") && outline.has("tasks") {
+        return Some(SpecFile::CliBench);
+    }
+    if outline.has("scenarios") && outline.has_below("target", &["trigger", "path"]) {
+        return Some(SpecFile::ClawSpecScenarios);
+    }
+    if outline.has_below("handoff", &["from", "to"])
+        && ["version", "caller_provides", "callee_produces"].iter().any(|key| outline.has(key))
+    {
+        return Some(SpecFile::ClawSpecHandoff);
+    }
+    if outline.has_below("pipeline", &["skill_path", "trigger"]) && outline.has("stages") {
+        return Some(SpecFile::ClawSpecPipeline);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, text: &str, expected: Option<SpecFile>) {
+        assert_eq!(detect(path, text, false), expected, "{path}\n{text}");
+    }
+
+    #[test]
+    fn names_that_only_we_have_need_no_content() {
+        check("a/kindlm.yaml", "", Some(SpecFile::KindLm));
+        check("kindlm.yml", "x: 1\n", Some(SpecFile::KindLm));
+        check("a/cli-bench.yaml", "", Some(SpecFile::CliBench));
+        check("speclens.yaml", "", Some(SpecFile::Settings));
+        check("w/clawspec.yaml", "", Some(SpecFile::ClawSpec));
+        check("my-kindlm.yaml", "", None);
+    }
+
+    #[test]
+    fn names_that_others_have_need_content_that_agrees() {
+        let path = "skills/a/tests/scenarios.yaml";
+        check(path, "", Some(SpecFile::ClawSpecScenarios));
+        check(path, "# a comment\n\n", Some(SpecFile::ClawSpecScenarios));
+        check(path, "version: \"1.0\"\n", Some(SpecFile::ClawSpecScenarios));
+        check(path, "version: \"1.0\"\ntar", Some(SpecFile::ClawSpecScenarios));
+        check(path, "openapi: 3.0.0\ninfo: {}\n", None);
+        check(path, "- a\n- b\n", None);
+        check(path, "hello world\n", None);
+        check("scenarios.yaml", "", None);
+        check("s/tests/handoffs/a-to-b.yaml", "", Some(SpecFile::ClawSpecHandoff));
+        check("s/tests/pipeline.yaml", "pipeline:\n  name: x\n", Some(SpecFile::ClawSpecPipeline));
+        check("s/tests/pipeline.yaml", "kind: pipeline\nsteps: []\n", None);
+        check("docs/testing/coverage-ledger.yaml", "waves:\n  one: {}\n", Some(SpecFile::ClawSpecLedger));
+        check("s/tests/baselines.yaml", "metadata: {}\nreports: []\n", None);
+        check("s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", Some(SpecFile::ClawSpecBaselines));
+        // What stands in a contract says which one it is.
+        let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
+        check("s/tests/pipeline.yaml", handoff, Some(SpecFile::ClawSpecHandoff));
+    }
+
+    #[test]
+    fn what_stands_in_a_file_says_what_it_is() {
+        check("x.yaml", "kindlm: 1\n", Some(SpecFile::KindLm));
+        check("x.yaml", "---\n# c\ncli: git\ntasks:\n  - id: a\n", Some(SpecFile::CliBench));
+        check("x.yaml", "cli: git\n", None);
+        check("x.yaml", "- id: a\n  intent: b\n  assert:\n    - ran: x\n", Some(SpecFile::CliBenchTasks));
+        check("x.yaml", "-   id: a\n    'intent': b\n    assert: []\n", Some(SpecFile::CliBenchTasks));
+        check("x.yaml", "- id: a\n  meta:\n    intent: b\n    assert: c\n", None);
+        let scenarios = "version: \"1.0\"\ntarget:\n  type: skill\n  path: a\nscenarios:\n  - name: \"x\n";
+        check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
+        check("x.yaml", "target:\n  type: skill\nscenarios: []\n", None);
+        check(
+            "x.yaml",
+            "pipeline:\n  name: a\n  skill_path: b\nstages:\n  - name: c\n",
+            Some(SpecFile::ClawSpecPipeline),
+        );
+        for other in [
+            "on: push\njobs:\n  a:\n    steps: []\n",
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
+            "stages: [a]\npipeline:\n  a: 1\n",
+            "{kindlm: 1}",
+            "",
+            "- hosts: all\n  tasks:\n    - name: x\n",
+            "%YAML 1.2\n---\na: 1\n",
+        ] {
+            check("x.yaml", other, None);
+        }
+    }
+
+    #[test]
+    fn the_author_has_the_first_word() {
+        check("x.yaml", "# speclens: dialect=clawspec-handoff\na: 1\n", Some(SpecFile::ClawSpecHandoff));
+        check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CliBenchTasks));
+        check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KindLm));
+        check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
+        assert_eq!(said("# speclens: dialect=nothing\n"), Some(Err("nothing")));
+        // The name of a dialect, where the content says which of its files it is.
+        let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";
+        check("x.yaml", tasks, Some(SpecFile::CliBenchTasks));
+        let scenarios = "# speclens: dialect=clawspec\ntarget:\n  path: a\nscenarios: []\n";
+        check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
+        check("x.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpec));
+    }
+
+    #[test]
+    fn a_file_that_a_suite_names_holds_tasks() {
+        assert_eq!(detect("tasks/a.yaml", "", true), Some(SpecFile::CliBenchTasks));
+        assert_eq!(detect("cli-bench.yaml", "", true), Some(SpecFile::CliBench));
+    }
+}
