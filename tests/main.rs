@@ -5,6 +5,7 @@
 mod cases;
 mod cli;
 mod fixing;
+mod kinds;
 mod processes;
 mod replay;
 mod runs;

@@ -18,6 +18,14 @@ const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
 /// A directory that is listed may have as many entries.
 const LIST_LIMIT: usize = 10_000;
 
+/// The texts of open documents: what is in the editor counts, saved or not.
+pub trait Buffers: Send + Sync + std::fmt::Debug {
+    /// The text of a document, when it is open.
+    fn text(&self, path: &Path) -> Option<String>;
+    /// The open documents whose paths begin with a directory.
+    fn below(&self, directory: &Path) -> Vec<PathBuf>;
+}
+
 /// The real files below a directory.
 #[derive(Debug)]
 pub struct DiskFiles {
@@ -26,6 +34,8 @@ pub struct DiskFiles {
     main: Option<String>,
     /// The directory of the whole workspace, once somebody asked for it.
     workspace: OnceLock<Option<PathBuf>>,
+    /// Open documents: their texts count instead of what is on the disk.
+    buffers: Option<Arc<dyn Buffers>>,
     cache: Mutex<Cache>,
 }
 
@@ -34,6 +44,7 @@ struct Cache {
     kinds: HashMap<String, Option<FileKind>>,
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
     beyond: HashMap<String, Option<Arc<[u8]>>>,
+    lists: HashMap<String, Vec<(String, FileKind)>>,
 }
 
 impl DiskFiles {
@@ -43,6 +54,7 @@ impl DiskFiles {
             root: root.to_owned(),
             place: place.to_owned(),
             main: None,
+            buffers: None,
             workspace: OnceLock::new(),
             cache: Mutex::default(),
         }
@@ -52,6 +64,37 @@ impl DiskFiles {
     pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
         self.main = main;
         self
+    }
+
+    /// The same with what open documents hold.
+    pub fn over(mut self, buffers: Arc<dyn Buffers>) -> DiskFiles {
+        self.buffers = Some(buffers);
+        self
+    }
+
+    /// Whether anything that was seen depends on a file, or a directory, that changed.
+    pub fn has_seen(&self, path: &Path) -> bool {
+        let Ok(relative) = path.strip_prefix(&self.root) else { return false };
+        let (path, parent) = (slashed(relative), relative.parent().map(slashed).unwrap_or_default());
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |seen: &String| normal(seen) == path;
+        let below = |seen: &String| normal(seen).strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let listed = |seen: &String| [&path, &parent].into_iter().any(|changed| normal(seen) == *changed);
+        cache.contents.keys().any(|seen| same(seen) || below(seen))
+            || cache.kinds.keys().any(|seen| same(seen) || below(seen))
+            || cache.lists.keys().any(|seen| listed(seen) || below(seen))
+    }
+
+    /// Whether the content of a file was asked for.
+    pub fn has_read(&self, path: &Path) -> bool {
+        let Ok(relative) = path.strip_prefix(&self.root).map(slashed) else { return false };
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.contents.keys().any(|seen| normal(seen) == relative)
+    }
+
+    /// The text of an open document.
+    fn buffer(&self, path: &str) -> Option<String> {
+        self.buffers.as_ref()?.text(&self.root.join(normal(path)))
     }
 
     /// Forgets what was seen: files may have changed.
@@ -105,7 +148,8 @@ impl Files for DiskFiles {
         if let Some(kind) = cache.kinds.get(path) {
             return *kind;
         }
-        let kind = self.real(path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
+        let on_disk = self.real(path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
+        let kind = on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File));
         cache.kinds.insert(path.to_owned(), kind);
         kind
     }
@@ -116,7 +160,10 @@ impl Files for DiskFiles {
             return content.clone();
         }
         let content = match self.real(path) {
-            Some(real) => read_bounded(&real),
+            Some(real) => match self.buffer(path) {
+                Some(text) => Ok(text.into_bytes().into()),
+                None => read_bounded(&real),
+            },
             None => Err("it lies outside of the suite's directory".to_owned()),
         };
         cache.contents.insert(path.to_owned(), content.clone());
@@ -138,6 +185,10 @@ impl Files for DiskFiles {
     }
 
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entries) = cache.lists.get(directory) {
+            return entries.clone();
+        }
         let Some(real) = self.real(directory) else { return Vec::new() };
         let mut entries: Vec<_> = fs::read_dir(real)
             .into_iter()
@@ -149,7 +200,19 @@ impl Files for DiskFiles {
                 Some((entry.file_name().into_string().ok()?, kind_of(&metadata)))
             })
             .collect();
+        let open = self.buffers.as_ref().map(|buffers| buffers.below(&self.root.join(normal(directory))));
+        for path in open.into_iter().flatten() {
+            let Ok(below) = path.strip_prefix(self.root.join(normal(directory))).map(slashed) else { continue };
+            let (name, kind) = match below.split_once('/') {
+                Some((name, _)) => (name.to_owned(), FileKind::Directory),
+                None => (below, FileKind::File),
+            };
+            if !name.is_empty() && !entries.iter().any(|(known, _)| *known == name) {
+                entries.push((name, kind));
+            }
+        }
         entries.sort_by(|one, other| one.0.cmp(&other.0));
+        cache.lists.insert(directory.to_owned(), entries.clone());
         entries
     }
 
@@ -160,6 +223,28 @@ impl Files for DiskFiles {
     fn main(&self) -> Option<&str> {
         self.main.as_deref()
     }
+}
+
+/// A path with `/` between its names.
+pub fn slashed(path: &Path) -> String {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// A path without `.` and `..`, as far as they have names before them.
+fn normal(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.join("/")
 }
 
 fn kind_of(metadata: &fs::Metadata) -> FileKind {
@@ -189,6 +274,8 @@ fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use speclens_schema::files::{FileKind, Files};
 
     use super::DiskFiles;
@@ -231,6 +318,35 @@ mod tests {
             std::os::unix::fs::symlink("../../secret", directory.path().join("workspace/link")).unwrap();
             assert!(!read("../link"));
         }
+    }
+
+    #[derive(Debug)]
+    struct Open(Vec<(PathBuf, &'static str)>);
+
+    impl Buffers for Open {
+        fn text(&self, path: &Path) -> Option<String> {
+            self.0.iter().find(|(open, _)| open == path).map(|(_, text)| (*text).to_owned())
+        }
+
+        fn below(&self, directory: &Path) -> Vec<PathBuf> {
+            self.0.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with(directory)).collect()
+        }
+    }
+
+    #[test]
+    fn what_an_editor_holds_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        std::fs::write(root.join("a.yaml"), "disk").unwrap();
+        let open = [(root.join("a.yaml"), "edited"), (root.join("new/b.yaml"), "unsaved")];
+        let files = DiskFiles::new(root, "kindlm.yaml").over(Arc::new(Open(open.to_vec())));
+        assert_eq!(&*files.read("./a.yaml").unwrap(), b"edited");
+        assert_eq!(&*files.read("new/b.yaml").unwrap(), b"unsaved");
+        assert_eq!(files.kind("new/b.yaml"), Some(FileKind::File));
+        assert!(files.list("").contains(&("new".to_owned(), FileKind::Directory)));
+        assert!(files.has_read(&root.join("a.yaml")) && !files.has_read(&root.join("c.yaml")));
+        assert!(files.has_seen(&root.join("c.yaml")), "the directory was listed");
+        assert!(!files.has_seen(&root.join("deep/er/c.yaml")));
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub trait Files: Send + Sync {
     }
 }
 
+/// Whether a pattern, as [`Files::glob`] takes it, matches a path. Nothing is looked up.
+pub fn matches(pattern: &str, path: &str) -> bool {
+    glob::matches(pattern, path)
+}
+
 /// What a pattern matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand. It adds nothing of its own to what specs mean.
 
 mod check;
+mod discover;
 mod explain;
 mod fix;
 mod init;

@@ -3,16 +3,19 @@
 //! ```text
 //! main ──▶ cli/  one file per subcommand          lsp/  the language server
 //!              ╲                                  ╱
-//!               ╲── workspace, trust ────────────╱──▶ ide/  pure: document → what an editor shows
+//!               ╲── scope, workspace, trust ────╱──▶ ide/  pure: document → what an editor shows
 //! ```
 //!
 //! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
 //! wrong is decided in `speclens-schema`, what happens in `speclens-runner`: both fronts call the same
 //! functions, so the editor shows what the command line says.
 
+pub mod buffers;
 pub mod cli;
 pub mod ide;
 pub mod lsp;
+pub mod read;
+pub mod scope;
 mod signals;
 pub mod trust;
 pub mod workspace;

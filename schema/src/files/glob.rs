@@ -19,6 +19,32 @@ pub(super) fn glob(list: &dyn Fn(&str) -> Vec<(String, FileKind)>, pattern: &str
     search.found
 }
 
+/// Whether a pattern matches a path, without a look at the disk.
+pub(super) fn matches(pattern: &str, path: &str) -> bool {
+    fn rest(segments: &[&str], names: &[&str]) -> bool {
+        match (segments.split_first(), names.split_first()) {
+            (None, None) => true,
+            (Some((&"**", [])), Some(_)) => names.iter().all(|name| !name.starts_with('.')),
+            (Some((&"**", more)), Some((name, others))) => {
+                rest(more, names) || (!name.starts_with('.') && rest(segments, others))
+            }
+            (Some((segment, more)), Some((name, others))) => name_matches(segment, name) && rest(more, others),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+    let cut = |text: &'_ str| -> Vec<String> {
+        text.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
+    };
+    let (segments, names) = (cut(pattern), cut(path));
+    // Each `**` multiplies the ways to match.
+    if names.len() > DEPTH_LIMIT || segments.iter().filter(|segment| *segment == "**").count() > 4 {
+        return false;
+    }
+    let (segments, names): (Vec<&str>, Vec<&str>) =
+        (segments.iter().map(String::as_str).collect(), names.iter().map(String::as_str).collect());
+    rest(&segments, &names)
+}
+
 struct Search<'l> {
     list: &'l dyn Fn(&str) -> Vec<(String, FileKind)>,
     seen: usize,
@@ -162,6 +188,13 @@ mod tests {
         assert_eq!(paths("./x.yaml"), ["x.yaml"]);
         assert_eq!(paths("tasks/**/c.yaml"), ["tasks/deep/er/c.yaml"]);
         assert_eq!(paths("nothing/*"), [""; 0]);
+        let all = ["tasks/b.yaml", "tasks/a.yaml", "tasks/deep/er/c.yaml", "tasks/.h.yaml", "x.yaml"];
+        for pattern in ["tasks/*.yaml", "**/*.yaml", "./x.yaml", "tasks/**/c.yaml", "**", "tasks/**", "nothing/*"] {
+            let mut matching: Vec<&str> = all.into_iter().filter(|path| super::matches(pattern, path)).collect();
+            matching.sort_unstable();
+            let found: Vec<String> = paths(pattern).into_iter().filter(|path| path.ends_with("yaml")).collect();
+            assert_eq!(found, matching, "{pattern}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use speclens_runner::report::{SuiteReport, human, json};
 
-use super::{INVALID, PASSED, fix, levels, load, output};
+use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 
 /// The options of `speclens check`.
 #[derive(Debug, clap::Args)]
@@ -36,13 +36,13 @@ pub(super) enum Format {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let levels = args.levels.levels()?;
-    let mut suites = load::suites(&args.paths, &levels)?;
+    let mut suites = load::suites(&args.paths, Wanted::Files, &levels)?;
     let mut outcome = None;
     if args.fix {
         let fixed = fix::apply(&suites);
         if !fixed.fixed.is_empty() {
             // What is left is what the files say now.
-            suites = load::suites(&args.paths, &levels)?;
+            suites = load::suites(&args.paths, Wanted::Files, &levels)?;
         }
         outcome = Some(fixed);
     }

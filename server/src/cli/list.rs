@@ -8,7 +8,7 @@ use speclens_schema::{
     suite::{Action, Case},
 };
 
-use super::{INVALID, PASSED, check::Format, levels::Levels, load, output};
+use super::{INVALID, PASSED, check::Format, discover::Wanted, levels::Levels, load, output};
 
 /// The options of `speclens list`.
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ struct TestEntry {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let suites: Vec<SuiteEntry> = load::suites(&args.paths, &Levels::default())?
+    let suites: Vec<SuiteEntry> = load::suites(&args.paths, Wanted::Suites, &Levels::default())?
         .into_iter()
         .map(|loaded| SuiteEntry {
             refused: loaded.report.is_refused(),

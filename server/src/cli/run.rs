@@ -19,7 +19,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::signals;
 
-use super::{BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, levels, load, load::Loaded, output, select};
+use super::{
+    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, discover::Wanted, levels, load, load::Loaded, output,
+    select,
+};
 
 mod dry;
 mod progress;
@@ -115,7 +118,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     );
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let mut suites = load::suites(&args.paths, &args.levels.levels()?)?;
+    let mut suites = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?)?;
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     dialect::{Dialect, ScalarRules},
-    document::Document,
+    document::{Document, NodeRef},
     files::{FileKind, Files},
     suite::CaseFile,
 };
@@ -68,6 +68,27 @@ impl Target {
             }
         }
     }
+}
+
+/// Whether an entry of a main file leads to a path, whatever stands there.
+pub fn is_named(main: &Document, path: &str, files: &dyn Files) -> bool {
+    let tasks = main.root().and_then(|root| root.get("tasks"));
+    let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(|item| item.as_str()?.strip_prefix(SCHEME));
+    let mut named = entries.filter_map(|entry| normalize(entry, files).ok());
+    named.any(|entry| if is_pattern(&entry) { crate::files::matches(&entry, path) } else { entry == path })
+}
+
+/// The files that a main file names, each once, in the order of its entries.
+pub fn named_by(main: &Document, files: &dyn Files) -> Vec<String> {
+    let tasks = main.root().and_then(|root| root.get("tasks"));
+    let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
+    let mut paths: Vec<String> = Vec::new();
+    for path in entries.filter_map(|entry| Target::of(entry, files)).flat_map(Target::files) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 /// The main file, as seen by a document of the suite.

@@ -1,0 +1,280 @@
+//! Finds the files that are ours on the disk.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use ignore::WalkBuilder;
+use speclens_runner::files::{DiskFiles, slashed};
+use speclens_schema::{
+    dialect::{ScalarRules, cli_bench::task_files},
+    document::Document,
+    json_schema::SpecFile,
+    kind,
+    problem::Code,
+    words::nearest,
+};
+
+use crate::{
+    lsp::STACK_BYTES,
+    read::read_text,
+    scope::{Scope, Scopes},
+};
+
+/// A file that is ours.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// As it was named, or below the directory that was named.
+    pub(super) path: PathBuf,
+    /// What it is, and what it belongs to.
+    pub(super) scope: Scope,
+}
+
+/// What a command is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Every file that can be checked.
+    Files,
+    /// What has tests of its own. Task files are parts of the suites that name them.
+    Suites,
+}
+
+/// The files that the paths name: files as such, directories with everything below them, the current
+/// directory when there are none.
+pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<Found>> {
+    let here = [PathBuf::from(".")];
+    let scopes = Scopes::new(Vec::new(), Arc::default());
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for path in if paths.is_empty() { &here[..] } else { paths } {
+        let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut found = match metadata.is_dir() {
+            true => below(path, &scopes, wanted)?,
+            false => vec![named(path, &scopes, wanted)?],
+        };
+        if wanted == Wanted::Files {
+            let parts: Vec<Found> = found.iter().flat_map(|main| parts_of(main, &scopes)).collect();
+            found.extend(parts);
+        }
+        for found in found {
+            if seen.insert(fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone())) {
+                all.push(found);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What is ours in a directory, in the order of the paths; it is an error that there is nothing. What version
+/// control ignores is left out. What cannot be looked at may hold a suite that fails, so it is an error too.
+fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Vec<Found>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let mut misnamed = None;
+    for entry in WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // Gone since its directory was listed.
+            Err(error) if error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound) => continue,
+            Err(error) => return Err(unreadable(directory, &error)),
+        };
+        if !entry.file_name().to_str().is_some_and(kind::is_yaml) {
+            continue;
+        }
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            paths.push(entry.into_path());
+        } else if let Some(kind::Named::Surely(_)) = kind::of_path(&slashed(entry.path())) {
+            misnamed.get_or_insert_with(|| entry.into_path());
+        }
+    }
+    let look = |path: &PathBuf| {
+        let real = absolute(path).ok()?;
+        let named = kind::of_path(&slashed(&real));
+        // What has the name of a suite is one, whatever it holds: a pipe too is told to be no text.
+        let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
+        let scope = scopes.find(&real, &text)?;
+        let counts = counts(&scope, &text, named.is_some()) && (wanted == Wanted::Files || has_tests(scope.file));
+        counts.then(|| Found { path: path.clone(), scope })
+    };
+    let found: Vec<Found> = in_parallel(&paths, look).into_iter().flatten().collect();
+    if found.is_empty()
+        && let Some(misnamed) = misnamed
+    {
+        bail!(
+            "{} is a directory: a suite is a file of that name; rename the directory, or name the suites in it",
+            misnamed.display()
+        );
+    }
+    ensure!(
+        !found.is_empty(),
+        "no suite in {}: a suite is a file named `kindlm.yaml` or `cli-bench.yaml`, or a ClawSpec contract such as \
+         `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` writes one",
+        if directory == Path::new(".") { "this directory".to_owned() } else { directory.display().to_string() }
+    );
+    Ok(found)
+}
+
+/// Says which directory could not be searched, and what to do.
+fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
+    let (mut path, mut inner) = (None, error);
+    loop {
+        match inner {
+            ignore::Error::WithPath { path: named, err } => (path, inner) = (Some(named.as_path()), err),
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => inner = err,
+            _ => break,
+        }
+    }
+    let reason = error.io_error().map_or_else(|| inner.to_string(), ToString::to_string);
+    anyhow!(
+        "cannot read {}: {reason}; a suite in it would be overlooked: make it readable, leave it out with a line in \
+         `.ignore`, or name the suites",
+        path.unwrap_or(searched).display()
+    )
+}
+
+/// Whether a file counts that nobody named. Content alone makes contracts, whose names are free; a KindLM or
+/// cli-bench suite under another name may be anything, so that nobody runs it unasked.
+fn counts(scope: &Scope, text: &str, has_name: bool) -> bool {
+    let said = matches!(kind::said(text), Some(Ok(_)));
+    match scope.file {
+        SpecFile::Settings => false,
+        SpecFile::KindLm | SpecFile::CliBench => said || has_name,
+        SpecFile::CliBenchTasks => said || scope.main.is_some(),
+        SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines => true,
+    }
+}
+
+/// Whether there are tests in such a file, to be listed and run.
+fn has_tests(file: SpecFile) -> bool {
+    match file {
+        SpecFile::KindLm
+        | SpecFile::CliBench
+        | SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline => true,
+        SpecFile::Settings
+        | SpecFile::CliBenchTasks
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines => false,
+    }
+}
+
+/// A file that was named outright: its name tells, else what it holds.
+fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
+    let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (text, problem) = read_text(&real);
+    let surely = matches!(kind::of_path(&slashed(&real)), Some(kind::Named::Surely(_)));
+    if let Some(problem) = problem.filter(|problem| problem.code == Code::UnreadableFile && !surely) {
+        bail!("{}: {}", path.display(), problem.message);
+    }
+    if let Some(Err(word)) = kind::said(&text) {
+        let kinds = || SpecFile::ALL.iter().map(|file| file.as_str());
+        let near = nearest(word, kinds()).map(|near| format!(": did you mean `{near}`?"));
+        let kinds = || format!("; the kinds are {}", kinds().collect::<Vec<_>>().join(", "));
+        bail!("{} says that it is a `{word}`, and there is no such kind{}", path.display(), near.unwrap_or_else(kinds));
+    }
+    // The outline of a file in brackets says nothing; the tree does.
+    let in_brackets = || {
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let has_key = document.root().is_some_and(|root| root.get("kindlm").is_some());
+        has_key.then(|| scopes.of_kind(&real, SpecFile::KindLm))
+    };
+    let scope = scopes.find(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
+    let Some(scope) = scope else {
+        bail!(
+            "{} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
+             a comment `# speclens: dialect=KIND` at its beginning says what it is",
+            path.display()
+        );
+    };
+    if wanted == Wanted::Suites && !has_tests(scope.file) {
+        match &scope.main {
+            Some(main) => {
+                bail!("{} is a part of a suite: name `{main}`, and choose tests with `--test`", path.display())
+            }
+            None => bail!("{} has no tests of its own: it is a {}", path.display(), scope.file.title()),
+        }
+    }
+    Ok(Found { path: path.to_owned(), scope })
+}
+
+/// The task files that a main file names.
+fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
+    if main.scope.file != SpecFile::CliBench {
+        return Vec::new();
+    }
+    let document = Document::read_cut(&read_text(&main.path).0, ScalarRules::Yaml12);
+    let files = DiskFiles::new(&main.scope.root, &main.scope.place);
+    let parent = main.path.parent().unwrap_or(Path::new(""));
+    let paths = task_files::named_by(&document, &files).into_iter();
+    let part = |place: String| {
+        let file = SpecFile::CliBenchTasks;
+        let root = main.scope.root.clone();
+        // One that says what it is otherwise is checked as what it is.
+        let said = scopes.find(&root.join(&place), &beginning(&root.join(&place)).unwrap_or_default());
+        let scope = Scope { file, root, place: place.clone(), main: Some(main.scope.place.clone()) };
+        let scope = said.filter(|said| said.file != file).unwrap_or(scope);
+        Found { path: parent.join(place), scope }
+    };
+    paths.map(part).collect()
+}
+
+/// As much of a file as it takes to know what it is.
+fn beginning(path: &Path) -> Option<String> {
+    use std::io::Read;
+    const BYTES: u64 = 256 * 1024;
+    // Asked before opening: opening a pipe would wait for a writer.
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A path from the root of the disk. A link keeps its own name: that is what it was named by.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(fs::canonicalize(parent)?.join(name))
+}
+
+/// Does something with each, several at a time. The answers are in the order of what was given.
+pub(super) fn in_parallel<T: Sync, A: Send>(items: &[T], work: impl Fn(&T) -> A + Sync) -> Vec<A> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(8).min(items.len());
+    if workers < 2 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let answers: Mutex<Vec<Option<A>>> = Mutex::new(items.iter().map(|_| None).collect());
+    let toil = || {
+        while let Some((index, item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
+        {
+            let answer = work(item);
+            answers.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(answer);
+        }
+    };
+    thread::scope(|scope| {
+        // The system may have no threads left: this one does what is left to do.
+        for _ in 1..workers {
+            let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, toil);
+        }
+        toil();
+    });
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.into_iter().flatten().collect()
+}

@@ -1,0 +1,64 @@
+//! Reading a file as text, whatever it is: bounded, and with a problem for what is no text.
+
+use std::{fs, io::Read, path::Path};
+
+use speclens_schema::{
+    document::{Pointer, SIZE_LIMIT},
+    problem::{Code, Problem},
+};
+
+/// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
+pub fn read_text(path: &Path) -> (String, Option<Problem>) {
+    let problem = |message: String, at: usize| {
+        Some(Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message))
+    };
+    let bytes = match read_bytes(path) {
+        Ok(bytes) => bytes,
+        Err(reason) => {
+            let message = format!("cannot read the file: {reason}");
+            return (String::new(), Some(Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message)));
+        }
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => match text.find('\0') {
+            Some(at) => {
+                let message = "a NUL byte: this is not a text file, or it was damaged; save it as UTF-8 text";
+                (text, problem(message.to_owned(), at))
+            }
+            None => (text, None),
+        },
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let message = match bytes.as_slice() {
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16: save the file as UTF-8".to_owned(),
+                _ => format!(
+                    "not UTF-8: byte {at} (0x{:02x}) belongs to no character; save the file as UTF-8",
+                    bytes[at]
+                ),
+            };
+            (String::from_utf8_lossy(&bytes).into_owned(), problem(message, at))
+        }
+    }
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    // Asked before opening: opening a pipe would wait for a writer.
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if metadata.is_dir() {
+        return Err("it is a directory".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    // One byte more than is read as a document: the reader of documents then says that it is too large.
+    file.take(SIZE_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() > SIZE_LIMIT {
+        while bytes.last().is_some_and(|byte| byte & 0xc0 == 0x80) {
+            bytes.pop();
+        }
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,271 @@
+//! What a file is, and what it belongs to: its kind, the directory that its paths start from, the main
+//! file that names it.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use speclens_runner::files::{Buffers as _, slashed};
+use speclens_schema::{
+    dialect::{Dialect, ScalarRules, cli_bench::task_files},
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    kind,
+};
+
+use crate::{buffers::Buffers, read::read_text};
+
+/// What a file is, and what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The kind of file.
+    pub file: SpecFile,
+    /// The directory that its paths start from.
+    pub root: PathBuf,
+    /// Its own path from there.
+    pub place: String,
+    /// The main file that names it, from there.
+    pub main: Option<String>,
+}
+
+/// Finds out what files belong to. What it reads of main files is kept until it is told to forget.
+#[derive(Debug)]
+pub struct Scopes {
+    folders: Mutex<Vec<PathBuf>>,
+    buffers: Arc<Buffers>,
+    /// The main files in each directory that was looked at.
+    mains: Mutex<HashMap<PathBuf, Vec<Arc<Main>>>>,
+    /// Main files with other names.
+    others: Mutex<Vec<PathBuf>>,
+}
+
+/// A main file of a cli-bench suite.
+#[derive(Debug)]
+struct Main {
+    directory: PathBuf,
+    name: String,
+    document: Document,
+}
+
+/// No directory tree is deeper; a path that is would cost one look at the disk for each level.
+const LEVELS: usize = 32;
+
+impl Scope {
+    /// The directory from which settings are looked for.
+    pub fn settings_directory(&self) -> PathBuf {
+        match self.file.dialect() {
+            // A workspace has many contracts: each may have settings nearer to it.
+            Some(Dialect::ClawSpec) => match self.place.rsplit_once('/') {
+                Some((directory, _)) => self.root.join(directory),
+                None => self.root.clone(),
+            },
+            None | Some(Dialect::KindLm | Dialect::CliBench) => self.root.clone(),
+        }
+    }
+}
+
+impl Scopes {
+    /// Scopes within these folders: what lies in one of them belongs to nothing outside of it.
+    pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
+        Scopes { folders: Mutex::new(folders), buffers, mains: Mutex::default(), others: Mutex::default() }
+    }
+
+    /// Other folders from now on.
+    pub fn set_folders(&self, folders: Vec<PathBuf>) {
+        *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
+    }
+
+    /// The folders.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Main files that have another name than the usual one.
+    pub fn set_other_mains(&self, paths: Vec<PathBuf>) {
+        *self.others.lock().unwrap_or_else(PoisonError::into_inner) = paths;
+    }
+
+    /// Files changed: what was read of main files is void.
+    pub fn forget(&self) {
+        self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// What a file is; nothing for one that is not ours. `path` is absolute.
+    pub fn find(&self, path: &Path, text: &str) -> Option<Scope> {
+        let from_root = slashed(path);
+        let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
+        let main = if surely { None } else { self.main_of(path) };
+        let file = kind::detect(&from_root, text, main.is_some())?;
+        Some(self.place(path, file, main))
+    }
+
+    /// What a file belongs to whose kind is known.
+    pub fn of_kind(&self, path: &Path, file: SpecFile) -> Scope {
+        let main = if file == SpecFile::CliBenchTasks { self.main_of(path) } else { None };
+        self.place(path, file, main)
+    }
+
+    fn place(&self, path: &Path, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
+        let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
+        let main = main.filter(|_| file == SpecFile::CliBenchTasks);
+        let root = match (file.dialect(), &main) {
+            (_, Some(main)) => main.directory.clone(),
+            (Some(Dialect::ClawSpec), None) => self.workspace_root(&parent),
+            (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
+        };
+        let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();
+        Scope { file, root, place, main: main.map(|main| main.name.clone()) }
+    }
+
+    /// The folder that a path lies in, the innermost if there are several.
+    fn folder_of(&self, path: &Path) -> Option<PathBuf> {
+        let folders = self.folders();
+        folders.into_iter().filter(|folder| path.starts_with(folder)).max_by_key(|folder| folder.components().count())
+    }
+
+    /// The directories from the one of a file up to its folder.
+    fn above(&self, path: &Path) -> Vec<PathBuf> {
+        let folder = self.folder_of(path);
+        let within = |directory: &&Path| folder.as_ref().is_none_or(|folder| directory.starts_with(folder));
+        path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
+    }
+
+    /// The root of a ClawSpec workspace: where its settings stand, else the folder.
+    fn workspace_root(&self, directory: &Path) -> PathBuf {
+        let below = directory.join("file");
+        let settings = self.above(&below).into_iter().find(|directory| {
+            let file = directory.join("clawspec.yaml");
+            file.is_file() || self.buffers.text(&file).is_some()
+        });
+        settings.or_else(|| self.folder_of(&below)).unwrap_or_else(|| directory.to_owned())
+    }
+
+    /// The main file with an entry that leads to a file: the nearest one.
+    fn main_of(&self, path: &Path) -> Option<Arc<Main>> {
+        let near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory));
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let others = others.into_iter().filter(|main| main != path).filter_map(|main| self.read_main(&main));
+        let mut all = near.chain(others.map(Arc::new));
+        all.find(|main| {
+            let files = MemoryFiles::new(&main.directory, []);
+            let relative = path.strip_prefix(&main.directory).map(slashed);
+            relative
+                .is_ok_and(|relative| relative != main.name && task_files::is_named(&main.document, &relative, &files))
+        })
+    }
+
+    fn mains_in(&self, directory: &Path) -> Vec<Arc<Main>> {
+        if let Some(known) = self.mains.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return known.clone();
+        }
+        let names = ["cli-bench.yaml", "cli-bench.yml"].into_iter();
+        let found: Vec<Arc<Main>> =
+            names.filter_map(|name| self.read_main(&directory.join(name))).map(Arc::new).collect();
+        self.mains.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), found.clone());
+        found
+    }
+
+    fn read_main(&self, path: &Path) -> Option<Main> {
+        let text = match self.buffers.text(path) {
+            Some(text) => text,
+            None if path.is_file() => read_text(path).0,
+            None => return None,
+        };
+        let name = path.file_name()?.to_str()?.to_owned();
+        let document = Document::read_cut(&text, ScalarRules::Yaml12);
+        Some(Main { directory: path.parent()?.to_owned(), name, document })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path, sync::Arc};
+
+    use speclens_schema::json_schema::SpecFile;
+
+    use super::Scopes;
+    use crate::buffers::Buffers;
+
+    const TASKS: &str = "- id: a\n  intent: b\n  assert: [{ ran: x }]\n";
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
+    #[track_caller]
+    fn check(scopes: &Scopes, root: &Path, path: &str, expected: Option<(SpecFile, &str, &str, Option<&str>)>) {
+        let path = root.join(path);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let found = scopes.find(&path, &text);
+        let found = found.as_ref().map(|scope| {
+            let root = scope.root.strip_prefix(root).unwrap().to_str().unwrap();
+            (scope.file, root, scope.place.as_str(), scope.main.as_deref())
+        });
+        assert_eq!(found, expected, "{}", path.display());
+    }
+
+    #[test]
+    fn a_task_file_belongs_to_the_main_file_that_names_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        write(
+            &root,
+            &[
+                ("cli-bench.yaml", "cli: a\ntasks: [file://other/*.yaml]\n"),
+                ("bench/cli-bench.yaml", "cli: a\ntasks:\n  - file://tasks/**/*.yaml\n"),
+                ("bench/tasks/deep/a.yaml", "x: 1\n"),
+                ("bench/else.yaml", "x: 1\n"),
+                ("loose.yaml", TASKS),
+                ("my.yaml", "cli: b\ntasks: [file://loose.yaml]\n"),
+            ],
+        );
+        let scopes = Scopes::new(vec![root.clone()], Arc::default());
+        let tasks = |root, place, main| Some((SpecFile::CliBenchTasks, root, place, main));
+        check(&scopes, &root, "bench/tasks/deep/a.yaml", tasks("bench", "tasks/deep/a.yaml", Some("cli-bench.yaml")));
+        check(&scopes, &root, "bench/else.yaml", None);
+        check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", None));
+        scopes.set_other_mains(vec![root.join("my.yaml")]);
+        check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", Some("my.yaml")));
+        check(&scopes, &root, "my.yaml", Some((SpecFile::CliBench, "", "my.yaml", None)));
+    }
+
+    #[test]
+    fn what_is_not_saved_yet_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        write(&root, &[("cli-bench.yaml", "cli: a\ntasks: []\n"), ("t.yaml", "x: 1\n")]);
+        let buffers = Arc::new(Buffers::default());
+        let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
+        check(&scopes, &root, "t.yaml", None);
+        buffers.set(&root.join("cli-bench.yaml"), "cli: a\ntasks: [file://t.yaml]\n".into());
+        scopes.forget();
+        let expected = (SpecFile::CliBenchTasks, "", "t.yaml", Some("cli-bench.yaml"));
+        check(&scopes, &root, "t.yaml", Some(expected));
+    }
+
+    #[test]
+    fn a_contract_belongs_to_its_workspace() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let path = "w/skills/a/tests/scenarios.yaml";
+        write(&root, &[(path, "")]);
+        let scopes = Scopes::new(vec![root.join("w")], Arc::default());
+        let expected = |root, place| Some((SpecFile::ClawSpecScenarios, root, place, None));
+        check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
+        write(&root, &[("w/skills/clawspec.yaml", ""), ("clawspec.yaml", "")]);
+        check(&scopes, &root, path, expected("w/skills", "a/tests/scenarios.yaml"));
+        let scope = scopes.find(&root.join(path), "").unwrap();
+        assert_eq!(scope.settings_directory(), root.join("w/skills/a/tests"));
+        // Without a folder, upwards as far as there is anything.
+        fs::remove_file(root.join("w/skills/clawspec.yaml")).unwrap();
+        let scopes = Scopes::new(Vec::new(), Arc::default());
+        check(&scopes, &root, path, expected("", path));
+    }
+}
