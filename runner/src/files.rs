@@ -274,11 +274,14 @@ fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{
+        path::{Path, PathBuf},
+        sync::Arc,
+    };
 
     use speclens_schema::files::{FileKind, Files};
 
-    use super::DiskFiles;
+    use super::{Buffers, DiskFiles};
 
     #[test]
     fn only_what_lies_below_the_directory_is_seen() {

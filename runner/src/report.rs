@@ -4,13 +4,13 @@ pub mod human;
 pub mod json;
 pub mod junit;
 
-use std::{ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use speclens_schema::{
     dialect::Dialect,
     document::{Document, Pointer},
     problem::{Problem, Severity},
-    suite::Suite,
+    suite::{Case, Suite},
     verdict::Status,
 };
 
@@ -81,6 +81,16 @@ impl SuiteReport {
     /// The name for headings: the author's, or the file's.
     fn title(&self) -> &str {
         self.suite.name.as_deref().unwrap_or(&self.source.path)
+    }
+}
+
+impl SuiteReport {
+    /// The text that a case stands in: that of the suite, or of another file that the suite names.
+    fn source_of<'r>(&'r self, case: &Case) -> Cow<'r, SourceText> {
+        let Some(file) = &case.file else { return Cow::Borrowed(&self.source) };
+        let directory = self.source.path.rsplit_once('/').map(|(directory, _)| format!("{directory}/"));
+        let path = format!("{}{}", directory.unwrap_or_default(), file.path);
+        Cow::Owned(SourceText { path, document: file.document.clone() })
     }
 }
 

@@ -188,7 +188,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let mut group = level
             .primary_title(format!("`{}`: {}", shown_in_line(&title), shown(&absence.message)))
             .id(absence.kind.as_str())
-            .elements(snippets(&report.source, &[Mark::at(report, at)]));
+            .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
         if let Some(evidence) = &run.evidence {
             group = group.elements(transcript(evidence, true));
         }
@@ -223,11 +223,12 @@ fn verdict_snippet(
         Status::Warn => (Level::WARNING, "warning"),
         Status::Pass | Status::Skip => (Level::INFO, "passed"),
     };
-    let mut main = Mark::at(report, &claim.at.join(&verdict.at));
+    let source = report.source_of(case);
+    let mut main = Mark::at(&source, &claim.at.join(&verdict.at));
     main.label = Some(verdict.label.clone());
     let mut marks = vec![main];
     for related in &verdict.related {
-        let mut mark = Mark::at(report, &claim.at.join(&related.at));
+        let mut mark = Mark::at(&source, &claim.at.join(&related.at));
         mark.label = Some(related.message.clone());
         mark.primary = false;
         marks.push(mark);
@@ -236,7 +237,7 @@ fn verdict_snippet(
         .with_name(word)
         .primary_title(format!("`{}`: {}", shown_in_line(title), shown(&shortened(verdict.outcome.message()))))
         .id(verdict.code.unwrap_or(verdict.kind))
-        .elements(snippets(&report.source, &marks));
+        .elements(snippets(&source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
             if !value.is_empty() {
@@ -280,7 +281,7 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
                 .with_name("gate failed")
                 .primary_title(shown(&gate.message))
                 .id(gate.name)
-                .elements(snippets(&report.source, &[Mark::at(report, at)]));
+                .elements(snippets(&report.source, &[Mark::at(&report.source, at)]));
             let _ = writeln!(text, "{}\n", render(group));
         } else if gate.status == Status::Unknown && !failed {
             let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", gate.message);
@@ -336,8 +337,8 @@ struct Mark {
 }
 
 impl Mark {
-    fn at(report: &SuiteReport, pointer: &Pointer) -> Mark {
-        Mark { range: report.source.range_of(pointer), label: None, primary: true }
+    fn at(source: &SourceText, pointer: &Pointer) -> Mark {
+        Mark { range: source.range_of(pointer), label: None, primary: true }
     }
 }
 

@@ -361,7 +361,10 @@ impl Writer<'_> {
         let case = &self.report.suite.cases[result.case];
         CaseEntry {
             name: case.name.clone(),
-            place: place_at(&self.report.source, &case.at, self.report.source.document.range_of(&case.at)),
+            place: {
+                let source = self.report.source_of(case);
+                place_at(&source, &case.at, source.document.range_of(&case.at))
+            },
             status: result.status,
             runs: result.runs.iter().map(|run| self.run(case, run)).collect(),
         }
@@ -405,16 +408,21 @@ impl Writer<'_> {
             expected: mismatch.map(|mismatch| mismatch.expected.clone()),
             actual: mismatch.map(|mismatch| mismatch.actual.clone()),
             help: mismatch.map(|mismatch| mismatch.help.clone()).unwrap_or_default(),
-            place: self.place(&claim.at.join(&verdict.at)),
+            place: self.place_in(case, &claim.at.join(&verdict.at)),
             related: verdict
                 .related
                 .iter()
                 .map(|related| RelatedEntry {
                     message: related.message.clone(),
-                    place: self.place(&claim.at.join(&related.at)),
+                    place: self.place_in(case, &claim.at.join(&related.at)),
                 })
                 .collect(),
         }
+    }
+
+    fn place_in(&self, case: &Case, pointer: &Pointer) -> Place {
+        let source = self.report.source_of(case);
+        place_at(&source, pointer, source.range_of(pointer))
     }
 
     fn place(&self, pointer: &Pointer) -> Place {
