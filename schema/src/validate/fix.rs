@@ -182,7 +182,7 @@ pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
 /// Something valid to begin with, in flow style.
 fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
     if let Some(example) = shape.examples().first() {
-        return Some(show(example));
+        return Some(show(&without_placeholders(example)));
     }
     if let Some(default) = shape.default().filter(|default| !default.is_object()) {
         return Some(show(default));
@@ -210,6 +210,14 @@ fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
         }
         Type::Mapping => return None,
     })
+}
+
+/// An example that stands alone: nothing gives its placeholders a value.
+fn without_placeholders(example: &Value) -> Value {
+    match example.as_str() {
+        Some(text) if text.contains("{{") => Value::from(text.replace("{{", "").replace("}}", "")),
+        Some(_) | None => example.clone(),
+    }
 }
 
 /// The choice that an author most likely means.

@@ -1,0 +1,120 @@
+//! The golden files of all formats: texts with mistakes, looked at as a person would have them looked at.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use speclens_schema::{
+    analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, problem::Problem,
+    settings::Settings,
+};
+
+/// A text with mistakes.
+#[derive(Clone)]
+pub(crate) struct Golden {
+    pub(crate) path: PathBuf,
+    pub(crate) file: SpecFile,
+    pub(crate) text: String,
+    pub(crate) files: MemoryFiles,
+}
+
+impl Golden {
+    /// The golden files of all formats, in the order of their paths.
+    pub(crate) fn all() -> Vec<Golden> {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let mut all = golden_in(&tests.join("problems"), kindlm);
+        all.extend(golden_in(&tests.join("problems/cli-bench"), cli_bench));
+        all.extend(golden_in(&tests.join("problems-clawspec"), clawspec));
+        all
+    }
+
+    pub(crate) fn document(&self) -> Document {
+        Document::read(&self.text, self.file.scalar_rules())
+    }
+
+    /// What is wrong with a version of the text.
+    pub(crate) fn problems(&self, document: &Document) -> Vec<Problem> {
+        Analyzer::new(self.file).problems(document, &self.files, &Settings::default())
+    }
+}
+
+fn golden_in(folder: &Path, kind: fn(&Path) -> (SpecFile, MemoryFiles)) -> Vec<Golden> {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "yaml")).collect();
+    paths.sort();
+    let golden = paths.into_iter().map(|path| {
+        let (file, files) = kind(&path);
+        Golden { text: fs::read_to_string(&path).unwrap(), path, file, files }
+    });
+    golden.collect()
+}
+
+fn kindlm(path: &Path) -> (SpecFile, MemoryFiles) {
+    let file = if path.ends_with("invalid-setting.yaml") { SpecFile::Settings } else { SpecFile::KindLm };
+    (file, kindlm_files())
+}
+
+/// The files beside a KindLM suite.
+fn kindlm_files() -> MemoryFiles {
+    MemoryFiles::new(
+        "/suite",
+        [
+            ("schemas/answer.json", r#"{ "type": "object" }"#),
+            ("schemas/broken.json", "{\n  \"type\": \n}"),
+            ("schemas/list.json", "[]"),
+            ("schemas/wrong.json", r#"{ "properties": { "a": { "type": "txt" } } }"#),
+            ("schemas/nonsense.json", r#"{ "$schema": "nonsense" }"#),
+            ("schemas/elsewhere.json", r#"{ "items": { "$ref": "answer.json" } }"#),
+            ("schemas/iri.json", r#"{ "type": "string", "format": "iri" }"#),
+            ("schemas/new-draft.json", r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#),
+        ],
+    )
+}
+
+fn cli_bench(path: &Path) -> (SpecFile, MemoryFiles) {
+    let mut beside = Vec::new();
+    files_below(&path.with_file_name("files"), "", &mut beside);
+    let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    if path.to_str().unwrap().ends_with(".tasks.yaml") {
+        (SpecFile::CliBenchTasks, files.at("tasks/own.yaml").named_by("cli-bench.yaml"))
+    } else {
+        (SpecFile::CliBench, files.at("cli-bench.yaml"))
+    }
+}
+
+/// The files below a folder, as paths relative to it.
+fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap()) {
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            files_below(&entry.path(), &format!("{name}/"), found);
+        } else {
+            found.push((name, fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
+}
+
+fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let (file, place) = match name.split('-').next().unwrap() {
+        "scenarios" => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
+        "pipeline" => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
+        "handoff" => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
+        "ledger" => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
+        "baselines" => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
+        "clawspec" => (SpecFile::ClawSpec, "clawspec.yaml"),
+        other => panic!("no kind begins with {other}"),
+    };
+    let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
+    let files = MemoryFiles::new(
+        "/work",
+        [
+            ("skills/demo/SKILL.md", "# Demo\n"),
+            ("skills/demo/tests/scenarios.yaml", scenarios),
+            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\n"),
+            ("tests/golden/good.md", "# Good\n"),
+        ],
+    );
+    (file, files.at(place))
+}

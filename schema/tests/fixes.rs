@@ -1,0 +1,125 @@
+//! Every fix of every golden file, tried alone: its problem is gone, no error has come, and what it does not touch
+//! means what it meant.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/golden.rs"]
+mod golden;
+
+use std::{collections::BTreeMap, ops::Range};
+
+use speclens_schema::{
+    cure,
+    document::{Document, NodeRef},
+    problem::{Code, Edit, Problem, Severity},
+};
+
+use golden::Golden;
+
+/// The text as other editors would save it.
+fn variants(golden: Golden) -> [Golden; 3] {
+    let with = |text: String| Golden { text, ..golden.clone() };
+    [with(golden.text.replace('\n', "\r\n")), with(format!("\u{feff}# 🦀 é\n{}", golden.text)), golden]
+}
+
+#[test]
+fn every_fix_cures_its_problem_and_nothing_else() {
+    let mut tried = 0;
+    let mut failures = Vec::new();
+    for golden in Golden::all().into_iter().flat_map(variants) {
+        let document = golden.document();
+        let problems = golden.problems(&document);
+        for problem in &problems {
+            for fix in &problem.fixes {
+                tried += 1;
+                let edits = cure::adapted(&document, &fix.edits);
+                let tried = try_fix(&golden, &document, &problems, problem, &edits);
+                failures.extend(tried.err().map(|why| {
+                    let new = cure::replaced(&golden.text, &edits);
+                    format!("{}: `{}` for: {}\n{why}\n{new}", golden.path.display(), fix.title, problem.message)
+                }));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(tried > 30, "{tried} fixes");
+}
+
+fn try_fix(
+    golden: &Golden,
+    document: &Document,
+    before: &[Problem],
+    problem: &Problem,
+    edits: &[Edit],
+) -> Result<(), String> {
+    let ensure = |holds: bool, why: String| if holds { Ok(()) } else { Err(why) };
+    let mut edits = edits.to_vec();
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let disjoint = edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
+    ensure(disjoint && !edits.is_empty(), format!("these are no edits: {edits:?}"))?;
+    let new = Document::read(&cure::replaced(&golden.text, &edits), document.rules());
+    let after = golden.problems(&new);
+    let (had, have) = (count(before), count(&after));
+    let key = |problem: &Problem| (problem.code, bare(&problem.message));
+    ensure(have.get(&key(problem)).copied().unwrap_or_default() < had[&key(problem)], "the problem stays".to_owned())?;
+    for problem in after.iter().filter(|problem| problem.severity == Severity::Error) {
+        let known = had.get(&key(problem)).copied().unwrap_or_default();
+        ensure(have[&key(problem)] <= known, format!("a new error: {}", problem.message))?;
+    }
+    // What stands outside of the edits is the same, only moved.
+    let mut moved = 0_isize;
+    let (mut old_ranges, mut new_ranges) = (Vec::new(), Vec::new());
+    for edit in &edits {
+        let start = edit.range.start.strict_add_signed(moved);
+        moved += isize::try_from(edit.text.len()).unwrap() - isize::try_from(edit.range.len()).unwrap();
+        old_ranges.push(edit.range.clone());
+        new_ranges.push(start..start + edit.text.len());
+    }
+    let (kept, keeps) = (outside(document, &old_ranges), outside(&new, &new_ranges));
+    ensure(kept == keeps, format!("something else changed:\n{kept:?}\n{keeps:?}"))
+}
+
+/// What stands in a document outside of some places.
+fn outside(document: &Document, places: &[Range<usize>]) -> Vec<String> {
+    let is_outside =
+        |range: &Range<usize>| places.iter().all(|place| range.end < place.start || place.end < range.start);
+    scalars(document).into_iter().filter(|(range, _)| is_outside(range)).map(|(_, text)| text).collect()
+}
+
+/// How often each problem is told.
+fn count(problems: &[Problem]) -> BTreeMap<(Code, String), usize> {
+    let mut counts = BTreeMap::new();
+    for problem in problems {
+        *counts.entry((problem.code, bare(&problem.message))).or_default() += 1;
+    }
+    counts
+}
+
+/// A message without what it says about its repetitions.
+fn bare(message: &str) -> String {
+    message
+        .rsplit_once(" (")
+        .filter(|(_, rest)| rest.ends_with("in this file)"))
+        .map_or(message, |(bare, _)| bare)
+        .to_owned()
+}
+
+/// Every key and every value that is no mapping or list: its bytes and what it means, in the order of the text.
+fn scalars(document: &Document) -> Vec<(Range<usize>, String)> {
+    fn walk(node: NodeRef<'_>, found: &mut Vec<(Range<usize>, String)>) {
+        if node.alias().is_some() {
+            found.push((node.range(), format!("*{:?}", node.alias())));
+            return;
+        }
+        if node.text().is_some() {
+            found.push((node.own_range(), format!("{:?} {:?}", node.text(), node.scalar())));
+        }
+        for entry in node.entries() {
+            walk(entry.key, found);
+            walk(entry.value, found);
+        }
+        node.items().for_each(|item| walk(item, found));
+    }
+    let mut found = Vec::new();
+    document.root().into_iter().for_each(|root| walk(root, &mut found));
+    found
+}
