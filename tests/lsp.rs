@@ -9,6 +9,8 @@ mod client;
 mod navigation;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/texts.rs"]
+mod texts;
 
 use serde_json::{Value, json};
 

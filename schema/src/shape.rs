@@ -136,6 +136,12 @@ impl Shape {
         Some(self.at(node).member(step)?.at(below))
     }
 
+    /// The member of a mapping, or the item of a list, by the branches that are chosen already; `below` is the
+    /// node that stands there.
+    pub fn child(&self, step: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
+        Some(self.member(step)?.at(below))
+    }
+
     /// The member of a mapping, or the item of a list, by the branches that are chosen.
     fn member(&self, step: &str) -> Option<Shape> {
         let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
@@ -282,12 +288,17 @@ impl Shape {
             .or_else(|| text("x-template").map(Word::Template))
             .or_else(|| text("x-refers").map(Word::Refers))
             .or_else(|| text("x-defines").map(Word::Defines))
-            .or_else(|| (self.keyword("x-shell") == Some(&Value::Bool(true))).then_some(Word::Shell))
+            .or_else(|| self.is_shell().then_some(Word::Shell))
     }
 
     /// What fills the placeholders of a text, whatever else it means.
     pub fn template(&self) -> Option<&'static str> {
         self.keyword("x-template")?.as_str()
+    }
+
+    /// Whether a text is a command for the shell, whatever else it means.
+    pub fn is_shell(&self) -> bool {
+        self.keyword("x-shell") == Some(&Value::Bool(true))
     }
 
     /// The only names that placeholders may have here; nothing where that is not limited.

@@ -12,6 +12,7 @@ pub mod rename;
 pub mod run_problems;
 pub mod selection;
 pub mod symbols;
+pub mod tokens;
 pub mod transcript;
 
 mod card;
@@ -22,6 +23,7 @@ mod names;
 mod snippet;
 mod template;
 mod walk;
+mod written;
 
 #[cfg(test)]
 mod fixture;

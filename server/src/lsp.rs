@@ -14,6 +14,7 @@ mod publish;
 mod results;
 mod runs;
 mod session;
+mod tokens;
 mod transport;
 
 use std::{sync::Arc, time::Duration};

@@ -1,9 +1,10 @@
 //! Fixtures of the tests: files and a cursor, written as one text. `//- /path` begins a file, `$0` is the
-//! cursor, two of them a selection. Text without `//- ` is `/kindlm.yaml`.
+//! cursor, two of them a selection. Text without `//- ` is `/kindlm.yaml`; a file whose name is that of a kind,
+//! such as `cli-bench.yaml`, is of that kind.
 
 use std::ops::Range;
 
-use speclens_schema::{dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile};
+use speclens_schema::{document::Document, files::MemoryFiles, json_schema::SpecFile};
 
 /// A parsed fixture.
 pub(crate) struct Fixture {
@@ -41,9 +42,11 @@ impl Fixture {
             [start, end] => *start..*end,
             more => panic!("{} cursors", more.len()),
         };
-        let file = if path == "speclens.yaml" { SpecFile::Settings } else { SpecFile::KindLm };
-        let document = Document::read(text, ScalarRules::Yaml12);
-        let files = MemoryFiles::new("/", files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".yaml"));
+        let file = stem.and_then(SpecFile::parse).unwrap_or(SpecFile::KindLm);
+        let document = Document::read(text, file.scalar_rules());
+        let place = path.clone();
+        let files = MemoryFiles::new("/", files.iter().map(|(path, text)| (path.as_str(), text.as_str()))).at(&place);
         Fixture { document, file, selection, files }
     }
 

@@ -11,7 +11,7 @@ use speclens_schema::{
     suite::{Action, CommandAction, Suite},
 };
 
-use super::{card, line::Line, names, template};
+use super::{card, line::Line, names, template, written::Written};
 
 /// What is shown, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,11 +132,11 @@ impl<'d> Place<'d> {
 
     /// `{{name}}` under the cursor.
     fn placeholder(&self, shape: &Shape, value: NodeRef<'d>) -> Option<Hover> {
-        let range = value.range();
-        let source = String::from(self.document.text().byte_slice(range.clone()));
-        let (name, place) = template::placeholders(&source)
-            .map(|(name, place)| (name, range.start + place.start - 2..range.start + place.end + 2))
-            .find(|(_, place)| place.start <= self.offset && self.offset <= place.end)?;
+        let written = Written::of(value)?;
+        let at = written.offset(self.offset)?;
+        let found = template::placeholders_of(shape.template()?, &written.text);
+        let found = found.into_iter().find(|found| found.range.start <= at && at <= found.range.end)?;
+        let (name, place) = (found.name, written.range(found.range));
         let head = format!("**{{{{{name}}}}}**");
         let say = |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}") });
         if !template::is_variable(name) {

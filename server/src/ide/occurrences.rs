@@ -12,6 +12,7 @@ use speclens_schema::{
 use super::{
     names, template,
     walk::{self, Place},
+    written::Written,
 };
 
 /// A name at the cursor, and everywhere else.
@@ -87,8 +88,7 @@ impl<'d> Finder<'d> {
         match self.shape(&pointer)?.word()? {
             Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), &pointer),
             Word::Template(kind) => {
-                let (name, token) =
-                    placeholders(self.document, node).into_iter().find(|(_, range)| touches(range, offset))?;
+                let (name, token) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))?;
                 self.variable(kind, &name, token, &pointer)
             }
             Word::File(_) | Word::Pattern(_) | Word::Shell => None,
@@ -161,7 +161,7 @@ impl<'d> Finder<'d> {
             let Some(word) = shape_at.and_then(|at| self.shape(&at)?.word()) else { return };
             let occurrences: Vec<Occurrence> = match word {
                 Word::Defines(word) if word == kind && place.is_key() => vec![occurrence(node, true)],
-                Word::Template(word) if word == kind && !place.is_key() => placeholders(self.document, node)
+                Word::Template(word) if word == kind && !place.is_key() => placeholders(node, kind)
                     .into_iter()
                     .filter(|(found, _)| found == name)
                     .map(|(_, range)| Occurrence { range, is_definition: false, scalar: None })
@@ -296,13 +296,11 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
     Some(from + found + 1..from + found + wanted.len())
 }
 
-/// The placeholders of a scalar as it is written, with where their names stand.
-fn placeholders(document: &Document, node: NodeRef<'_>) -> Vec<(String, Range<usize>)> {
-    let own = node.own_range();
-    let source = String::from(document.text().byte_slice(own.clone()));
-    template::placeholders(&source)
-        .map(|(name, range)| (name.to_owned(), own.start + range.start..own.start + range.end))
-        .collect()
+/// The placeholders of a scalar, with where their names are written.
+fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
+    let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
+    let found = template::placeholders_of(kind, &written.text).into_iter();
+    found.map(|found| (found.name.to_owned(), written.range(found.token))).collect()
 }
 
 fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {

@@ -3,11 +3,12 @@
 use std::{
     cell::RefCell,
     collections::{BTreeSet, HashMap},
+    ops::Range,
 };
 
 use serde_json::Value;
 use speclens_schema::{
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
@@ -90,6 +91,50 @@ pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef
             visit(node, place);
         }
     });
+}
+
+/// Visits the scalar values that touch a range and of which the schema knows something, each with what it
+/// says there and the key that it stands under. Each mapping is asked once.
+pub(crate) fn values<'d>(
+    document: &'d Document,
+    file: SpecFile,
+    range: &Range<usize>,
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, &str),
+) {
+    if let Some(root) = document.root() {
+        values_below(root, &Shape::of(file).at(Some(root)), "", range, visit);
+    }
+}
+
+fn values_below<'d>(
+    node: NodeRef<'d>,
+    shape: &Shape,
+    key: &str,
+    range: &Range<usize>,
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, &str),
+) {
+    let own = node.own_range();
+    if node.alias().is_some() || own.end < range.start || range.end < own.start {
+        return;
+    }
+    match node.shape() {
+        NodeShape::Scalar => visit(node, shape, key),
+        NodeShape::Sequence => {
+            let Some(item) = shape.child("0", None) else { return };
+            for below in node.items() {
+                values_below(below, &item.at(Some(below)), key, range, visit);
+            }
+        }
+        NodeShape::Mapping => {
+            for entry in node.entries() {
+                let key = entry.key.key_text();
+                if let Some(below) = shape.child(&key, Some(entry.value)) {
+                    values_below(entry.value, &below, &key, range, visit);
+                }
+            }
+        }
+        NodeShape::Dangling => {}
+    }
 }
 
 fn below<'d>(node: NodeRef<'d>, steps: &mut Vec<Step<'d>>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {

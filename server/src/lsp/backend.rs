@@ -19,6 +19,7 @@ use super::{
     convert, features, navigation,
     runs::{self, Refused, Wanted},
     session::{Open, Place, Session, Snapshot},
+    tokens,
 };
 
 /// The answer that the person gives to have a folder trusted.
@@ -342,6 +343,15 @@ impl LanguageServer for Backend {
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
         self.with(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+    }
+
+    async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
+        self.with(&params.text_document.uri, |snapshot| tokens::tokens(&snapshot, None)).await
+    }
+
+    async fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> Result<Option<SemanticTokens>> {
+        let range = params.range;
+        self.with(&params.text_document.uri, move |snapshot| tokens::tokens(&snapshot, Some(range))).await
     }
 
     async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {

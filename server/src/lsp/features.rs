@@ -38,6 +38,11 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         "documentHighlightProvider": true,
         "renameProvider": { "prepareProvider": true },
         "workspaceSymbolProvider": true,
+        "semanticTokensProvider": {
+            "legend": { "tokenTypes": super::tokens::legend(), "tokenModifiers": [] },
+            "full": true,
+            "range": true,
+        },
         "codeLensProvider": { "resolveProvider": false },
         "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
         "executeCommandProvider": {

@@ -43,7 +43,7 @@ pub struct Test {
     /// events: `{"kindlm":"tool_call","name":"…","arguments":{…}}` and
     /// `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["python agent.py --input '{{question}}'"]))]
+    #[schemars(extend("x-shell" = true, "examples" = ["python agent.py --input '{{question}}'"]))]
     pub command: Option<Template>,
     /// The key of an entry in `prompts` that is sent to each model.
     ///

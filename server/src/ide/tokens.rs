@@ -1,0 +1,188 @@
+//! The meaning of what stands inside texts: placeholders, the parts of regular expressions, the words of
+//! shell commands. Which texts are what, the schema says.
+
+pub(crate) mod pattern;
+mod shell;
+
+use std::ops::Range;
+
+use speclens_schema::{
+    document::{Document, NodeRef},
+    json_schema::SpecFile,
+    shape::{Shape, Word},
+};
+
+use super::{template, walk, written::Written};
+
+/// A part of a text with a meaning. It does not hold a line break.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: TokenKind,
+}
+
+/// What a part of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// `{{name}}`.
+    Placeholder,
+    /// Letters of a regular expression that stand for themselves.
+    Pattern,
+    /// Any letter out of several: `[…]`, `\d`, `.`.
+    Class,
+    /// What groups and separates: `(…)`, `|`.
+    Group,
+    /// How often: `*`, `{2}`.
+    Quantifier,
+    /// A place between letters: `^`, `\b`.
+    Anchor,
+    /// A comment in a command.
+    Comment,
+    /// A string in a command.
+    String,
+    /// A variable of the shell.
+    Variable,
+    /// What joins commands, and redirects.
+    Operator,
+    /// `if`, `then` and the like.
+    Keyword,
+    /// The word that is run.
+    Command,
+}
+
+impl TokenKind {
+    /// Every kind.
+    pub const ALL: &'static [TokenKind] = &[
+        TokenKind::Placeholder,
+        TokenKind::Pattern,
+        TokenKind::Class,
+        TokenKind::Group,
+        TokenKind::Quantifier,
+        TokenKind::Anchor,
+        TokenKind::Comment,
+        TokenKind::String,
+        TokenKind::Variable,
+        TokenKind::Operator,
+        TokenKind::Keyword,
+        TokenKind::Command,
+    ];
+}
+
+/// The tokens of the texts that touch a range, in the order of the text; none overlaps another.
+pub fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
+    let mut found = Vec::new();
+    walk::values(document, file, &range, &mut |node, shape, _| {
+        if is_marked(shape) {
+            mark(document, node, shape, &mut found);
+        }
+    });
+    found.sort_by_key(|token: &Token| token.range.start);
+    found.dedup_by(|next, before| next.range.start < before.range.end);
+    found
+}
+
+fn is_marked(shape: &Shape) -> bool {
+    shape.template().is_some() || shape.is_shell() || matches!(shape.word(), Some(Word::Pattern(_)))
+}
+
+fn mark(document: &Document, node: NodeRef<'_>, shape: &Shape, found: &mut Vec<Token>) {
+    let Some(written) = Written::of(node) else { return };
+    let mut kinds: Vec<Option<TokenKind>> = vec![None; written.text.len()];
+    let mut paint = |range: Range<usize>, kind| kinds[range].fill(Some(kind));
+    if matches!(shape.word(), Some(Word::Pattern(_))) {
+        pattern::parts(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
+    }
+    if shape.is_shell() {
+        shell::parts(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
+    }
+    if let Some(kind) = shape.template() {
+        for placeholder in template::placeholders_of(kind, &written.text) {
+            paint(placeholder.range, TokenKind::Placeholder);
+        }
+    }
+    let mut at = 0;
+    while at < kinds.len() {
+        let end = kinds[at..].iter().position(|kind| *kind != kinds[at]).map_or(kinds.len(), |length| at + length);
+        if let Some(kind) = kinds[at] {
+            let pieces = written.pieces(at..end, document.text());
+            found.extend(pieces.into_iter().map(|range| Token { range, kind }));
+        }
+        at = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::tokens;
+    use crate::ide::fixture::Fixture;
+
+    /// Each token on a line, with Unix and Windows line breaks, and emoji before.
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let show = |text: &str| {
+            let fixture = Fixture::parse(text);
+            let text = fixture.text();
+            let range = if fixture.selection.is_empty() { 0..text.len() } else { fixture.selection.clone() };
+            let found = tokens(&fixture.document, fixture.file, range);
+            let mut last = 0;
+            let lines = found.into_iter().map(|token| {
+                assert!(last <= token.range.start && !token.range.is_empty(), "{token:?}");
+                last = token.range.end;
+                let words = &text[token.range];
+                assert!(!words.contains(['\n', '\r']), "{words:?}");
+                format!("{:?} {words}\n", token.kind)
+            });
+            lines.collect::<String>()
+        };
+        let shown = show(fixture);
+        expected.assert_eq(&shown);
+        let (head, body) =
+            fixture.split_once("\n").filter(|(head, _)| head.starts_with("//-")).unwrap_or(("", fixture));
+        let head = if head.is_empty() { String::new() } else { format!("{head}\n") };
+        assert_eq!(show(&format!("{head}# 😀 ä\r\n{}", body.replace('\n', "\r\n"))), shown);
+    }
+
+    #[test]
+    fn commands_have_words_and_placeholders() {
+        check(
+            "tests:\n  - command: echo '{{a}}' \"$B\" | cat # why\n    vars: { a: x }\n",
+            expect![[r#"
+                Command echo
+                String '
+                Placeholder {{a}}
+                String '
+                String "
+                Variable $B
+                String "
+                Operator |
+                Command cat
+            "#]],
+        );
+        check(
+            "tests:\n  - command: |\n      # first\n      cat <<END\n      x {{a}}\n      END\n    expect: {}\n",
+            expect![[r#"
+                Comment # first
+                Command cat
+                Operator <<
+                String x 
+                Placeholder {{a}}
+                String END
+            "#]],
+        );
+        check(
+            "tests:\n  - {command: \"echo \\\"😀 {{a}}\\\" \\\n    ; ls\"}\n",
+            expect![[r#"
+            Command echo
+            String \"😀 
+            Placeholder {{a}}
+            String \"
+            Operator ;
+            Command ls
+        "#]],
+        );
+    }
+}

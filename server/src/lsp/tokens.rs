@@ -1,0 +1,56 @@
+//! Tokens of texts, from our terms into LSP's.
+
+use tower_lsp_server::gen_lsp_types::*;
+
+use super::{convert, session::Snapshot};
+use crate::ide::tokens::{self, TokenKind};
+
+/// The names that LSP has for our kinds, in the order of [`TokenKind::ALL`].
+pub(super) fn legend() -> Vec<&'static str> {
+    TokenKind::ALL.iter().map(|kind| name(*kind)).collect()
+}
+
+/// The name that comes nearest: themes know no others.
+fn name(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Placeholder => "parameter",
+        TokenKind::Pattern => "regexp",
+        TokenKind::Class => "type",
+        TokenKind::Group => "decorator",
+        TokenKind::Quantifier => "number",
+        TokenKind::Anchor => "modifier",
+        TokenKind::Comment => "comment",
+        TokenKind::String => "string",
+        TokenKind::Variable => "variable",
+        TokenKind::Operator => "operator",
+        TokenKind::Keyword => "keyword",
+        TokenKind::Command => "function",
+    }
+}
+
+/// The tokens of a part of a document, or of all of it.
+pub(super) fn tokens(snapshot: &Snapshot, range: Option<Range>) -> SemanticTokens {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let place = |position| convert::offset(document, encoding, position);
+    let range = range.map_or(0..document.text().len_bytes(), |range| {
+        let start = place(range.start);
+        start..place(range.end).max(start)
+    });
+    let ranges = convert::Ranges::new(document, encoding);
+    let mut before = Position::default();
+    let mut data = Vec::new();
+    for token in tokens::tokens(document, snapshot.place.file, range) {
+        let Range { start, end } = ranges.range(token.range);
+        let delta_line = start.line - before.line;
+        let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or(0);
+        data.push(SemanticToken {
+            delta_line,
+            delta_start: if delta_line == 0 { start.character - before.character } else { start.character },
+            length: end.character - start.character,
+            token_type: u32::try_from(kind).unwrap_or(0),
+            token_modifiers_bitset: 0,
+        });
+        before = start;
+    }
+    SemanticTokens { result_id: None, data }
+}

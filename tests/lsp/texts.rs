@@ -1,0 +1,69 @@
+//! What is said inside of texts, in every unit that clients count in: tokens, hints, what stands behind a
+//! place.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+
+const SUITE: &str = "kindlm: 1\r\nproject: \"ä😀\"\r\nsuite: { name: a }\r\ntests:\r\n  - name: one\r\n    command: \"echo 'ä😀' \\\"{{q}}\\\" | cat\"\r\n    vars: { q: \"ü😀\" }\r\n    expect: { output: { contains: [a] } }\r\n";
+
+/// The text of a place of one line, in the units of an encoding.
+fn text(line: &Value, start: u64, length: u64, encoding: &str) -> String {
+    let line = SUITE.split("\r\n").nth(usize::try_from(line.as_u64().unwrap()).unwrap()).unwrap();
+    let units = |letter: char| match encoding {
+        "utf-8" => letter.len_utf8(),
+        "utf-16" => letter.len_utf16(),
+        _ => 1,
+    };
+    let mut at = 0;
+    let mut found = String::new();
+    for letter in line.chars() {
+        if (start..start + length).contains(&at) {
+            found.push(letter);
+        }
+        at += units(letter) as u64;
+    }
+    found
+}
+
+#[test]
+fn tokens_are_told_in_every_unit() {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+        let answer = client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));
+        let types = answer["capabilities"]["semanticTokensProvider"]["legend"]["tokenTypes"].clone();
+        client.open("kindlm.yaml");
+        let document = json!({ "uri": client.uri("kindlm.yaml") });
+        let shown = |answer: Value| -> Vec<String> {
+            let data: Vec<u64> =
+                answer["result"]["data"].as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect();
+            let (mut line, mut column) = (0, 0);
+            let tokens = data.chunks(5).map(|token| {
+                column = if token[0] == 0 { column + token[1] } else { token[1] };
+                line += token[0];
+                let name = types[usize::try_from(token[3]).unwrap()].as_str().unwrap();
+                format!("{name} {}", text(&json!(line), column, token[2], encoding))
+            });
+            tokens.collect()
+        };
+        let all = shown(client.request("textDocument/semanticTokens/full", json!({ "textDocument": document })));
+        assert_eq!(
+            all,
+            [
+                "function echo",
+                "string 'ä😀'",
+                "string \\\"",
+                "parameter {{q}}",
+                "string \\\"",
+                "operator |",
+                "function cat"
+            ]
+        );
+        let range = json!({ "start": { "line": 5, "character": 0 }, "end": { "line": 6, "character": 0 } });
+        let part = json!({ "textDocument": document, "range": range });
+        assert_eq!(shown(client.request("textDocument/semanticTokens/range", part)), all);
+        let range = json!({ "start": { "line": 7, "character": 0 }, "end": { "line": 8, "character": 0 } });
+        let none = json!({ "textDocument": document, "range": range });
+        assert!(shown(client.request("textDocument/semanticTokens/range", none)).is_empty());
+    }
+}
