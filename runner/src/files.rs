@@ -115,6 +115,10 @@ impl DiskFiles {
 
     /// The real path; nothing for one that leads out of the directory.
     fn real(&self, path: &str) -> Option<PathBuf> {
+        // A document that was never saved has no directory.
+        if self.root.as_os_str().is_empty() {
+            return None;
+        }
         let relative = Path::new(path);
         let mut depth = 0_i32;
         for component in relative.components() {

@@ -152,7 +152,8 @@ impl Document {
         document
     }
 
-    fn unread(text: &str, rules: ScalarRules) -> Document {
+    /// A text that is not read yet; [`Document::refresh`] reads it.
+    pub fn unread(text: &str, rules: ScalarRules) -> Document {
         Document {
             text: Rope::from_str(text),
             rules,

@@ -8,6 +8,7 @@
 mod backend;
 mod client;
 mod convert;
+mod documents;
 mod features;
 mod navigation;
 mod publish;
@@ -115,8 +116,10 @@ where
 
 /// What is wrong with the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Vec<Problem> {
-    match snapshot.place.dialect() {
+    let mut problems = match snapshot.place.dialect() {
         Some(_) => snapshot.analyzer.problems(&snapshot.document, snapshot.place.files.as_ref(), &workspace.settings),
         None => workspace::problems(&snapshot.document),
-    }
+    };
+    snapshot.place.retain(&mut problems);
+    problems
 }

@@ -162,6 +162,15 @@ impl Client {
         params["diagnostics"].as_array().unwrap().clone()
     }
 
+    /// The diagnostics of a document that was not the last one to be edited, once they fit.
+    pub fn diagnostics_of_any_version(&mut self, name: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let uri = self.uri(name);
+        let params = self.notification("textDocument/publishDiagnostics", |params| {
+            params["uri"] == uri.as_str() && fits(params["diagnostics"].as_array().unwrap())
+        });
+        params["diagnostics"].as_array().unwrap().clone()
+    }
+
     /// Runs a command of the server.
     pub fn execute(&mut self, command: &str, arguments: Value) -> Value {
         self.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }))

@@ -4,10 +4,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use speclens_schema::{
-    analysis::Analyzer,
-    document::{Document, Encoding, Lines},
-};
 use tower_lsp_server::{
     LanguageServer,
     gen_lsp_types::*,
@@ -18,7 +14,7 @@ use super::{
     client::{Abilities, Display},
     convert, features, navigation,
     runs::{self, Refused, Wanted},
-    session::{Open, Place, Session, Snapshot},
+    session::{Open, Session, Snapshot},
     tokens,
 };
 
@@ -166,6 +162,17 @@ impl Backend {
     }
 }
 
+/// The folders of the workspace.
+fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
+    // As JSON: the names are those of the specification, and what a client leaves out is null.
+    let params = serde_json::to_value(params).unwrap_or_default();
+    let uris: Vec<&str> = match params["workspaceFolders"].as_array() {
+        Some(folders) => folders.iter().filter_map(|folder| folder["uri"].as_str()).collect(),
+        None => params["rootUri"].as_str().into_iter().collect(),
+    };
+    uris.into_iter().filter_map(convert::path).collect()
+}
+
 /// A request that cannot be done, for a reason that the user can read.
 fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
@@ -174,6 +181,7 @@ fn failed(message: String) -> Error {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let abilities = Abilities::of(&params);
+        self.session.scopes.set_folders(folders(&params));
         let options = params.initialization_options.unwrap_or_default();
         {
             let mut state = self.session.state();
@@ -230,46 +238,18 @@ impl LanguageServer for Backend {
 
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
-        let Some(place) = Place::of(&document.uri.0) else { return };
-        let rules = place.file.scalar_rules();
-        let (opening, results) = {
-            let mut state = self.session.state();
-            state.openings += 1;
-            let running = state.runs.values().rfind(|run| run.uri == document.uri.0);
-            (state.openings, running.map(|run| Arc::clone(&run.results)).unwrap_or_default())
-        };
-        let open = Open {
-            opening,
-            version: document.version,
-            document: Document::read_cut(&document.text, rules),
-            analyzer: Analyzer::new(place.file),
-            place,
-            results,
-            latest: None,
-        };
-        self.session.state().open.insert(document.uri.0.clone(), open);
-        self.session.analyse(&document.uri.0);
+        self.session.open(&document.uri.0, document.version, &document.text);
         self.consult_whole(document.uri.0);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        let uri = params.text_document.text_document_identifier.uri.0;
-        {
-            let mut state = self.session.state();
-            let encoding = state.abilities.encoding;
-            let Some(open) = state.open.get_mut(&uri) else { return };
-            for change in params.content_changes {
-                apply(&mut open.document, encoding, change);
-            }
-            open.version = params.text_document.version;
-        }
-        self.session.analyse(&uri);
+        let document = params.text_document;
+        self.session.change(&document.text_document_identifier.uri.0, document.version, params.content_changes);
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
         let uri = params.text_document.uri.0;
-        let settings = self.session.state().open.get(&uri).is_some_and(|open| open.place.dialect().is_none());
-        if settings {
+        if self.session.saved(&uri) {
             // They hold for every open suite.
             self.files_changed();
         }
@@ -278,10 +258,22 @@ impl LanguageServer for Backend {
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
         let uri = params.text_document.uri;
-        if self.session.state().open.remove(&uri.0).is_some() {
+        if self.session.close(&uri.0) {
             let client = self.session.client.clone();
             tokio::spawn(async move { client.publish_diagnostics(uri, Vec::new(), None).await });
         }
+    }
+
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let mut folders = self.session.scopes.folders();
+        let paths = |folders: Vec<WorkspaceFolder>| {
+            folders.into_iter().filter_map(|folder| convert::path(&folder.uri.0)).collect::<Vec<_>>()
+        };
+        let gone = paths(params.event.removed);
+        folders.retain(|folder| !gone.contains(folder));
+        folders.extend(paths(params.event.added));
+        self.session.scopes.set_folders(folders);
+        self.session.neighbours_changed();
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
@@ -308,6 +300,8 @@ impl LanguageServer for Backend {
             }
         }
         if files {
+            let paths: Vec<_> = params.changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
+            self.session.disk_changed(paths.iter().map(std::path::PathBuf::as_path));
             self.files_changed();
         } else if recordings {
             self.session.analyse_all();
@@ -447,22 +441,6 @@ impl LanguageServer for Backend {
             }
             "speclens.showStatus" => Ok(None),
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
-        }
-    }
-}
-
-/// Applies one change as the client tells it.
-fn apply(document: &mut Document, encoding: Encoding, change: TextDocumentContentChangeEvent) {
-    match change {
-        TextDocumentContentChangeEvent::TextDocumentContentChangePartial(change) => {
-            let start = convert::offset(document, encoding, change.range.start);
-            let end = convert::offset(document, encoding, change.range.end).max(start);
-            document.edit(start..end, &change.text);
-        }
-        TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change) => {
-            let end = Lines::new(document.text(), encoding)
-                .offset(speclens_schema::document::LineColumn { line: usize::MAX, column: 0 });
-            document.edit(0..end, &change.text);
         }
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         },
         "codeLensProvider": { "resolveProvider": false },
         "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
+        "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
         "executeCommandProvider": {
             "commands": [
                 "speclens.run", "speclens.runFile", "speclens.cancel", "speclens.showTranscript", "speclens.showStatus",
@@ -53,7 +54,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     });
     if abilities.pulls_diagnostics {
         capabilities["diagnosticProvider"] =
-            json!({ "identifier": "speclens", "interFileDependencies": false, "workspaceDiagnostics": false });
+            json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
     }
     serde_json::from_value(capabilities).expect("the capabilities have the specified form")
 }
@@ -65,12 +66,12 @@ pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
 
 /// The problems of this version, under the settings as they are now.
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
-    super::problems(snapshot, &workspace::settings_for(&snapshot.place.directory))
+    super::problems(snapshot, &workspace::settings_for(&snapshot.place.settings))
 }
 
 /// The lenses of a suite.
 pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
-    if !snapshot.display.code_lens || snapshot.place.dialect().is_none() {
+    if !snapshot.display.code_lens || !snapshot.place.can_run() {
         return Vec::new();
     }
     let states = states(snapshot.latest.as_deref());
@@ -149,7 +150,7 @@ fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
-    if snapshot.place.dialect().is_none() {
+    if !snapshot.place.can_run() {
         return Vec::new();
     }
     let uri = &params.text_document.uri;

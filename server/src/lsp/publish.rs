@@ -36,7 +36,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else { return };
-    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let workspace = workspace::settings_for(&snapshot.place.settings);
     let problems = Arc::new(super::problems(&snapshot, &workspace));
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
@@ -75,7 +75,7 @@ fn results(
     problems: &Arc<Vec<speclens_schema::problem::Problem>>,
     workspace: &workspace::Workspace,
 ) -> (Latest, Vec<RunProblem>) {
-    if snapshot.place.dialect().is_none() {
+    if !snapshot.place.can_run() {
         let nothing = Latest { suite: None, outcomes: Vec::new() };
         return (nothing, Vec::new());
     }

@@ -67,10 +67,16 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
     if snapshot.place.dialect().is_none() {
         return Err(because("this file holds settings: there is nothing to run"));
     }
+    if !snapshot.place.can_run() {
+        return Err(Refused::Because(match snapshot.place.path {
+            None => "this document was never saved: save it, then run it".to_owned(),
+            Some(_) => format!("running a {} is not supported yet", snapshot.place.file.title()),
+        }));
+    }
     if !session.may_run_in(&snapshot.place.directory) {
         return Err(Refused::Untrusted(snapshot.place.directory.clone()));
     }
-    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let workspace = workspace::settings_for(&snapshot.place.settings);
     let problems = super::problems(&snapshot, &workspace);
     let files = snapshot.place.files.as_ref();
     let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
@@ -149,7 +155,7 @@ impl Planned {
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
         let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
-        let workspace = workspace::settings_for(&self.snapshot.place.directory);
+        let workspace = workspace::settings_for(&self.snapshot.place.settings);
         let recordings = workspace.settings.recordings.enabled.then(|| {
             let place = &self.snapshot.place;
             let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);

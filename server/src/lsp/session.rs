@@ -3,21 +3,22 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use speclens_runner::{clock::Clock, files::DiskFiles};
-use speclens_schema::{analysis::Analyzer, dialect::Dialect, document::Document, json_schema::SpecFile};
+use speclens_runner::clock::Clock;
+use speclens_schema::{analysis::Analyzer, document::Document};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::{Client, gen_lsp_types as lsp};
 
 use super::{
     client::{Abilities, Display},
-    convert,
+    documents::{Place, Stranger},
     results::{Latest, Results},
 };
+use crate::{buffers::Buffers, scope::Scopes};
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {
@@ -25,6 +26,10 @@ pub(super) struct Session {
     pub client: Client,
     /// What time it is, for recordings.
     pub clock: Clock,
+    /// What the editor holds, saved or not.
+    pub buffers: Arc<Buffers>,
+    /// What files belong to.
+    pub scopes: Scopes,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
@@ -35,6 +40,8 @@ pub(super) struct Session {
 /// Everything that changes.
 pub(super) struct State {
     pub open: HashMap<String, Open>,
+    /// Open documents that are not ours.
+    pub strangers: HashMap<String, Stranger>,
     pub abilities: Abilities,
     pub display: Display,
     /// Messages about settings that were shown already.
@@ -103,16 +110,6 @@ pub(super) struct Open {
     pub latest: Option<Arc<Latest>>,
 }
 
-/// Where a document belongs.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub file: SpecFile,
-    /// The directory that its paths are relative to.
-    pub directory: PathBuf,
-    pub file_name: String,
-    pub files: Arc<DiskFiles>,
-}
-
 /// A document as it stands at one moment.
 #[derive(Clone)]
 pub(super) struct Snapshot {
@@ -127,28 +124,12 @@ pub(super) struct Snapshot {
     pub display: Display,
 }
 
-impl Place {
-    /// The place of a file that is ours; nothing for any other file.
-    pub(super) fn of(uri: &str) -> Option<Place> {
-        let path = convert::path(uri)?;
-        let file_name = path.file_name()?.to_str()?.to_owned();
-        let file = SpecFile::of_file_name(&file_name)?;
-        let directory = path.parent()?.to_owned();
-        let files = Arc::new(DiskFiles::new(&directory, &file_name));
-        Some(Place { file, directory, file_name, files })
-    }
-
-    /// The dialect, when it is a suite.
-    pub(super) fn dialect(&self) -> Option<Dialect> {
-        self.file.dialect()
-    }
-}
-
 impl Session {
     /// A session without documents.
     pub(super) fn new(client: Client, clock: Clock) -> Session {
         let state = State {
             open: HashMap::new(),
+            strangers: HashMap::new(),
             abilities: Abilities::default(),
             display: Display::default(),
             told: BTreeSet::new(),
@@ -160,7 +141,10 @@ impl Session {
             waiting: BTreeSet::new(),
             stopping: false,
         };
-        Session { client, clock, acting: Acting(watch::Sender::new(0)), state: Mutex::new(state), bell: Condvar::new() }
+        let buffers = Arc::new(Buffers::default());
+        let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
+        let acting = Acting(watch::Sender::new(0));
+        Session { client, clock, buffers, scopes, acting, state: Mutex::new(state), bell: Condvar::new() }
     }
 
     /// The state. A handler that panicked while it held the lock leaves it usable.

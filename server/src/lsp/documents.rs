@@ -1,0 +1,282 @@
+//! Opening, changing and closing documents: which of them are ours, what they belong to, and whom a change
+//! concerns beside the document itself.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ropey::Rope;
+use speclens_runner::files::DiskFiles;
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::{Dialect, ScalarRules},
+    document::{Document, LineColumn, Lines},
+    json_schema::SpecFile,
+    kind,
+    problem::{Code, Problem},
+};
+use tower_lsp_server::gen_lsp_types::TextDocumentContentChangeEvent as Change;
+
+use super::{
+    convert,
+    session::{Open, Session},
+};
+use crate::scope::Scope;
+
+/// Where a document belongs.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub file: SpecFile,
+    /// Where it is saved; nothing for a document that never was.
+    pub path: Option<PathBuf>,
+    /// The directory that its paths are relative to.
+    pub directory: PathBuf,
+    /// The directory from which settings are looked for.
+    pub settings: PathBuf,
+    pub file_name: String,
+    pub files: Arc<DiskFiles>,
+    scope: Option<Scope>,
+}
+
+/// An open document that is not ours, as far as can be told yet.
+pub(super) struct Stranger {
+    version: i32,
+    /// Only its text is of interest: it is never read.
+    document: Document,
+}
+
+/// A document larger than this is not looked at anew with every keystroke, to see whether it is ours by now.
+const STRANGER_LIMIT: usize = 256 * 1024;
+
+impl Place {
+    /// The dialect, when it is a suite.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        self.file.dialect()
+    }
+
+    /// Whether this version can run what stands in it.
+    pub(super) fn can_run(&self) -> bool {
+        match self.dialect() {
+            Some(Dialect::KindLm) => self.path.is_some(),
+            Some(Dialect::CliBench | Dialect::ClawSpec) | None => false,
+        }
+    }
+
+    /// The problems that mean something for this document: one that is not saved has no files beside it.
+    pub(super) fn retain(&self, problems: &mut Vec<Problem>) {
+        if self.path.is_none() {
+            problems.retain(|problem| problem.code != Code::MissingFile);
+        }
+    }
+}
+
+impl Session {
+    /// The place of a document that is ours; nothing for any other.
+    fn place_of(&self, uri: &str, text: &str) -> Option<Place> {
+        match convert::path(uri) {
+            Some(path) => {
+                let scope = self.scopes.find(&path, text)?;
+                Some(self.place_in(path, scope))
+            }
+            // Such documents are no files, but old versions of some, or pieces of output.
+            None if !uri.starts_with("untitled:") => None,
+            None => {
+                let file = kind::detect("", text, false)?;
+                let folder = self.scopes.folders().into_iter().next();
+                Some(Place {
+                    file,
+                    path: None,
+                    directory: PathBuf::new(),
+                    settings: folder.unwrap_or_else(|| PathBuf::from("/")),
+                    file_name: String::new(),
+                    files: Arc::new(DiskFiles::new(Path::new(""), "")),
+                    scope: None,
+                })
+            }
+        }
+    }
+
+    fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
+        let files = DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone());
+        let buffers = Arc::clone(&self.buffers);
+        Place {
+            file: scope.file,
+            directory: scope.root.clone(),
+            settings: scope.settings_directory(),
+            file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            files: Arc::new(files.over(buffers)),
+            path: Some(path),
+            scope: Some(scope),
+        }
+    }
+
+    /// A document is open from now on.
+    pub(super) fn open(&self, uri: &str, version: i32, text: &str) {
+        if let Some(path) = convert::path(uri) {
+            self.buffers.set(&path, Rope::from_str(text));
+            self.buffer_changed(uri, &path);
+        }
+        let Some(place) = self.place_of(uri, text) else {
+            let stranger = Stranger { version, document: Document::unread(text, ScalarRules::Yaml12) };
+            self.state().strangers.insert(uri.to_owned(), stranger);
+            return;
+        };
+        let is_main = place.file == SpecFile::CliBench;
+        self.adopt(uri, version, text, place);
+        if is_main {
+            self.neighbours_changed();
+        }
+    }
+
+    /// Takes a document for ours.
+    fn adopt(&self, uri: &str, version: i32, text: &str, place: Place) {
+        let document = Document::read_cut(text, place.file.scalar_rules());
+        {
+            let mut state = self.state();
+            state.openings += 1;
+            let running = state.runs.values().rfind(|run| run.uri == uri);
+            let results = running.map(|run| Arc::clone(&run.results)).unwrap_or_default();
+            let analyzer = Analyzer::new(place.file);
+            let opening = state.openings;
+            let open = Open { opening, version, document, analyzer, place, results, latest: None };
+            state.strangers.remove(uri);
+            state.open.insert(uri.to_owned(), open);
+        }
+        self.analyse(uri);
+    }
+
+    /// A document was edited. Says whether it is ours.
+    pub(super) fn change(&self, uri: &str, version: i32, changes: Vec<Change>) -> bool {
+        let text = {
+            let mut state = self.state();
+            let encoding = state.abilities.encoding;
+            if let Some(open) = state.open.get_mut(uri) {
+                changes.into_iter().for_each(|change| apply(&mut open.document, encoding, change));
+                open.version = version;
+                open.document.text().clone()
+            } else if let Some(stranger) = state.strangers.get_mut(uri) {
+                changes.into_iter().for_each(|change| apply(&mut stranger.document, encoding, change));
+                stranger.version = version;
+                stranger.document.text().clone()
+            } else {
+                return false;
+            }
+        };
+        if let Some(path) = convert::path(uri) {
+            self.buffers.set(&path, text.clone());
+            self.buffer_changed(uri, &path);
+        }
+        if self.is_open(uri) {
+            self.analyse(uri);
+            return true;
+        }
+        if text.len_bytes() > STRANGER_LIMIT {
+            return false;
+        }
+        let text = String::from(text);
+        let Some(place) = self.place_of(uri, &text) else { return false };
+        self.adopt(uri, version, &text, place);
+        true
+    }
+
+    /// A document is open no more. Says whether it was ours.
+    pub(super) fn close(&self, uri: &str) -> bool {
+        let (was_open, was_main) = {
+            let mut state = self.state();
+            state.strangers.remove(uri);
+            let open = state.open.remove(uri);
+            (open.is_some(), open.is_some_and(|open| open.place.file == SpecFile::CliBench))
+        };
+        if let Some(path) = convert::path(uri) {
+            self.buffers.remove(&path);
+            self.buffer_changed(uri, &path);
+        }
+        if was_main {
+            self.neighbours_changed();
+        }
+        was_open
+    }
+
+    /// A document was saved. Says whether that concerns every other one.
+    pub(super) fn saved(&self, uri: &str) -> bool {
+        let file = self.state().open.get(uri).map(|open| open.place.file);
+        match file {
+            Some(SpecFile::CliBench | SpecFile::ClawSpec) | None => self.neighbours_changed(),
+            // The author may have said meanwhile what the file is.
+            Some(_) => self.reconsider(uri),
+        }
+        file == Some(SpecFile::Settings)
+    }
+
+    /// What the editor holds of a file is another text now: who read it has it looked at again.
+    fn buffer_changed(&self, uri: &str, path: &Path) {
+        if path.file_name().is_some_and(|name| matches!(name.to_str(), Some("cli-bench.yaml" | "cli-bench.yml"))) {
+            self.scopes.forget();
+        }
+        let mut concerned = Vec::new();
+        for (other, open) in &mut self.state().open {
+            if other != uri && open.place.files.has_read(path) {
+                open.place.files.forget();
+                open.analyzer.files_changed();
+                concerned.push(other.clone());
+            }
+        }
+        concerned.iter().for_each(|other| self.analyse(other));
+    }
+
+    /// Main files or settings came, went or changed: documents may belong elsewhere, or be ours only now.
+    pub(super) fn neighbours_changed(&self) {
+        self.scopes.forget();
+        let all: Vec<String> = {
+            let state = self.state();
+            state.open.keys().chain(state.strangers.keys()).cloned().collect()
+        };
+        all.iter().for_each(|uri| self.reconsider(uri));
+    }
+
+    /// Asks anew what a document is and where it belongs.
+    fn reconsider(&self, uri: &str) {
+        let (version, text, scope) = {
+            let state = self.state();
+            match (state.open.get(uri), state.strangers.get(uri)) {
+                (Some(open), _) => (open.version, String::from(open.document.text()), open.place.scope.clone()),
+                (None, Some(stranger)) => (stranger.version, String::from(stranger.document.text()), None),
+                (None, None) => return,
+            }
+        };
+        // What was ours stays so while it is open: it may be half typed just now.
+        let Some(place) = self.place_of(uri, &text) else { return };
+        let is_same =
+            place.scope == scope && self.state().open.get(uri).is_some_and(|open| open.place.file == place.file);
+        if !is_same {
+            self.adopt(uri, version, &text, place);
+        }
+    }
+
+    /// Files changed on the disk.
+    pub(super) fn disk_changed<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) {
+        let decides = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml")
+        };
+        if paths.into_iter().any(decides) {
+            self.neighbours_changed();
+        }
+    }
+}
+
+/// Applies one change as the client tells it.
+fn apply(document: &mut Document, encoding: speclens_schema::document::Encoding, change: Change) {
+    match change {
+        Change::TextDocumentContentChangePartial(change) => {
+            let start = convert::offset(document, encoding, change.range.start);
+            let end = convert::offset(document, encoding, change.range.end).max(start);
+            document.edit(start..end, &change.text);
+        }
+        Change::TextDocumentContentChangeWholeDocument(change) => {
+            let end = Lines::new(document.text(), encoding).offset(LineColumn { line: usize::MAX, column: 0 });
+            document.edit(0..end, &change.text);
+        }
+    }
+}

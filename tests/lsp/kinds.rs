@@ -1,0 +1,118 @@
+//! Which documents are ours, what they belong to, and whom an edit concerns.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+const MAIN: &str = "cli: git\nproviders: [anthropic/claude-sonnet-4.6]\ntasks:\n  - file://tasks/*.yaml\n";
+const TASK: &str = "- id: status\n  intent: Show the state of the repository.\n  assert:\n    - exit_code: 0\n";
+
+fn codes(found: &[Value]) -> Vec<&str> {
+    found.iter().filter_map(|found| found["code"].as_str()).collect()
+}
+
+fn hover(client: &mut Client, uri: &str, line: u32, character: u32) -> Value {
+    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
+    client.request("textDocument/hover", place)["result"].clone()
+}
+
+#[test]
+fn a_task_file_is_checked_as_a_part_of_its_suite() {
+    let mut client = Client::start(&[("cli-bench.yaml", MAIN), ("tasks/one.yaml", TASK)]);
+    let mut text = client.open("tasks/one.yaml");
+    client.replace("tasks/one.yaml", &mut text, "exit_code", "exit_cod", 2);
+    let found = client.diagnostics("tasks/one.yaml", |found| !found.is_empty());
+    assert!(codes(&found).contains(&"unknown-key"), "{found:?}");
+    let uri = client.uri("tasks/one.yaml");
+    assert!(hover(&mut client, &uri, 1, 4).to_string().contains("intent"));
+    // Nothing of it can be run yet, and nobody offers to.
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(lenses["result"], json!([]));
+    let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("not supported yet"), "{refused}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
+    let two = TASK.replace("status", "log");
+    let mut client = Client::start(&[("cli-bench.yaml", MAIN), ("tasks/one.yaml", TASK), ("tasks/two.yaml", &two)]);
+    client.open("cli-bench.yaml");
+    client.diagnostics("cli-bench.yaml", |found| !codes(found).contains(&"duplicate-name"));
+    let mut text = client.open("tasks/two.yaml");
+    // Not saved: what the editor holds counts.
+    client.replace("tasks/two.yaml", &mut text, "id: log", "id: status", 2);
+    client.forget();
+    client.replace("tasks/two.yaml", &mut text, "Show", "Tell", 3);
+    let found = client.diagnostics_of_any_version("cli-bench.yaml", |found| codes(found).contains(&"duplicate-name"));
+    assert!(!found.is_empty());
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn other_documents_get_nothing_until_they_are_ours() {
+    let mut client = Client::start(&[("compose.yaml", "services: {}\n"), ("tests/scenarios.yaml", "openapi: 3.1.0\n")]);
+    for name in ["compose.yaml", "tests/scenarios.yaml"] {
+        client.open(name);
+        let uri = client.uri(name);
+        assert_eq!(hover(&mut client, &uri, 0, 2), Value::Null);
+    }
+    // A document that was never saved becomes a suite while it is written.
+    let uri = "untitled:Untitled-1";
+    let document = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": "" });
+    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    assert_eq!(hover(&mut client, uri, 0, 0), Value::Null);
+    let text =
+        "kindlm: 1\nproject: p\nsuite: { name: s }\ntests:\n  - name: a\n    command: cat missing.txt\n    expct: {}\n";
+    let change = json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": text }] });
+    client.notify("textDocument/didChange", change);
+    let found = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri);
+    assert!(found["diagnostics"].to_string().contains("unknown-key"), "{found}");
+    assert!(hover(&mut client, uri, 0, 2).to_string().contains("version of the format"));
+    let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("save it"), "{refused}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_file_becomes_a_part_when_a_suite_names_it() {
+    let mut client = Client::start(&[("cli-bench.yaml", "cli: git\ntasks: []\n"), ("loose.yaml", "- idd: a\n")]);
+    client.open("loose.yaml");
+    let uri = client.uri("loose.yaml");
+    assert_eq!(hover(&mut client, &uri, 0, 3), Value::Null);
+    std::fs::write(client.path("cli-bench.yaml"), "cli: git\ntasks: [file://loose.yaml]\n").unwrap();
+    let main = client.uri("cli-bench.yaml");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": main, "type": 2 }] }));
+    let found = client.diagnostics("loose.yaml", |found| !found.is_empty());
+    assert!(codes(&found).contains(&"unknown-key"), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn what_the_author_says_counts_after_saving() {
+    let mut client = Client::start(&[("notes.yaml", "services: {}\n")]);
+    let mut text = client.open("notes.yaml");
+    client.replace("notes.yaml", &mut text, "services", "# speclens: dialect=clawspec-ledger\nservices", 2);
+    let found = client.diagnostics("notes.yaml", |found| !found.is_empty());
+    assert!(codes(&found).contains(&"missing-field"), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn every_folder_of_a_workspace_is_its_own() {
+    let scenario =
+        "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/a\n  trigger: /a\nscenarios: []\nbogus: 1\n";
+    let mut client = Client::spawn(&[("one/clawspec.yaml", ""), ("two/skills/a/tests/scenarios.yaml", scenario)]);
+    let folders: Vec<Value> = ["one", "two"].map(|name| json!({ "uri": client.uri(name), "name": name })).to_vec();
+    client.request(
+        "initialize",
+        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders }),
+    );
+    client.notify("initialized", json!({}));
+    client.open("two/skills/a/tests/scenarios.yaml");
+    let found = client.diagnostics("two/skills/a/tests/scenarios.yaml", |found| !found.is_empty());
+    assert!(!found.is_empty());
+    let removed = json!({ "event": { "added": [], "removed": [{ "uri": client.uri("one"), "name": "one" }] } });
+    client.notify("workspace/didChangeWorkspaceFolders", removed);
+    assert_eq!(client.leave(), Some(0));
+}
