@@ -4,6 +4,7 @@
 use std::{collections::HashSet, fmt::Write};
 
 use crate::{
+    dialect::Dialect,
     json_schema::SpecFile,
     problem::Code,
     shape::{Field, Need, Shape, Type, show},
@@ -11,12 +12,16 @@ use crate::{
 
 /// The whole reference.
 pub fn reference() -> String {
-    let mut out = String::from(
-        "# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n\
-         - [`kindlm.yaml`](#kindlmyaml)\n- [`speclens.yaml`](#speclensyaml)\n- [Problems](#problems)\n",
-    );
+    let mut out =
+        String::from("# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n");
     for file in SpecFile::PUBLISHED {
-        file_reference(*file, &mut out);
+        let heading = heading(*file);
+        write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
+    }
+    out.push_str("- [Problems](#problems)\n");
+    let mut told = HashSet::new();
+    for file in SpecFile::PUBLISHED {
+        file_reference(*file, &mut told, &mut out);
     }
     out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets how bad it is:\n\n");
     out.push_str("```yaml\nseverity:\n  unused: off\n  no-claims: error\n```\n");
@@ -49,10 +54,43 @@ pub fn field_page(name: &str, shape: &Shape) -> String {
     out
 }
 
-fn file_reference(file: SpecFile, out: &mut String) {
+/// `told` are the definitions of each format that were told already, by their names and by their docs.
+fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
     let root = Shape::of(file);
-    write(out, format_args!("\n## {}.yaml\n\n{}\n", file.as_str(), root.docs().unwrap_or_default()));
-    mapping(&root, "", &mut HashSet::new(), out);
+    write(out, format_args!("\n## {}\n\n{}\n", heading(file), root.docs().unwrap_or_default()));
+    let mut own = HashSet::new();
+    match root.item() {
+        Some(item) if item.docs().is_some_and(|docs| told.contains(&(file.dialect(), docs))) => {
+            out.push_str("\nEach item has the same fields as above.\n");
+        }
+        Some(item) => mapping(&item, "[]", &mut own, out),
+        None => mapping(&root, "", &mut own, out),
+    }
+    told.extend(own.into_iter().map(|name| (file.dialect(), name)));
+}
+
+/// What a kind of file is called: its name, or where it has none what it is.
+fn heading(file: SpecFile) -> String {
+    match file {
+        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::ClawSpec => {
+            format!("`{}.yaml`", file.as_str())
+        }
+        SpecFile::CliBenchTasks
+        | SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines => file.title().to_owned(),
+    }
+}
+
+/// The anchor that viewers of Markdown give a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    kept.chars()
+        .filter(|sign| sign.is_alphanumeric() || "-_ ".contains(*sign))
+        .map(|sign| if sign == ' ' { '-' } else { sign })
+        .collect()
 }
 
 /// A table of a mapping's fields, then what there is to say about each, then the mappings below.
@@ -65,6 +103,7 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
         write(out, format_args!("\n### `{path}`\n"));
         if let Some(docs) = shape.type_docs().or_else(|| shape.docs()) {
             write(out, format_args!("\n{docs}\n"));
+            told.insert(docs);
         }
     }
     out.push_str("\n| key | type | | |\n|---|---|---|---|\n");

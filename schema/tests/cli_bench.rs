@@ -11,12 +11,17 @@ use std::{
 
 use speclens_schema::{
     analysis::{Analysis, Analyzer},
-    dialect::ScalarRules,
-    document::Document,
+    dialect::{
+        ScalarRules,
+        cli_bench::{assertions::Assertion, config::Config, tasks::Tasks},
+    },
+    document::{Document, Pointer},
+    evidence::Evidence,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
     settings::Settings,
+    shape::Shape,
 };
 
 /// The files below a folder, as paths relative to it.
@@ -146,4 +151,57 @@ fn every_cure_cures_its_problem_and_makes_no_other() {
         }
     }
     assert!(applied >= 30, "only {applied} cures");
+}
+
+/// The shipped suite is right, and shows every assertion.
+#[test]
+fn nothing_is_wrong_with_the_examples() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples-editing/cli-bench");
+    let mut beside = Vec::new();
+    files_below(&folder, "", &mut beside);
+    let mut shown = BTreeSet::new();
+    for (path, text) in beside.iter().filter(|(path, _)| path.ends_with(".yaml")) {
+        let file = if path == "cli-bench.yaml" { SpecFile::CliBench } else { SpecFile::CliBenchTasks };
+        let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let files = files.at(path).named_by("cli-bench.yaml");
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let analysis = Analyzer::new(file).analyze(&document, &files, &Settings::default());
+        assert!(analysis.problems.is_empty(), "{path}\n{}", common::render(text, &analysis.problems));
+        let value = document.root().unwrap().to_value().unwrap();
+        assert!(jsonschema::validator_for(file.schema()).unwrap().is_valid(&value), "{path}");
+        match file {
+            SpecFile::CliBench => drop(serde_json::from_value::<Config>(value).unwrap()),
+            _ => drop(serde_json::from_value::<Tasks>(value).unwrap()),
+        }
+        assert!(!analysis.suite.cases.is_empty() && analysis.suite.cases.iter().all(|case| case.intact), "{path}");
+        if file == SpecFile::CliBench {
+            assert_eq!(analysis.suite.cases.len(), 6);
+            let claims = analysis.suite.cases.iter().flat_map(|case| &case.claims);
+            shown.extend(claims.flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind));
+        }
+    }
+    assert_eq!(shown, Assertion::NAMES.iter().copied().collect());
+}
+
+/// What the documentation of each assertion shows can be read, checked and lowered without a problem.
+#[test]
+fn the_example_of_every_assertion_is_right() {
+    let assertion = Shape::find(SpecFile::CliBenchTasks, &Pointer::parse("/0/assert/0"), None).unwrap();
+    let fields = assertion.fields(None);
+    assert_eq!(fields.len(), Assertion::NAMES.len());
+    for field in fields {
+        let docs = field.shape.docs().unwrap();
+        let example = docs.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let example = example.unwrap_or_else(|| panic!("`{}` has no example", field.name));
+        let lines: String = example.lines().map(|line| format!("  {line}\n")).collect();
+        let text = format!("- id: example\n  intent: Do it\n{lines}");
+        let analysis = analyze(&text, SpecFile::CliBenchTasks, &[]);
+        let told = |problem: &&Problem| ![Code::NoExitCode, Code::VacuousClaim].contains(&problem.code);
+        let problems: Vec<&Problem> = analysis.problems.iter().filter(told).collect();
+        assert!(problems.is_empty(), "{text}{problems:#?}");
+        let case = &analysis.suite.cases[0];
+        let kinds: Vec<&str> =
+            case.claims.iter().flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind).collect();
+        assert!(case.intact && kinds.contains(&field.name), "{text}{kinds:?}");
+    }
 }

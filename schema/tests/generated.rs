@@ -21,6 +21,12 @@ fn the_kindlm_schema_is_fresh() {
 }
 
 #[test]
+fn the_cli_bench_schemas_are_fresh() {
+    check("json/cli-bench.schema.json", &SpecFile::CliBench.schema_text());
+    check("json/cli-bench-tasks.schema.json", &SpecFile::CliBenchTasks.schema_text());
+}
+
+#[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
 }
