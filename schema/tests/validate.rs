@@ -155,7 +155,7 @@ fn missing_fields_are_told_at_their_owner() {
                 9 |   - name: t
                   |     ^^^^^^^
               possible fix: Add `command`
-                "" -> "command: \"python agent.py --input '{{question}}'\"\n    "
+                "" -> "command: \"python agent.py --input 'question'\"\n    "
               possible fix: Add `prompt`
                 "" -> "prompt: refund\n    "
             error[missing-field]: `format: json` needs `schemaFile`, the JSON Schema that the output must match
