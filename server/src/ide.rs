@@ -4,6 +4,7 @@
 pub mod actions;
 pub mod completion;
 pub mod folding;
+pub mod hints;
 pub mod hover;
 pub mod lens;
 pub mod links;
@@ -14,6 +15,7 @@ pub mod selection;
 pub mod symbols;
 pub mod tokens;
 pub mod transcript;
+pub mod values;
 
 mod card;
 mod context;

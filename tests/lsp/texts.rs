@@ -67,3 +67,24 @@ fn tokens_are_told_in_every_unit() {
         assert!(shown(client.request("textDocument/semanticTokens/range", none)).is_empty());
     }
 }
+
+#[test]
+fn hints_stand_behind_placeholders_and_can_be_switched_off() {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+        let answer = client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));
+        assert_eq!(answer["capabilities"]["inlayHintProvider"]["resolveProvider"], true);
+        client.open("kindlm.yaml");
+        let document = json!({ "uri": client.uri("kindlm.yaml") });
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 8, "character": 0 } });
+        let ask = json!({ "textDocument": document, "range": range });
+        let found = client.request("textDocument/inlayHint", ask.clone())["result"].clone();
+        let [hint] = found.as_array().unwrap().as_slice() else { panic!("{found}") };
+        assert_eq!(hint["label"], "= ü😀");
+        let at = hint["position"]["character"].as_u64().unwrap();
+        assert!(text(&hint["position"]["line"], 0, at, encoding).ends_with("{{q}}"), "{hint}");
+        let settings = json!({ "settings": { "speclens": { "inlayHints": { "enable": false } } } });
+        client.notify("workspace/didChangeConfiguration", settings);
+        assert_eq!(client.request("textDocument/inlayHint", ask)["result"], json!([]));
+    }
+}

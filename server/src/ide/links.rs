@@ -2,40 +2,38 @@
 
 use std::ops::Range;
 
-use speclens_schema::{document::Document, files::Files, json_schema::SpecFile, shape::Word};
+use speclens_schema::{document::Document, json_schema::SpecFile, shape::Word};
 
-use super::walk;
+use super::{values::Values, walk};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The bytes of the path.
     pub range: Range<usize>,
-    /// The path as it is written, relative to the suite's directory.
+    /// The path that it means, relative to the suite's directory.
     pub path: String,
 }
 
 /// Every path to something that exists.
-pub fn links(document: &Document, file: SpecFile, files: &dyn Files) -> Vec<Link> {
-    let keys = walk::keys_with(file, "x-file");
-    let shapes = walk::Shapes::new(document, file);
+pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
-    walk::scalars(document, &mut |node, place| {
-        let Some(path) = node.text().filter(|path| !place.is_key() && !path.is_empty()) else { return };
-        if !place.key().is_some_and(|key| keys.contains(key.as_str())) {
+    let whole = 0..document.text().len_bytes();
+    walk::values(document, file, &whole, &mut |node, shape, _| {
+        if !matches!(shape.word(), Some(Word::File(_))) {
             return;
         }
-        let shape = shapes.at(&place.pointer());
-        if matches!(shape.and_then(|shape| shape.word()), Some(Word::File(_))) && files.kind(path).is_some() {
-            found.push(Link { range: node.own_range(), path: path.to_owned() });
-        }
+        let path = node.text().and_then(|text| values.path(shape, text));
+        found.extend(
+            path.filter(|path| values.files.kind(path).is_some()).map(|path| Link { range: node.own_range(), path }),
+        );
     });
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::links;
+    use super::{Values, links};
     use crate::ide::fixture::Fixture;
 
     #[test]
@@ -43,9 +41,21 @@ mod tests {
         let text = "tests:\n  - name: 😀\n    expect:\n      output: {format: json, schemaFile: s/a.json}\n  - name: \"open\n  - expect:\n      output:\n        schemaFile: 's/none.json'\n//- /s/a.json\n{}\n";
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             let fixture = Fixture::parse(&format!("//- /kindlm.yaml\n{text}"));
-            let found = links(&fixture.document, fixture.file, &fixture.files);
+            let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+            let found = links(&fixture.document, fixture.file, values);
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!(&fixture.text()[found[0].range.clone()], "s/a.json");
         }
+    }
+
+    #[test]
+    fn schemes_are_no_part_of_a_path() {
+        let fixture = Fixture::parse(
+            "//- /cli-bench.yaml\ntasks: [file://./t/a.yaml, 'file://t/*.yaml', {id: a}]\n//- /t/a.yaml\n[]\n",
+        );
+        let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+        let found = links(&fixture.document, fixture.file, values);
+        let paths: Vec<&str> = found.iter().map(|link| link.path.as_str()).collect();
+        assert_eq!(paths, ["t/a.yaml"]);
     }
 }

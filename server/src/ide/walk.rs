@@ -67,14 +67,6 @@ impl Place<'_, '_> {
             Step::Item(index) => pointer.index(*index),
         })
     }
-
-    /// The key under which the node stands, or the list that it is an item of.
-    pub(crate) fn key(&self) -> Option<String> {
-        self.steps.iter().rev().find_map(|step| match step {
-            Step::Key(key) => Some(key.key_text()),
-            Step::Item(_) => None,
-        })
-    }
 }
 
 /// Visits every node, keys included.
@@ -94,42 +86,41 @@ pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef
 }
 
 /// Visits the scalar values that touch a range and of which the schema knows something, each with what it
-/// says there and the key that it stands under. Each mapping is asked once.
+/// says there, and the mapping around it. Each mapping is asked once.
 pub(crate) fn values<'d>(
     document: &'d Document,
     file: SpecFile,
     range: &Range<usize>,
-    visit: &mut impl FnMut(NodeRef<'d>, &Shape, &str),
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
     if let Some(root) = document.root() {
-        values_below(root, &Shape::of(file).at(Some(root)), "", range, visit);
+        values_below(root, &Shape::of(file).at(Some(root)), None, range, visit);
     }
 }
 
 fn values_below<'d>(
     node: NodeRef<'d>,
     shape: &Shape,
-    key: &str,
+    around: Option<NodeRef<'d>>,
     range: &Range<usize>,
-    visit: &mut impl FnMut(NodeRef<'d>, &Shape, &str),
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
     let own = node.own_range();
     if node.alias().is_some() || own.end < range.start || range.end < own.start {
         return;
     }
     match node.shape() {
-        NodeShape::Scalar => visit(node, shape, key),
+        NodeShape::Scalar => visit(node, shape, around),
         NodeShape::Sequence => {
             let Some(item) = shape.child("0", None) else { return };
             for below in node.items() {
-                values_below(below, &item.at(Some(below)), key, range, visit);
+                values_below(below, &item.at(Some(below)), around, range, visit);
             }
         }
         NodeShape::Mapping => {
             for entry in node.entries() {
-                let key = entry.key.key_text();
-                if let Some(below) = shape.child(&key, Some(entry.value)) {
-                    values_below(entry.value, &below, &key, range, visit);
+                if let Some(below) = shape.child(&entry.key.key_text(), Some(entry.value)) {
+                    values_below(entry.value, &below, Some(node), range, visit);
                 }
             }
         }
@@ -159,18 +150,6 @@ fn below<'d>(node: NodeRef<'d>, steps: &mut Vec<Step<'d>>, visit: &mut impl FnMu
 pub(crate) fn keyword_values(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     schemas(file.schema(), &mut |_, schema| found.extend(schema.get(keyword).and_then(Value::as_str)));
-    found
-}
-
-/// The keys whose values, or the items of whose lists, have a keyword.
-pub(crate) fn keys_with(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
-    let mut found = BTreeSet::new();
-    schemas(file.schema(), &mut |key, schema| {
-        let has = |schema: &Value| schema.get(keyword).is_some();
-        if has(schema) || schema.get("items").is_some_and(has) {
-            found.insert(key);
-        }
-    });
     found
 }
 

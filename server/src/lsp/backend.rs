@@ -49,11 +49,12 @@ impl Backend {
     /// Reads the client's settings; tells once what is wrong with them.
     fn configure(&self, settings: &Value) {
         let (display, wrong) = Display::read(settings);
-        let (fresh, lenses): (Vec<String>, bool) = {
+        let (fresh, lenses, hints): (Vec<String>, bool, bool) = {
             let mut state = self.session.state();
             let before = std::mem::replace(&mut state.display, display);
             let lenses = before.code_lens != display.code_lens && state.abilities.refreshes_lenses;
-            (wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect(), lenses)
+            let hints = before.inlay_hints != display.inlay_hints && state.abilities.refreshes_hints;
+            (wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect(), lenses, hints)
         };
         let client = self.session.client.clone();
         tokio::spawn(async move {
@@ -62,6 +63,9 @@ impl Backend {
             }
             if lenses {
                 let _ = client.code_lens_refresh().await;
+            }
+            if hints {
+                let _ = client.inlay_hint_refresh().await;
             }
         });
         self.session.analyse_all();
@@ -346,6 +350,18 @@ impl LanguageServer for Backend {
     async fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> Result<Option<SemanticTokens>> {
         let range = params.range;
         self.with(&params.text_document.uri, move |snapshot| tokens::tokens(&snapshot, Some(range))).await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let (uri, range) = (params.text_document.uri, params.range);
+        self.with(&uri.clone(), move |snapshot| tokens::hints(&snapshot, &uri, range)).await
+    }
+
+    async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
+        let Some(uri) = tokens::document_of(&hint) else { return Ok(hint) };
+        let resolved = hint.clone();
+        let found = self.with(&uri, move |snapshot| tokens::resolved(&snapshot, resolved)).await?;
+        Ok(found.unwrap_or(hint))
     }
 
     async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {

@@ -15,6 +15,8 @@ pub(super) struct Abilities {
     pub refreshes_diagnostics: bool,
     /// It asks again for lenses when told to.
     pub refreshes_lenses: bool,
+    /// It asks again for hints when told to.
+    pub refreshes_hints: bool,
     /// It understands snippets.
     pub snippets: bool,
     /// It shows progress that the server begins.
@@ -32,6 +34,7 @@ impl Default for Abilities {
             pulls_diagnostics: false,
             refreshes_diagnostics: false,
             refreshes_lenses: false,
+            refreshes_hints: false,
             snippets: false,
             progress: false,
             watches_files: false,
@@ -50,6 +53,7 @@ impl Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
+            refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
             progress: is("/window/workDoneProgress"),
@@ -81,11 +85,13 @@ pub(super) struct Display {
     pub run_severity: Option<Severity>,
     /// Whether lenses are offered.
     pub code_lens: bool,
+    /// Whether hints are shown between the letters.
+    pub inlay_hints: bool,
 }
 
 impl Default for Display {
     fn default() -> Display {
-        Display { run_severity: Some(Severity::Error), code_lens: true }
+        Display { run_severity: Some(Severity::Error), code_lens: true, inlay_hints: true }
     }
 }
 
@@ -118,10 +124,14 @@ impl Display {
                         )),
                     },
                     ("codeLens.enable", Value::Bool(on)) => display.code_lens = *on,
+                    ("inlayHints.enable", Value::Bool(on)) => display.inlay_hints = *on,
+                    ("inlayHints.enable", _) => {
+                        wrong.push("`speclens.inlayHints.enable` must be true or false".to_owned());
+                    }
                     ("run.severity", _) => wrong.push("`speclens.run.severity` must be a text".to_owned()),
                     ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
                     (other, _) => wrong.push(format!(
-                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity` and `speclens.codeLens.enable`; what is a mistake is set in `speclens.yaml`"
+                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; what is a mistake is set in `speclens.yaml`"
                     )),
                 }
             }
@@ -139,8 +149,10 @@ mod tests {
 
     #[test]
     fn settings_are_read_nested_and_dotted() {
-        let (display, wrong) = Display::read(&json!({"run": {"severity": "hint"}, "codeLens.enable": false}));
-        assert_eq!(display, Display { run_severity: Some(Severity::Hint), code_lens: false });
+        let settings = json!({"run": {"severity": "hint"}, "codeLens.enable": false, "inlayHints": {"enable": false}});
+        let (display, wrong) = Display::read(&settings);
+        let expected = Display { run_severity: Some(Severity::Hint), code_lens: false, inlay_hints: false };
+        assert_eq!(display, expected);
         assert!(wrong.is_empty());
         assert_eq!(Display::read(&json!({"run": {"severity": "off"}})).0.run_severity, None);
     }

@@ -43,6 +43,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
             "full": true,
             "range": true,
         },
+        "inlayHintProvider": { "resolveProvider": true },
         "codeLensProvider": { "resolveProvider": false },
         "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },

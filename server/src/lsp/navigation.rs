@@ -3,6 +3,7 @@
 
 use std::ops::Range as Bytes;
 
+use speclens_schema::files::Files;
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{convert, features, session::Snapshot};
@@ -11,6 +12,7 @@ use crate::ide::{
     occurrences::{self, Occurrences},
     rename, selection,
     symbols::{self, Symbol},
+    values::Values,
 };
 
 /// As many symbols of the workspace are answered: nobody reads more.
@@ -81,9 +83,11 @@ pub(super) fn rename(snapshot: &Snapshot, uri: &Uri, position: Position, to: &st
 
 /// Paths that lead somewhere.
 pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
-    let found = links::links(&snapshot.document, snapshot.place.file, snapshot.place.files.as_ref());
+    let now = snapshot.clock.now();
+    let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+    let found = links::links(&snapshot.document, snapshot.place.file, values);
     let linked = found.into_iter().filter_map(|link| {
-        let target = url::Url::from_file_path(snapshot.place.directory.join(&link.path)).ok()?;
+        let target = url::Url::from_file_path(snapshot.place.files.root().join(&link.path)).ok()?;
         Some(DocumentLink {
             range: range(snapshot, link.range),
             target: Some(Uri(target.into())),

@@ -122,6 +122,7 @@ pub(super) struct Snapshot {
     pub latest: Option<Arc<Latest>>,
     pub abilities: Abilities,
     pub display: Display,
+    pub clock: Clock,
 }
 
 impl Session {
@@ -206,6 +207,7 @@ impl Session {
             latest: open.latest.clone(),
             abilities,
             display,
+            clock: self.clock,
         })
     }
 

@@ -1,9 +1,14 @@
-//! Tokens of texts, from our terms into LSP's.
+//! Tokens of texts and hints between them, from our terms into LSP's.
 
+use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{convert, session::Snapshot};
-use crate::ide::tokens::{self, TokenKind};
+use crate::ide::{
+    hints,
+    tokens::{self, TokenKind},
+    values::Values,
+};
 
 /// The names that LSP has for our kinds, in the order of [`TokenKind::ALL`].
 pub(super) fn legend() -> Vec<&'static str> {
@@ -53,4 +58,44 @@ pub(super) fn tokens(snapshot: &Snapshot, range: Option<Range>) -> SemanticToken
         before = start;
     }
     SemanticTokens { result_id: None, data }
+}
+
+/// What stands between the letters of a part of a document.
+pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHint> {
+    if !snapshot.display.inlay_hints {
+        return Vec::new();
+    }
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let start = convert::offset(document, encoding, range.start);
+    let end = convert::offset(document, encoding, range.end).max(start);
+    let now = snapshot.clock.now();
+    let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+    let found = hints::hints(document, snapshot.place.file, start..end, values).into_iter();
+    let shown = found.map(|hint| InlayHint {
+        position: convert::range(document, encoding, hint.at..hint.at).start,
+        label: Label::String(hint.label),
+        kind: None,
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: hint.pattern.map(|pattern| json!({ "uri": uri.0, "pattern": pattern })),
+    });
+    shown.collect()
+}
+
+/// The document that a hint belongs to, when there is more to say about it.
+pub(super) fn document_of(hint: &InlayHint) -> Option<Uri> {
+    Some(Uri(hint.data.as_ref()?.get("uri")?.as_str()?.to_owned()))
+}
+
+/// A hint with all that there is to say about it.
+pub(super) fn resolved(snapshot: &Snapshot, mut hint: InlayHint) -> InlayHint {
+    let pattern = hint.data.as_ref().and_then(|data| data.get("pattern")?.as_str());
+    if let Some(pattern) = pattern {
+        let now = snapshot.clock.now();
+        let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+        hint.tooltip = Some(convert::markdown(hints::matches(pattern, values)).into());
+    }
+    hint
 }

@@ -1,0 +1,192 @@
+//! What editors show between the letters: the values of placeholders, and how many files a pattern matches.
+
+use std::ops::Range;
+
+use speclens_schema::{
+    document::{Document, NodeRef},
+    files::Matches,
+    json_schema::SpecFile,
+    shape::Word,
+};
+
+use super::{template, values::Values, walk, written::Written};
+
+/// A hint at a place of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The byte behind which it stands.
+    pub at: usize,
+    /// What it says.
+    pub label: String,
+    /// The pattern of files that it counts: who asks for more is told which they are.
+    pub pattern: Option<String>,
+}
+
+/// As many patterns are counted for one answer: each means a look at directories.
+const PATTERNS: usize = 64;
+
+/// A longer value says nothing between letters.
+const LENGTH: usize = 40;
+
+/// The hints in a range.
+pub fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
+    let mut found = Vec::new();
+    let mut counted = 0;
+    walk::values(document, file, &range, &mut |node, shape, parent| {
+        let (is_path, template) = (matches!(shape.word(), Some(Word::File(_))), shape.template());
+        if !is_path && template.is_none() {
+            return;
+        }
+        let Some(written) = Written::of(node) else { return };
+        if let Some(kind) = template {
+            placeholders(document, kind, &written, parent, values, &mut found);
+        }
+        if is_path && counted < PATTERNS {
+            let pattern = values.pattern(shape, &written.text);
+            counted += usize::from(pattern.is_some());
+            found.extend(pattern.map(|pattern| count(node, pattern, values)));
+        }
+    });
+    found.retain(|hint| range.start <= hint.at && hint.at <= range.end);
+    found.sort_by_key(|hint| hint.at);
+    found
+}
+
+fn placeholders(
+    document: &Document,
+    kind: &str,
+    written: &Written,
+    parent: Option<NodeRef<'_>>,
+    values: Values<'_>,
+    found: &mut Vec<Hint>,
+) {
+    let given = parent.and_then(|parent| parent.get(kind));
+    for placeholder in template::placeholders_of(kind, &written.text) {
+        let at = written.range(placeholder.range).end;
+        let value = match given.and_then(|given| given.get(placeholder.name)) {
+            Some(value) => value.text().filter(|_| !is_near(document, value, at)).map(str::to_owned),
+            None => values.of(placeholder.name).filter(|_| !super::values::built_in(kind).is_empty()),
+        };
+        let fits = |value: &String| {
+            !value.is_empty() && value.chars().count() <= LENGTH && !value.contains(|letter: char| letter.is_control())
+        };
+        if let Some(value) = value.filter(fits) {
+            found.push(Hint { at, label: format!("= {value}"), pattern: None });
+        }
+    }
+}
+
+/// Whether a value stands on the same line: nobody has to be told.
+fn is_near(document: &Document, value: NodeRef<'_>, at: usize) -> bool {
+    let text = document.text();
+    text.byte_to_line(value.own_range().start) == text.byte_to_line(at)
+}
+
+fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
+    let Matches { paths, cut } = values.files.glob(&pattern);
+    let label = match (paths.len(), cut) {
+        (0, false) => "no file".to_owned(),
+        (1, false) => "1 file".to_owned(),
+        (files, false) => format!("{files} files"),
+        (0, true) => "too many files to look at".to_owned(),
+        (files, true) => format!("{files} files or more"),
+    };
+    Hint { at: node.own_range().end, label, pattern: Some(pattern) }
+}
+
+/// Which files a pattern matches, as Markdown.
+pub fn matches(pattern: &str, values: Values<'_>) -> String {
+    const SHOWN: usize = 20;
+    let Matches { paths, cut } = values.files.glob(pattern);
+    let mut lines: Vec<String> =
+        paths.iter().take(SHOWN).map(|path| format!("- {}", super::card::inline(path))).collect();
+    if paths.len() > SHOWN || cut {
+        let more = paths.len().saturating_sub(SHOWN);
+        lines.push(if cut { "- and perhaps more".to_owned() } else { format!("- and {more} more") });
+    }
+    if lines.is_empty() {
+        lines.push(format!("nothing matches {}", super::card::inline(pattern)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{Values, hints, matches};
+    use crate::ide::fixture::Fixture;
+
+    const NOW: &str = "2026-05-14T12:00:00Z";
+
+    /// The text with each hint in its place, with Unix and Windows line breaks.
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let show = |text: &str| {
+            let fixture = Fixture::parse(text);
+            let mut text = fixture.text();
+            let values = Values { files: &fixture.files, now: NOW };
+            let found = hints(&fixture.document, fixture.file, 0..text.len(), values);
+            for hint in found.iter().rev() {
+                text.insert_str(hint.at, &format!("⟨{}⟩", hint.label));
+            }
+            text.replace("\r\n", "\n")
+        };
+        let shown = show(fixture);
+        expected.assert_eq(&shown);
+        let main = fixture.find("\n//- ").map_or(fixture.len(), |end| end + 1);
+        let (main, others) = fixture.split_at(main);
+        let (head, body) =
+            main.split_once('\n').filter(|(head, _)| head.starts_with("//-")).unwrap_or(("//- /kindlm.yaml", main));
+        let other = format!("{head}\n# 😀\r\n{}{others}", body.replace('\n', "\r\n"));
+        assert_eq!(show(&other), format!("# 😀\n{shown}"));
+    }
+
+    #[test]
+    fn placeholders_show_values_that_stand_elsewhere() {
+        check(
+            "tests:\n  - command: echo {{a}} {{b}} {{env.a}}\n    vars:\n      a: \"x y\"\n  - { command: '{{a}}', vars: { a: b } }\n",
+            expect![[r#"
+                tests:
+                  - command: echo {{a}}⟨= x y⟩ {{b}} {{env.a}}
+                    vars:
+                      a: "x y"
+                  - { command: '{{a}}', vars: { a: b } }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_alias_and_half_typed_text_are_no_obstacle() {
+        check(
+            "tests:\n  - command: echo {{a}}\n    vars: &v\n      a: x\n  - command: |\n      echo {{a}}\n      echo {{a\n    vars: *v\n  - command: \"echo {{a}}\n",
+            expect![[r#"
+                tests:
+                  - command: echo {{a}}⟨= x⟩
+                    vars: &v
+                      a: x
+                  - command: |
+                      echo {{a}}⟨= x⟩
+                      echo {{a
+                    vars: *v
+                  - command: "echo {{a}}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn patterns_say_how_many_files_they_match() {
+        check(
+            "//- /cli-bench.yaml\ntasks:\n  - file://tasks/*.yaml\n  - file://tasks/a.yaml\n  - \"file://none/*.yaml\"\n//- /tasks/a.yaml\n[]\n//- /tasks/b.yaml\n[]\n",
+            expect![[r#"
+                tasks:
+                  - file://tasks/*.yaml⟨2 files⟩
+                  - file://tasks/a.yaml
+                  - "file://none/*.yaml"⟨no file⟩
+            "#]],
+        );
+        let fixture = Fixture::parse("//- /cli-bench.yaml\n//- /tasks/a.yaml\n[]\n//- /tasks/b.yaml\n[]\n");
+        let values = Values { files: &fixture.files, now: NOW };
+        assert_eq!(matches("tasks/*.yaml", values), "- `tasks/a.yaml`\n- `tasks/b.yaml`");
+    }
+}

@@ -1,0 +1,120 @@
+//! What templates and paths stand for at this moment.
+
+use speclens_schema::{files::Files, shape::Shape};
+
+use super::template;
+
+/// In front of a path that could be something else.
+const SCHEME: &str = "file://";
+
+/// Letters that make a path a pattern.
+const WILD: [char; 3] = ['*', '?', '['];
+
+/// A name that the dialect gives a value to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BuiltIn {
+    /// The name.
+    pub name: &'static str,
+    /// What it stands for.
+    pub docs: &'static str,
+}
+
+/// The names that have values in texts filled by `kind`, where the author does not choose them.
+pub(crate) fn built_in(kind: &str) -> &'static [BuiltIn] {
+    const CLAWSPEC: &[BuiltIn] = &[
+        BuiltIn { name: "today", docs: "the day in UTC" },
+        BuiltIn { name: "now", docs: "the moment in UTC" },
+        BuiltIn { name: "run_id", docs: "the id of the run; under `then`, the one that starting the target returned" },
+        BuiltIn { name: "run_started_at", docs: "when the run began, in UTC" },
+        BuiltIn { name: "repo_root", docs: "the root of the workspace" },
+        BuiltIn { name: "qa_inbox", docs: "the address of the test inbox" },
+        BuiltIn { name: "handoff.from", docs: "the agent that hands over; in handoffs only" },
+        BuiltIn { name: "handoff.to", docs: "the agent that takes over; in handoffs only" },
+        BuiltIn { name: "callee_run_id", docs: "the id of the run of the agent that takes over; in handoffs only" },
+    ];
+    const WORKDIR: &[BuiltIn] = &[BuiltIn { name: "workdir", docs: "the absolute path of the working directory" }];
+    match kind {
+        "clawspec" => CLAWSPEC,
+        "workdir" => WORKDIR,
+        _ => &[],
+    }
+}
+
+/// What is known before anything runs.
+#[derive(Clone, Copy)]
+pub struct Values<'v> {
+    /// The files below the suite's directory.
+    pub files: &'v dyn Files,
+    /// The time, RFC 3339 in UTC.
+    pub now: &'v str,
+}
+
+impl Values<'_> {
+    /// What a built-in name stands for now; nothing for one that only a run knows.
+    pub(crate) fn of(&self, name: &str) -> Option<String> {
+        match name {
+            "today" => self.now.get(..10).map(str::to_owned),
+            "now" => self.now.get(..19).map(|now| format!("{now}Z")),
+            "repo_root" => {
+                let root = self.files.root().to_str()?;
+                (!root.is_empty()).then(|| root.to_owned())
+            }
+            "qa_inbox" => Some("lumina.qa@agentmail.to".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// A text with all its placeholders filled; nothing when one has no value yet.
+    pub(crate) fn expand(&self, shape: &Shape, text: &str) -> Option<String> {
+        let mut expanded = String::new();
+        let mut from = 0;
+        for found in shape.template().map(|kind| template::placeholders_of(kind, text)).into_iter().flatten() {
+            expanded.push_str(&text[from..found.range.start]);
+            expanded.push_str(&self.of(found.name)?);
+            from = found.range.end;
+        }
+        expanded.push_str(&text[from..]);
+        Some(expanded)
+    }
+
+    /// The path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or
+    /// that only a run knows.
+    pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
+        let text = self.expand(shape, text)?;
+        let path = text.strip_prefix(SCHEME).unwrap_or(&text);
+        let path = match (path.starts_with('/'), self.files.root().to_str()) {
+            (true, Some(root)) => path.strip_prefix(root)?.strip_prefix('/').filter(|_| root != "/")?,
+            (true, None) => return None,
+            (false, _) => path,
+        };
+        let path = path.trim_start_matches("./");
+        (!path.is_empty()).then(|| path.to_owned())
+    }
+
+    /// The pattern of files that a text is; nothing when it is one path.
+    pub(crate) fn pattern(&self, shape: &Shape, text: &str) -> Option<String> {
+        shape.is_glob().then(|| self.path(shape, text)).flatten().filter(|path| path.contains(WILD))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{document::Pointer, files::MemoryFiles, json_schema::SpecFile};
+
+    use super::*;
+
+    #[test]
+    fn paths_lead_below_the_suites_directory() {
+        let files = MemoryFiles::new("/work/suite", []);
+        let values = Values { files: &files, now: "2026-05-14T12:00:00.5Z" };
+        let shape = Shape::of(SpecFile::CliBench).below(&Pointer::parse("/scaffold"), None).unwrap();
+        let path = |text| values.path(&shape, text);
+        assert_eq!(path("file://./a/b.yaml").as_deref(), Some("a/b.yaml"));
+        assert_eq!(path("/work/suite/a").as_deref(), Some("a"));
+        assert_eq!(path("/work/suites/a"), None);
+        assert_eq!(path(""), None);
+        assert_eq!(values.of("now").as_deref(), Some("2026-05-14T12:00:00Z"));
+        assert_eq!(values.of("today").as_deref(), Some("2026-05-14"));
+        assert_eq!(values.of("run_id"), None);
+    }
+}
