@@ -5,6 +5,8 @@
 
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "lsp/fixing.rs"]
+mod fixing;
 #[path = "lsp/kinds.rs"]
 mod kinds;
 #[path = "lsp/navigation.rs"]

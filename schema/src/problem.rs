@@ -49,6 +49,8 @@ pub struct Problem {
     pub related: Vec<Related>,
     /// Cures that a program can apply, the best one first.
     pub fixes: Vec<Fix>,
+    /// Which of how many of the same mistake in the file it is, counted from 1.
+    pub repetition: Option<(usize, usize)>,
 }
 
 /// Another place that belongs to a problem.
@@ -134,6 +136,15 @@ impl Problem {
             range,
             related: Vec::new(),
             fixes: Vec::new(),
+            repetition: None,
+        }
+    }
+
+    /// The message as people read it: it says how often the same mistake stands in the file.
+    pub fn told(&self) -> String {
+        match self.repetition {
+            Some((number, count)) => format!("{} ({number} of {count} in this file)", self.message),
+            None => self.message.clone(),
         }
     }
 

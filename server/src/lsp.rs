@@ -10,6 +10,7 @@ mod client;
 mod convert;
 mod documents;
 mod features;
+mod fix_all;
 mod navigation;
 mod publish;
 mod results;
@@ -116,9 +117,18 @@ where
 
 /// What is wrong with the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Vec<Problem> {
+    problems_of(snapshot, &snapshot.document, workspace)
+}
+
+/// What would be wrong with another text of the document.
+fn problems_of(
+    snapshot: &Snapshot,
+    document: &speclens_schema::document::Document,
+    workspace: &Workspace,
+) -> Vec<Problem> {
     let mut problems = match snapshot.place.dialect() {
-        Some(_) => snapshot.analyzer.problems(&snapshot.document, snapshot.place.files.as_ref(), &workspace.settings),
-        None => workspace::problems(&snapshot.document),
+        Some(_) => snapshot.analyzer.problems(document, snapshot.place.files.as_ref(), &workspace.settings),
+        None => workspace::problems(document),
     };
     snapshot.place.retain(&mut problems);
     problems

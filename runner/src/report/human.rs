@@ -125,7 +125,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
     let mut group =
-        level.primary_title(shown(&problem.message)).id(problem.code.as_str()).elements(snippets(source, &marks));
+        level.primary_title(shown(&problem.told())).id(problem.code.as_str()).elements(snippets(source, &marks));
     for fix in &problem.fixes {
         group = group.element(Level::HELP.message(shown(&fix.title)));
     }

@@ -438,7 +438,7 @@ fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
     ProblemEntry {
         code: problem.code.as_str().to_owned(),
         severity: problem.severity,
-        message: problem.message.clone(),
+        message: problem.told(),
         place: place_at(source, &problem.at, problem.range.clone()),
         related: related.collect(),
     }

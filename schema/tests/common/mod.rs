@@ -6,7 +6,7 @@ use speclens_schema::problem::Problem;
 pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
     let mut out = String::new();
     for problem in problems {
-        out.push_str(&format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code.as_str(), problem.message));
+        out.push_str(&format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code.as_str(), problem.told()));
         out.push_str(&snippet(text, &problem.range));
         for related in &problem.related {
             out.push_str(&format!("  also: {}\n", related.message));

@@ -1,131 +1,170 @@
-//! Quick fixes: the cures that problems bring along.
+//! Quick fixes: the cures that problems bring along, one by one, or many at once.
 
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
 
-use speclens_schema::problem::{Code, Edit, Fix, Problem};
+use speclens_schema::{
+    cure,
+    document::Document,
+    problem::{Code, Edit, Fix, Problem},
+};
 
 /// A change that an editor offers for a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuickFix {
     /// What it does, as a menu entry.
     pub title: String,
-    /// The changes, in the order of the text, none overlapping another.
+    /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
-    /// Whether it is surely what the author wants.
+    /// Whether it is the best cure of its problem.
     pub preferred: bool,
-    /// The problems that it solves: their places in the list of problems.
-    pub solves: Vec<usize>,
+    /// The problem that it solves: its place in the list of problems.
+    pub solves: usize,
 }
 
-/// The fixes for the problems that touch a range: each problem's own, then for each kind of problem one that
-/// cures all of the kind in the file.
-pub fn quick_fixes(problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
-    let touches = |problem: &Problem| problem.range.start <= range.end && range.start <= problem.range.end;
-    let mut fixes = Vec::new();
-    let mut codes: Vec<Code> = Vec::new();
-    for (index, problem) in problems.iter().enumerate().filter(|(_, problem)| touches(problem)) {
-        for fix in &problem.fixes {
-            fixes.push(QuickFix {
-                title: fix.title.clone(),
-                edits: sorted(&fix.edits),
-                preferred: fix.preferred,
-                solves: vec![index],
-            });
-        }
-        if preferred(problem).is_some() && !codes.contains(&problem.code) {
-            codes.push(problem.code);
+/// What is put right at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All problems of a kind, each by its best cure.
+    Kind(Code),
+    /// All problems with a cure that needs nobody's judgement.
+    Safe,
+}
+
+impl Scope {
+    /// The cure that is to be applied to a problem.
+    fn choose(self, problem: &Problem) -> Option<&Fix> {
+        match self {
+            Scope::Kind(code) => problem.fixes.iter().find(|fix| fix.preferred && problem.code == code),
+            Scope::Safe => problem.fixes.iter().find(|fix| fix.is_safe()),
         }
     }
-    fixes.extend(codes.into_iter().filter_map(|code| fix_all(problems, code)));
+}
+
+/// The fixes for the problems that touch a range.
+pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
+    let mut fixes = Vec::new();
+    for (index, problem) in touched(problems, &range) {
+        fixes.extend(problem.fixes.iter().map(|fix| QuickFix {
+            title: fix.title.clone(),
+            edits: cure::adapted(document, &fix.edits),
+            preferred: fix.preferred,
+            solves: index,
+        }));
+    }
     fixes
 }
 
-/// Cures all problems of a kind at once; nothing when there are not at least two that have a sure cure. A
-/// cure that would touch the same text as one before it is left out: it comes up again afterwards.
-pub fn fix_all(problems: &[Problem], code: Code) -> Option<QuickFix> {
-    let mut edits: Vec<Edit> = Vec::new();
-    let mut solves = Vec::new();
-    for (index, problem) in problems.iter().enumerate().filter(|(_, problem)| problem.code == code) {
-        let Some(fix) = preferred(problem) else { continue };
-        if fix.edits.iter().all(|edit| edits.iter().all(|other| !overlap(edit, other))) {
-            edits.extend(fix.edits.iter().cloned());
-            solves.push(index);
+/// What can be put right at once from a range, with a menu entry: the kinds of its problems, where the file has
+/// several that can be cured.
+pub fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> {
+    let mut kinds: Vec<(Scope, String)> = Vec::new();
+    for (_, problem) in touched(problems, &range) {
+        let scope = Scope::Kind(problem.code);
+        let count = problems.iter().filter(|problem| scope.choose(problem).is_some()).count();
+        if count > 1 && scope.choose(problem).is_some() && kinds.iter().all(|(known, _)| *known != scope) {
+            kinds.push((scope, format!("Fix all {count} problems of the kind `{}`", problem.code.as_str())));
         }
     }
-    let title = format!("Fix all {} problems of the kind `{}`", solves.len(), code.as_str());
-    (solves.len() > 1).then(|| QuickFix { title, edits: sorted(&edits), preferred: false, solves })
+    kinds
 }
 
-fn preferred(problem: &Problem) -> Option<&Fix> {
-    problem.fixes.iter().find(|fix| fix.preferred)
+/// The menu entry for all that can be put right without anybody's judgement; nothing where there is nothing.
+pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
+    let count = problems.iter().filter(|problem| Scope::Safe.choose(problem).is_some()).count();
+    let title = match count {
+        0 => return None,
+        1 => "Apply the safe fix in this file".to_owned(),
+        _ => format!("Apply all {count} safe fixes in this file"),
+    };
+    Some((Scope::Safe, title))
 }
 
-/// Two insertions at the same place overlap, too: which one comes first would be chance.
-fn overlap(one: &Edit, other: &Edit) -> bool {
-    one.range.start < other.range.end && other.range.start < one.range.end
-        || one.range.start == other.range.start
-        || one.range.is_empty() && (other.range.start..other.range.end).contains(&one.range.start)
-        || other.range.is_empty() && (one.range.start..one.range.end).contains(&other.range.start)
+/// The edits that put everything right at once. `look` says what is wrong with a text.
+pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
+    let cured = cure::cure(document, look, &|problem| scope.choose(problem));
+    cure::edits_between(&String::from(document.text()), &cured.text)
 }
 
-fn sorted(edits: &[Edit]) -> Vec<Edit> {
-    let mut seen = HashSet::new();
-    let mut edits: Vec<Edit> =
-        edits.iter().filter(|edit| seen.insert((edit.range.clone(), edit.text.clone()))).cloned().collect();
-    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    edits
+fn touched<'p>(problems: &'p [Problem], range: &Range<usize>) -> impl Iterator<Item = (usize, &'p Problem)> {
+    let touches = move |problem: &Problem| problem.range.start <= range.end && range.start <= problem.range.end;
+    let range_problems: Vec<_> = problems.iter().enumerate().filter(|(_, problem)| touches(problem)).collect();
+    range_problems.into_iter()
 }
 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use speclens_schema::document::Pointer;
+    use speclens_schema::{
+        analysis::Analyzer, dialect::ScalarRules, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+    };
 
     use super::*;
 
-    fn problem(code: Code, range: Range<usize>, fixes: &[(&str, Range<usize>, &str, bool)]) -> Problem {
-        let problem = Problem::new(code, Pointer::root(), range, "wrong");
-        fixes.iter().fold(problem, |problem, (title, range, text, preferred)| {
-            let edits = vec![Edit { range: range.clone(), text: (*text).to_owned() }];
-            problem.with_fix(Fix { preferred: *preferred, ..Fix::safe(*title, edits) })
-        })
+    const SUITE: &str = "kindlm: 1\nprojct: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo {{nme}}\n    vars: {name: x}\n    expect: {output: {containss: [x], maxLength: \"3\"}}\n";
+
+    fn look(document: &Document) -> Vec<Problem> {
+        Analyzer::new(SpecFile::KindLm).problems(document, &MemoryFiles::default(), &Settings::default())
     }
 
     #[track_caller]
-    fn check(problems: &[Problem], range: Range<usize>, expected: Expect) {
-        let lines = quick_fixes(problems, range).into_iter().map(|fix| {
-            let edits: Vec<String> = fix.edits.iter().map(|edit| format!("{:?} {:?}", edit.range, edit.text)).collect();
+    fn check(text: &str, word: &str, expected: Expect) {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let problems = look(&document);
+        let at = text.find(word).expect("the word stands in the text");
+        let mut out = String::new();
+        for fix in quick_fixes(&document, &problems, at..at) {
             let star = if fix.preferred { "*" } else { " " };
-            format!("{star} {} [{}] solves {:?}\n", fix.title, edits.join(", "), fix.solves)
-        });
-        expected.assert_eq(&lines.collect::<String>());
+            let after = cure::replaced(text, &fix.edits);
+            let line = after.lines().find(|line| !text.contains(line)).unwrap_or_default();
+            out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problems[fix.solves].message));
+        }
+        for (scope, title) in kinds(&problems, at..at).into_iter().chain(safe(&problems)) {
+            let after = cure::replaced(text, &fix_all(&document, &look, scope));
+            let changed: Vec<&str> = after.lines().filter(|line| !text.contains(line)).collect();
+            out.push_str(&format!("{title}: {changed:#?}\n"));
+        }
+        expected.assert_eq(&out);
     }
 
     #[test]
-    fn fixes_of_what_is_touched_and_of_all_of_the_kind() {
-        let problems = [
-            problem(Code::UnknownKey, 0..3, &[("Rename to `a`", 0..3, "a", true), ("Remove", 0..5, "", false)]),
-            problem(Code::UnknownKey, 20..23, &[("Rename to `b`", 20..23, "b", true)]),
-            problem(Code::UnknownKey, 30..33, &[("Rename to `c`", 30..33, "c", false)]),
-            problem(Code::UnknownKey, 21..22, &[("Rename to `d`", 21..22, "d", true)]),
-            problem(Code::WrongType, 40..41, &[("Quote", 40..41, "\"1\"", true)]),
-        ];
+    fn fixes_of_what_is_touched_of_all_of_the_kind_and_of_all() {
         check(
-            &problems,
-            1..1,
+            SUITE,
+            "containss",
             expect![[r#"
-                * Rename to `a` [0..3 "a"] solves [0]
-                  Remove [0..5 ""] solves [0]
-                  Fix all 2 problems of the kind `unknown-key` [0..3 "a", 20..23 "b"] solves [0, 1]
-            "#]],
-        );
-        check(
-            &problems,
-            40..40,
-            expect![[r#"
-            * Quote [40..41 "\"1\""] solves [4]
+            * Rename to `contains`: "    expect: {output: {contains: [x], maxLength: \"3\"}}": unknown key `containss`: did you mean `contains`? What it claims is never checked
+            Fix all 2 problems of the kind `unknown-key`: [
+                "project: p",
+                "    expect: {output: {contains: [x], maxLength: \"3\"}}",
+            ]
+            Apply all 3 safe fixes in this file: [
+                "project: p",
+                "    expect: {output: {contains: [x], maxLength: 3}}",
+            ]
         "#]],
         );
-        check(&problems, 10..12, expect![[""]]);
+        check(
+            SUITE,
+            "{{nme}}",
+            expect![[r#"
+            * Change to `{{name}}`: "    command: echo {{name}}": `{{nme}}` has no value: did you mean `{{name}}`?
+              Add `nme` to `vars`: "    vars: {nme: \"\", name: x}": `{{nme}}` has no value: did you mean `{{name}}`?
+            Apply all 3 safe fixes in this file: [
+                "project: p",
+                "    expect: {output: {contains: [x], maxLength: 3}}",
+            ]
+        "#]],
+        );
+        check(
+            SUITE,
+            "kindlm",
+            expect![[r#"
+            Apply all 3 safe fixes in this file: [
+                "project: p",
+                "    expect: {output: {contains: [x], maxLength: 3}}",
+            ]
+        "#]],
+        );
+        check("kindlm: 1\nproject: p\nsuite: {name: s}\ntests: []\n", "project", expect![[""]]);
     }
 }

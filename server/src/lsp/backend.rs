@@ -12,7 +12,7 @@ use tower_lsp_server::{
 
 use super::{
     client::{Abilities, Display},
-    convert, features, navigation,
+    convert, features, fix_all, navigation,
     runs::{self, Refused, Wanted},
     session::{Open, Session, Snapshot},
     tokens,
@@ -425,6 +425,17 @@ impl LanguageServer for Backend {
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
         self.with(&uri, move |snapshot| features::actions(&snapshot, &params)).await
+    }
+
+    async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
+        let Some(uri) = fix_all::document_of(&action) else { return Ok(action) };
+        let resolved = self.with(&uri, move |snapshot| fix_all::resolve(&snapshot, action)).await?;
+        // An edit of an older text would destroy the newer one.
+        resolved.flatten().ok_or_else(|| Error {
+            code: ErrorCode::ContentModified,
+            message: "the text has changed since: ask for the actions again".into(),
+            data: None,
+        })
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {

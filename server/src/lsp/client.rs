@@ -17,6 +17,8 @@ pub(super) struct Abilities {
     pub refreshes_lenses: bool,
     /// It asks again for hints when told to.
     pub refreshes_hints: bool,
+    /// It asks for the edit of an action when one is chosen.
+    pub resolves_edits: bool,
     /// It understands snippets.
     pub snippets: bool,
     /// It shows progress that the server begins.
@@ -35,6 +37,7 @@ impl Default for Abilities {
             refreshes_diagnostics: false,
             refreshes_lenses: false,
             refreshes_hints: false,
+            resolves_edits: false,
             snippets: false,
             progress: false,
             watches_files: false,
@@ -49,12 +52,16 @@ impl Abilities {
         // As JSON: the names are those of the specification, and what a client leaves out is null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
+        let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
+        let resolves =
+            |name: &str| resolved.and_then(Value::as_array).is_some_and(|names| names.contains(&name.into()));
         Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
+            resolves_edits: resolves("edit") && is("/textDocument/codeAction/dataSupport"),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),

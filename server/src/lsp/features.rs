@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{client::Abilities, convert, results::Latest, session::Snapshot};
+use super::{client::Abilities, convert, fix_all, results::Latest, session::Snapshot};
 use crate::{
     ide::{
         actions,
@@ -45,7 +45,10 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         },
         "inlayHintProvider": { "resolveProvider": true },
         "codeLensProvider": { "resolveProvider": false },
-        "codeActionProvider": { "codeActionKinds": ["quickfix", "source.speclens.run"] },
+        "codeActionProvider": {
+            "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"],
+            "resolveProvider": true,
+        },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
         "executeCommandProvider": {
             "commands": [
@@ -123,6 +126,9 @@ pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<Cod
     if wanted("quickfix") {
         actions.extend(quick_fixes(snapshot, params));
     }
+    if wanted(fix_all::KIND) && fix_all::is_asked_for(params) {
+        actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems(snapshot)));
+    }
     if wanted("source.speclens.run") {
         actions.extend(run_actions(snapshot, params));
     }
@@ -135,9 +141,9 @@ fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     let problems = problems(snapshot);
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
-    let fixes = actions::quick_fixes(&problems, start..end).into_iter().map(|fix| {
+    let fixes = actions::quick_fixes(document, &problems, start..end).into_iter().map(|fix| {
         let edits = fix.edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-        let solved: Vec<Problem> = fix.solves.iter().filter_map(|index| problems.get(*index).cloned()).collect();
+        let solved: Vec<Problem> = problems.get(fix.solves).cloned().into_iter().collect();
         CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
@@ -147,7 +153,7 @@ fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
             ..CodeAction::default()
         })
     });
-    fixes.collect()
+    fixes.chain(fix_all::of_kinds(snapshot, uri, &problems, start..end)).collect()
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {

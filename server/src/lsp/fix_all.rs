@@ -1,0 +1,92 @@
+//! Actions that put many problems right at once. Their edit is worked out when one is chosen, where the client
+//! can wait for it: a menu must not cost as much as all that it offers.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use speclens_schema::problem::{Code, Problem};
+use tower_lsp_server::gen_lsp_types::*;
+
+use super::{convert, session::Snapshot};
+use crate::{
+    ide::actions::{self, Scope},
+    workspace,
+};
+
+/// The kind of the action for the whole file.
+pub(super) const KIND: &str = "source.fixAll.speclens";
+
+/// What an action without an edit remembers.
+#[derive(Debug, Serialize, Deserialize)]
+struct Data {
+    uri: String,
+    version: i32,
+    /// The kind of problem; nothing for all that is safe.
+    code: Option<String>,
+}
+
+/// Whether the client wants actions for the whole file: it names them, or a person opened the menu.
+pub(super) fn is_asked_for(params: &CodeActionParams) -> bool {
+    params.context.only.is_some() || params.context.trigger_kind != Some(CodeActionTriggerKind::Automatic)
+}
+
+/// For each kind of problem in a range, the action that puts right all of its kind.
+pub(super) fn of_kinds(
+    snapshot: &Snapshot,
+    uri: &Uri,
+    problems: &[Problem],
+    range: Range<usize>,
+) -> Vec<CodeActionResponse> {
+    let kinds = actions::kinds(problems, range).into_iter();
+    kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
+}
+
+/// The action that applies every safe fix.
+pub(super) fn of_file(snapshot: &Snapshot, uri: &Uri, problems: &[Problem]) -> Option<CodeActionResponse> {
+    let (scope, title) = actions::safe(problems)?;
+    Some(action(snapshot, uri, scope, title, CodeActionKind::Custom(KIND.into())))
+}
+
+fn action(snapshot: &Snapshot, uri: &Uri, scope: Scope, title: String, kind: CodeActionKind) -> CodeActionResponse {
+    let mut action = CodeAction { title, kind: Some(kind), ..CodeAction::default() };
+    if snapshot.abilities.resolves_edits {
+        let code = match scope {
+            Scope::Kind(code) => Some(code.as_str().to_owned()),
+            Scope::Safe => None,
+        };
+        let data = Data { uri: uri.0.clone(), version: snapshot.version, code };
+        action.data = serde_json::to_value(data).ok();
+    } else {
+        action.edit = Some(edit(snapshot, uri, scope));
+    }
+    CodeActionResponse::CodeAction(action)
+}
+
+fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let look = |document: &_| super::problems_of(snapshot, document, &workspace);
+    let edits = actions::fix_all(document, &look, scope);
+    let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
+    WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }
+}
+
+fn data_of(action: &CodeAction) -> Option<Data> {
+    serde_json::from_value(action.data.clone()?).ok()
+}
+
+/// The document that an action without an edit is about.
+pub(super) fn document_of(action: &CodeAction) -> Option<Uri> {
+    data_of(action).map(|data| Uri(data.uri))
+}
+
+/// The action with its edit; nothing where the text is no longer the one that it was made for.
+pub(super) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Option<CodeAction> {
+    let data = data_of(&action).filter(|data| data.version == snapshot.version)?;
+    let scope = match &data.code {
+        Some(code) => Scope::Kind(Code::parse(code)?),
+        None => Scope::Safe,
+    };
+    action.edit = Some(edit(snapshot, &Uri(data.uri), scope));
+    Some(action)
+}

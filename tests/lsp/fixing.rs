@@ -1,0 +1,159 @@
+//! Many problems put right at once, and how bad the editor and the command line call a problem.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+const SUITE: &str = "\
+kindlm: 1
+projct: demo
+suite: { name: demo }
+tests:
+  - name: 🦀 one
+    command: echo hello
+    expect: { output: { containss: [hello] }, guardrailss: { pii: { enabled: true } } }
+  - name: two
+    command: echo {{nme}}
+    vars: { name: x }
+    expect: { output: { containss: [hello] } }
+";
+
+fn resolving() -> Value {
+    json!({ "textDocument": { "codeAction": { "dataSupport": true, "resolveSupport": { "properties": ["edit"] } } } })
+}
+
+fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
+    let place = json!({ "line": line, "character": 26 });
+    let uri = client.uri("kindlm.yaml");
+    let params =
+        json!({ "textDocument": { "uri": uri }, "range": { "start": place, "end": place }, "context": context });
+    client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone()
+}
+
+/// The text after an action's edit; positions count UTF-16 units.
+fn after(text: &str, action: &Value) -> String {
+    let changes = action["edit"]["changes"].as_object().unwrap().values().next().unwrap().as_array().unwrap();
+    let offset = |place: &Value| {
+        let line: usize = text.split_inclusive('\n').take(place["line"].as_u64().unwrap() as usize).map(str::len).sum();
+        let mut units = place["character"].as_u64().unwrap();
+        let before = text[line..].chars().take_while(|letter| {
+            let fits = units > 0;
+            units = units.saturating_sub(letter.len_utf16() as u64);
+            fits
+        });
+        line + before.map(char::len_utf8).sum::<usize>()
+    };
+    let mut edits: Vec<_> = changes
+        .iter()
+        .map(|edit| (offset(&edit["range"]["start"])..offset(&edit["range"]["end"]), edit["newText"].as_str().unwrap()))
+        .collect();
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut new = text.to_owned();
+    edits.into_iter().rev().for_each(|(range, text)| new.replace_range(range, text));
+    new
+}
+
+fn of_kind<'a>(actions: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    actions.iter().filter(|action| action["kind"] == kind).collect()
+}
+
+#[test]
+fn everything_safe_is_fixed_at_once() {
+    for resolves in [false, true] {
+        let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+        let capabilities = if resolves { resolving() } else { json!({}) };
+        let answer = client.initialize(capabilities, json!({ "trusted": true }));
+        let kinds = &answer["capabilities"]["codeActionProvider"]["codeActionKinds"];
+        assert!(kinds.as_array().unwrap().contains(&json!("source.fixAll.speclens")), "{kinds}");
+        client.open("kindlm.yaml");
+        for only in ["source", "source.fixAll", "source.fixAll.speclens"] {
+            let found = actions(&mut client, 0, json!({ "diagnostics": [], "only": [only], "triggerKind": 2 }));
+            let all = of_kind(&found, "source.fixAll.speclens");
+            assert_eq!(all.len(), 1, "{found:?}");
+            assert!(of_kind(&found, "quickfix").is_empty(), "{found:?}");
+            let mut action = all[0].clone();
+            if resolves {
+                assert!(action.get("edit").is_none(), "{action}");
+                action = client.request("codeAction/resolve", action)["result"].clone();
+            }
+            let fixed = SUITE
+                .replace("projct", "project")
+                .replace("containss", "contains")
+                .replace("guardrailss", "guardrails");
+            assert_eq!(after(SUITE, &action), fixed);
+        }
+        // Nothing of it where something else is asked for, or nobody opened a menu.
+        for context in [
+            json!({ "diagnostics": [], "only": ["quickfix"] }),
+            json!({ "diagnostics": [], "only": ["refactor"] }),
+            json!({ "diagnostics": [], "triggerKind": 2 }),
+        ] {
+            let found = actions(&mut client, 0, context);
+            assert!(of_kind(&found, "source.fixAll.speclens").is_empty(), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn all_of_a_kind_are_fixed_at_once_and_never_in_another_text() {
+    let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+    client.initialize(resolving(), json!({ "trusted": true }));
+    let mut text = client.open("kindlm.yaml");
+    let found = actions(&mut client, 6, json!({ "diagnostics": [] }));
+    let all = found.iter().find(|action| action["title"] == "Fix all 4 problems of the kind `unknown-key`");
+    let all = all.unwrap_or_else(|| panic!("{found:?}")).clone();
+    let resolved = client.request("codeAction/resolve", all.clone())["result"].clone();
+    assert!(after(&text, &resolved).contains("output: { contains: [hello] }, guardrails"), "{resolved}");
+    client.replace("kindlm.yaml", &mut text, "name: two", "name: three", 2);
+    let answer = client.request("codeAction/resolve", all);
+    assert_eq!(answer["error"]["code"], -32801, "{answer}");
+}
+
+/// What `speclens.yaml` says holds in the editor and in the terminal, and both count repetitions.
+#[test]
+fn editor_and_terminal_agree_on_severities() {
+    let settings = "severity: { missing-variable: warning, unknown-key: information, unused: off }\n";
+    let mut client = Client::start(&[("kindlm.yaml", SUITE), ("speclens.yaml", settings)]);
+    client.open("kindlm.yaml");
+    let shown = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
+    let mut in_editor: Vec<(String, String, u64)> = shown
+        .iter()
+        .map(|problem| {
+            let severity =
+                ["error", "warning", "information", "hint"][problem["severity"].as_u64().unwrap() as usize - 1];
+            let message = problem["message"].as_str().unwrap();
+            (
+                format!("{severity} {}", problem["code"]),
+                message.to_owned(),
+                problem["range"]["start"]["line"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
+        .args(["check", "--format", "json"])
+        .current_dir(client.directory.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut in_terminal: Vec<(String, String, u64)> = report["suites"][0]["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| {
+            let kind = format!("{} {}", problem["severity"].as_str().unwrap(), problem["code"]);
+            let line = problem["place"]["range"]["start"]["line"].as_u64().unwrap();
+            (kind, problem["message"].as_str().unwrap().to_owned(), line)
+        })
+        .collect();
+    in_editor.sort();
+    in_terminal.sort();
+    assert_eq!(in_editor, in_terminal);
+    assert!(in_editor.iter().any(|(kind, ..)| kind == "warning \"missing-variable\""), "{in_editor:?}");
+    assert!(in_editor.iter().all(|(kind, ..)| !kind.contains("unused")), "{in_editor:?}");
+    let repeated: Vec<&str> = in_editor
+        .iter()
+        .filter(|(_, message, _)| message.contains("in this file)"))
+        .map(|(_, message, _)| message.rsplit_once(" (").unwrap().1)
+        .collect();
+    assert_eq!(repeated, ["1 of 2 in this file)", "2 of 2 in this file)"]);
+}
