@@ -235,6 +235,11 @@ impl Shape {
         docs.filter(|docs| Some(*docs) != self.docs())
     }
 
+    /// The docs of everything that applies here, the nearest to the use first.
+    pub fn all_docs(&self) -> impl Iterator<Item = &'static str> {
+        self.parts.iter().filter_map(|part| part.get("description")?.as_str())
+    }
+
     /// The name of the type, where it has one: two nodes with the same name have the same fields.
     pub fn definition(&self) -> Option<&'static str> {
         self.keyword("$ref")?.as_str()?.rsplit('/').next()

@@ -217,6 +217,15 @@ impl<'d> Finder<'d> {
 
     /// A word, or nothing yet, in a mapping, a list, or at the place of a value.
     fn word(&self, here: Step<'d>, token: Range<usize>, before: Vec<String>, layout: Layout) -> Option<Context<'d>> {
+        let mut here = here;
+        // A word may become a key, where a text could stand as well as a mapping.
+        let is_address = self.document.text().byte_slice(token.clone()).to_string().contains(':');
+        if let Some(shape) = here.shape.as_ref().filter(|_| !is_address).map(|shape| shape.at(None))
+            && shape.text_form().is_some()
+        {
+            here.shape = Some(shape);
+            here.node = None;
+        }
         let slot = match here.shape.as_ref()?.kind() {
             Type::Mapping => Slot::Key { has_colon: false, before, quote: None },
             Type::List => Slot::Item,

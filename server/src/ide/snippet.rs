@@ -6,7 +6,7 @@ use std::ops::Range;
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, NodeRef, Shape as NodeShape, Style},
-    shape::Shape,
+    shape::{Need, Shape, Type, scalar},
 };
 
 /// Text to insert, in block style; its first line has no indentation.
@@ -57,7 +57,38 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
             }
         }
     }
-    texts.into_iter().map(|(label, text)| Snippet::of(label, text)).collect()
+    let mut snippets: Vec<Snippet> = texts.into_iter().map(|(label, text)| Snippet::of(label, text)).collect();
+    snippets.extend(list.item().into_iter().flat_map(|item| forms(&item)));
+    snippets
+}
+
+/// One item for each form that items may have: the example of its docs, or its tag and what it needs.
+fn forms(item: &Shape) -> Vec<Snippet> {
+    let snippets = item.variants().into_iter().filter_map(|variant| {
+        let (key, tag) = variant.tag?;
+        let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
+            let document = Document::read(&example, ScalarRules::Yaml12);
+            let first = document.root()?.item_at(0)?;
+            let is_own = first.get(key)?.as_str() == Some(tag);
+            is_own.then(|| format!("- {}", dedented(&example, first.own_range(), 2)))
+        });
+        let needed = || {
+            let fields = variant.shape.fields(None).into_iter();
+            let needed = fields.filter(|field| field.need == Need::Required && field.name != key).map(|field| {
+                let value = match field.shape.kind() {
+                    Type::List => "[]".to_owned(),
+                    Type::Mapping => "{}".to_owned(),
+                    Type::Text | Type::Any => "\"\"".to_owned(),
+                    Type::Integer | Type::Number => "1".to_owned(),
+                    Type::Boolean => "true".to_owned(),
+                };
+                format!("\n  {}: {value}", field.name)
+            });
+            format!("- {key}: {}{}", scalar(tag), needed.collect::<String>())
+        };
+        Some(Snippet::of(tag.to_owned(), own.unwrap_or_else(needed)))
+    });
+    snippets.collect()
 }
 
 /// A whole file.

@@ -42,8 +42,11 @@ pub enum SymbolKind {
 
 /// The outline of a document.
 pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
-    let Some(root) = document.root().filter(|root| root.shape() == NodeShape::Mapping) else { return Vec::new() };
+    let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file);
+    if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
+        return members(root, &shape);
+    }
     root.entries()
         .map(|entry| {
             let name = entry.key.key_text();
@@ -67,7 +70,12 @@ fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
     if let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) {
         let kind = ItemKind {
             naming: names::name_of(&item),
-            claims: item.fields(None).iter().find(|field| field.shape.holds_claims()).map(|field| field.name),
+            claims: item
+                .fields(None)
+                .iter()
+                .filter(|field| holds_claims(&field.shape))
+                .map(|field| field.name)
+                .collect(),
             alternatives: item.alternatives(),
         };
         return section.items().enumerate().filter_map(|(index, node)| kind.symbol(node, index)).collect();
@@ -85,15 +93,15 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
 struct ItemKind {
     /// The key of their name.
     naming: Option<&'static str>,
-    /// The key below which their claims stand.
-    claims: Option<&'static str>,
+    /// The keys below which their claims stand.
+    claims: Vec<&'static str>,
     /// The keys one of which says what they do.
     alternatives: Vec<&'static str>,
 }
 
 impl ItemKind {
     fn symbol(&self, node: NodeRef<'_>, index: usize) -> Option<Symbol> {
-        let is_test = self.claims.is_some();
+        let is_test = !self.claims.is_empty();
         let name = self.naming.and_then(|field| node.get(field));
         let name = name.filter(|name| name.text().is_some_and(|text| !text.is_empty()));
         let range = node.range();
@@ -108,6 +116,19 @@ impl ItemKind {
         let noun = if is_test { "test" } else { "entry" };
         let name = match name.and_then(NodeRef::text) {
             Some(name) => named(name),
+            // A text that names a file of items.
+            None if node.shape() == NodeShape::Scalar && node.text().is_some_and(|text| text.contains("://")) => {
+                let name = named(node.text().unwrap_or_default());
+                let kind = SymbolKind::Entry;
+                return Some(Symbol {
+                    name,
+                    detail: String::new(),
+                    kind,
+                    selection: range.clone(),
+                    range,
+                    children: Vec::new(),
+                });
+            }
             None if node.shape() == NodeShape::Mapping || is_test => format!("({noun} {} without a name)", index + 1),
             None => return None,
         };
@@ -115,14 +136,43 @@ impl ItemKind {
         Some(Symbol { name, detail: detail.unwrap_or_default(), kind, selection, range, children: self.claims(node) })
     }
 
-    /// The claims of a test, one per key. Those behind an alias stand elsewhere.
+    /// The claims of a test, one per key or item. Those behind an alias stand elsewhere.
     fn claims(&self, node: NodeRef<'_>) -> Vec<Symbol> {
-        let held = self.claims.and_then(|field| node.get(field));
-        let Some(held) = held.filter(|held| !held.is_through_alias() && held.alias().is_none()) else {
-            return Vec::new();
-        };
-        held.entries().map(|entry| leaf(entry, SymbolKind::Claim, parts(entry.value))).collect()
+        let held = self.claims.iter().filter_map(|field| node.get(field));
+        let held = held.filter(|held| !held.is_through_alias() && held.alias().is_none());
+        held.flat_map(|held| {
+            let entries = held.entries().map(|entry| leaf(entry, SymbolKind::Claim, parts(entry.value)));
+            entries.chain(held.items().filter_map(claim)).collect::<Vec<_>>()
+        })
+        .collect()
     }
+}
+
+/// Whether claims stand below a key: in a mapping, or as the items of a list.
+fn holds_claims(shape: &Shape) -> bool {
+    shape.holds_claims() || shape.item().is_some_and(|item| item.holds_claims())
+}
+
+/// A claim that is an item of a list: its first entry says which one.
+fn claim(item: NodeRef<'_>) -> Option<Symbol> {
+    if item.is_through_alias() || item.alias().is_some() {
+        return None;
+    }
+    let tag = item.entry("type").filter(|entry| entry.value.text().is_some());
+    let first = item.entries().next()?;
+    let (name, selection, detail) = match tag {
+        Some(tag) => {
+            let others = item.entries().filter(|entry| entry.key.text() != Some("type"));
+            let detail = others.filter_map(|entry| entry.value.text().and_then(first_line_of)).next();
+            (tag.value.text().unwrap_or_default().to_owned(), tag.value.range(), detail)
+        }
+        None => (first.key.key_text(), first.key.range(), Some(brief(first.value)).filter(|text| !text.is_empty())),
+    };
+    let range = item.range();
+    let selection =
+        if range.start <= selection.start && selection.end <= range.end { selection } else { range.clone() };
+    let detail = detail.unwrap_or_else(|| parts(first.value));
+    Some(Symbol { name: named(&name), detail, kind: SymbolKind::Claim, range, selection, children: Vec::new() })
 }
 
 /// The parts of a claim, in one line.
@@ -269,6 +319,34 @@ tests:
                   Test (test 4 without a name) @na
                   Test three · false @three
                     Claim latency · maxMs @latency
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_list_of_tasks_has_an_outline() {
+        check(
+            "//- /cli-bench-tasks.yaml\n- id: status\n  intent: Show it.\n  assert:\n    - exit_code: 0\n    - verify: { run: git log }\n- intent: b\n- id: last\n",
+            expect![[r#"
+                Test status @status
+                  Claim exit_code · 0 @exit_code
+                  Claim verify · run @verify
+                Test (test 2 without a name) @intent
+                Test last @last
+            "#]],
+        );
+    }
+
+    #[test]
+    fn tasks_of_a_suite_and_files_of_tasks_are_in_its_outline() {
+        check(
+            "//- /cli-bench.yaml\ncli: git\ntasks:\n  - file://tasks/*.yaml\n  - id: one\n    assert: [{ ran: git log }]\n",
+            expect![[r#"
+                Section cli · git @cli
+                Section tasks · 2 items @tasks
+                  Entry file://tasks/*.yaml @file://tasks/*.yaml
+                  Test one @one
+                    Claim ran · git log @ran
             "#]],
         );
     }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
     document::NodeRef,
-    shape::{Field, Need, Shape, Type, Word},
+    shape::{Field, Need, Shape, Type, Word, show},
 };
 
 use super::{
@@ -39,6 +39,13 @@ impl List<'_> {
             for snippet in list.iter().flat_map(snippet::items) {
                 let detail = format!("new item of {}", self.section());
                 self.whole(&snippet, 3, &snippet.text[2..], &snippet.template[2..], column, lead, detail);
+            }
+        }
+        if let Some(text) = shape.text_form().filter(|_| self.is_new_item()) {
+            for example in text.examples() {
+                let item = self.add(2, show(example), CompletionKind::Value, format!("{lead}{}", show(example)));
+                item.detail = text.type_label();
+                item.docs = text.docs().unwrap_or_default().to_owned();
             }
         }
         let is_empty = self.document.root().is_none_or(|root| root.entries().count() == 0);
