@@ -1,9 +1,13 @@
 //! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
 
+pub mod headings;
 pub mod hidden;
 pub mod json;
 pub mod memo;
 pub mod pattern;
+pub mod python;
+pub mod rouge;
 pub mod schema_file;
 pub mod secret;
 pub mod text;
+pub mod time;

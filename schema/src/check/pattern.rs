@@ -4,6 +4,7 @@
 //! is searched in UTF-16 units, so `.` takes half of a character beyond the basic plane, as it does there.
 
 mod hidden;
+pub mod python;
 mod syntax;
 mod translate;
 mod units;

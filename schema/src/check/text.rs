@@ -119,6 +119,30 @@ fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     false
 }
 
+/// A text without regard to case, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
+pub fn case_folded(text: &str) -> String {
+    let lower = text.to_lowercase();
+    if lower.is_ascii() {
+        return lower;
+    }
+    lower.chars().fold(String::with_capacity(lower.len()), |mut folded, letter| {
+        match letter {
+            'ß' => folded.push_str("ss"),
+            'ς' => folded.push('σ'),
+            'ſ' => folded.push('s'),
+            'ŉ' => folded.push_str("ʼn"),
+            'ﬀ' => folded.push_str("ff"),
+            'ﬁ' => folded.push_str("fi"),
+            'ﬂ' => folded.push_str("fl"),
+            'ﬃ' => folded.push_str("ffi"),
+            'ﬄ' => folded.push_str("ffl"),
+            'ﬅ' | 'ﬆ' => folded.push_str("st"),
+            letter => folded.push(letter),
+        }
+        folded
+    })
+}
+
 /// A line that resembles a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseLine {

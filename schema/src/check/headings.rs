@@ -1,0 +1,139 @@
+//! The headings of a Markdown text: lines that begin with `#`, and lines that are underlined. Code does not count.
+
+/// A heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Its text, without marks of emphasis.
+    pub text: String,
+    /// Its level, from 1.
+    pub level: usize,
+    /// The bytes of its lines.
+    pub range: std::ops::Range<usize>,
+}
+
+impl Heading {
+    /// Whether it has this name; upper and lower case count as equal.
+    pub fn is(&self, name: &str) -> bool {
+        bare(&self.text).to_lowercase() == bare(name).to_lowercase()
+    }
+}
+
+/// The headings of a text, in order.
+pub fn headings(text: &str) -> Vec<Heading> {
+    let mut found = Vec::new();
+    let mut fence: Option<(char, usize)> = None;
+    let mut before: Option<(usize, &str)> = None;
+    let mut start = 0;
+    // Front matter is no text: its closing line would underline the one above.
+    let front = front_matter(text);
+    for whole in text.split_inclusive('\n') {
+        let at = start;
+        start += whole.len();
+        let line = whole.trim_end();
+        if at < front {
+            continue;
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let words = line.trim_start_matches(' ');
+        let mark = words.chars().next().filter(|letter| matches!(letter, '`' | '~'));
+        let run = mark.map_or(0, |mark| words.chars().take_while(|letter| *letter == mark).count());
+        match (fence, mark) {
+            (Some((open, length)), Some(mark)) if open == mark && run >= length && words[run..].trim().is_empty() => {
+                (fence, before) = (None, None);
+                continue;
+            }
+            (Some(_), _) => continue,
+            (None, Some(mark)) if run >= 3 && indent < 4 => {
+                (fence, before) = (Some((mark, run)), None);
+                continue;
+            }
+            (None, _) => {}
+        }
+        if indent >= 4 {
+            before = None;
+            continue;
+        }
+        let level = words.chars().take_while(|letter| *letter == '#').count();
+        if (1..=6).contains(&level) && (words.len() == level || words[level..].starts_with([' ', '\t'])) {
+            let body = words[level..].trim();
+            let closed = body.trim_end_matches('#');
+            let body = if closed.is_empty() || closed.ends_with([' ', '\t']) { closed.trim() } else { body };
+            found.push(Heading { text: bare(body), level, range: at..at + line.len() });
+            before = None;
+            continue;
+        }
+        let underline = !words.is_empty()
+            && (words.chars().all(|letter| letter == '=') || words.chars().all(|letter| letter == '-'));
+        match before {
+            Some((from, above)) if underline => {
+                let level = if words.starts_with('=') { 1 } else { 2 };
+                found.push(Heading { text: bare(above.trim()), level, range: from..at + line.len() });
+                before = None;
+            }
+            _ if words.is_empty() || underline || words.starts_with(['>', '|']) => before = None,
+            _ => before = Some((at, line)),
+        }
+    }
+    found
+}
+
+/// The text below a heading, up to the next one of its level or above; the heading itself included.
+pub fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let found = headings(text);
+    let index = found.iter().position(|heading| heading.is(name))?;
+    let level = found[index].level;
+    let end =
+        found[index + 1..].iter().find(|heading| heading.level <= level).map_or(text.len(), |next| next.range.start);
+    Some(&text[found[index].range.start..end])
+}
+
+fn front_matter(text: &str) -> usize {
+    if !text.starts_with("---\n") && !text.starts_with("---\r\n") {
+        return 0;
+    }
+    let mut at = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        at += line.len();
+        if index > 0 && line.trim_end() == "---" {
+            return at;
+        }
+    }
+    0
+}
+
+fn bare(text: &str) -> String {
+    let trimmed = text.trim().trim_matches(['*', '_', '`']).trim();
+    trimmed.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<(usize, String)> {
+        headings(text).into_iter().map(|heading| (heading.level, heading.text)).collect()
+    }
+
+    #[test]
+    fn headings_of_both_forms_are_found() {
+        let text = "# One\n\ntext\n\nTwo\n---\n\n### **Three** ###\n#tight\nThree: no\n";
+        let expected = [(1, "One"), (2, "Two"), (3, "Three")].map(|(level, text)| (level, text.to_owned()));
+        assert_eq!(names(text), expected);
+    }
+
+    #[test]
+    fn code_and_front_matter_are_no_headings() {
+        assert_eq!(
+            names("---\ntitle: T\n---\n```\n# no\n```\n~~~\n# no\n```\n~~~\n    # no\n# Yes\n"),
+            [(1, "Yes".into())]
+        );
+    }
+
+    #[test]
+    fn a_section_ends_where_the_next_begins() {
+        let text = "# A\none\n## B\ntwo\n# C\nthree\n";
+        assert_eq!(section(text, "a"), Some("# A\none\n## B\ntwo\n"));
+        assert_eq!(section(text, "B"), Some("## B\ntwo\n"));
+        assert_eq!(section(text, "D"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Regular expressions as Python's `re` reads them in a text, translated for engines whose time is bounded.
+//!
+//! The grammar is that of Python 3.11. What it refuses is [`PatternErrorKind::Invalid`]; what it allows and cannot be
+//! carried over is [`PatternErrorKind::Untranslatable`].
+
+mod grammar;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use super::{
+    Backtracking, Engine, LENGTH_LIMIT, PatternError, PatternErrorKind, SIZE_LIMIT, STEPS, StepLimit, first_line,
+};
+
+/// A compiled pattern. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct PythonPattern {
+    engine: Engine,
+    matches_empty: bool,
+}
+
+impl PythonPattern {
+    /// Reads and translates a pattern. With `by_lines`, `^` and `$` stand for the ends of lines, as with the flag `m`.
+    pub fn compile(pattern: &str, by_lines: bool) -> Result<PythonPattern, PatternError> {
+        let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
+        if pattern.len() > LENGTH_LIMIT {
+            return Err(untranslatable(format!("a pattern of more than {LENGTH_LIMIT} bytes is not supported")));
+        }
+        let translation = grammar::translate(pattern, by_lines)?;
+        let bounds = |reason: String| untranslatable(format!("the pattern cannot be searched within bounds: {reason}"));
+        let engine = if translation.backtracks {
+            let engine = Backtracking { pattern: translation.pattern, by_limit: Default::default() };
+            engine.build(STEPS[0]).map_err(|error| bounds(first_line(&error)))?;
+            Engine::Backtracking(Arc::new(engine))
+        } else {
+            let engine = regex::RegexBuilder::new(&translation.pattern)
+                .size_limit(SIZE_LIMIT)
+                .dfa_size_limit(SIZE_LIMIT)
+                .build()
+                .map_err(|error| bounds(first_line(&error)))?;
+            Engine::Linear(engine)
+        };
+        Ok(PythonPattern { engine, matches_empty: translation.least == 0 })
+    }
+
+    /// Whether the pattern can match without taking a character, so that it is found in every text.
+    pub fn matches_empty(&self) -> bool {
+        self.matches_empty
+    }
+
+    /// The bytes of the first match.
+    pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
+        // Both engines build on one that is known to panic on rare patterns.
+        let found = catch_unwind(AssertUnwindSafe(|| match &self.engine {
+            Engine::Linear(engine) => Ok(engine.find(text).map(|it| (it.start(), it.end()))),
+            Engine::Backtracking(engine) => engine.find(text, 0, &mut 0),
+        }));
+        found.unwrap_or(Err(StepLimit))
+    }
+}
+
+#[cfg(test)]
+mod tests;

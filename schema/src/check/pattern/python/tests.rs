@@ -1,0 +1,141 @@
+//! What Python's `re` answers, recorded by running it.
+
+use super::PythonPattern;
+use crate::check::pattern::PatternErrorKind;
+
+type Search = (&'static str, &'static str, Option<(usize, usize)>);
+
+/// Pattern, text, what `re.search(pattern, text)` gives: the span, or nothing.
+const SEARCHES: &[Search] = &[
+    ("last line$", "first\nlast line\n", Some((6, 15))),
+    ("first$", "first\nlast line\n", None),
+    (r"last line\Z", "first\nlast line\n", None),
+    (r"(?P<c>s)tep (?P=c)", "step s", Some((0, 6))),
+    (r"^\w+ \d+", "step 12", Some((0, 7))),
+    (r"^\w+ \d+", "x\nstep 12", None),
+    (r"(?m)^\w+ \d+", "- \nstep 12", Some((3, 10))),
+    ("s{,2}tep", "step", Some((0, 4))),
+    (r"(?x) last \s line # comment", "last line", Some((0, 9))),
+    ("[[:alpha:]]", "alpha", None),
+    ("[[:alpha:]]", "a]", Some((0, 2))),
+    ("a{,}b", "aab", Some((0, 3))),
+    ("a{b", "a{b", Some((0, 3))),
+    ("(a)|b(?(1)c|d)", "bd", Some((0, 2))),
+    ("(?i)STRASSE", "strasse", Some((0, 7))),
+    ("(?i:A)b", "ab", Some((0, 2))),
+    ("(?i:A)b", "aB", None),
+    (r"\w", "\u{901}", None),
+    (r"\d", "\u{0661}", Some((0, 2))),
+    (r"(?a)\d", "\u{0661}", None),
+    (r"\s", "\u{1c}", Some((0, 1))),
+    ("(?<=ab)c", "abc", Some((2, 3))),
+    ("a++b", "aab", Some((0, 3))),
+    ("a++a", "aaa", None),
+    ("(?>a+)b", "aab", Some((0, 3))),
+    (r"\101", "A", Some((0, 1))),
+    (r"(.)\1", "xyy", Some((1, 3))),
+    ("[]a]", "]", Some((0, 1))),
+    ("[^]a]", "]b", Some((1, 2))),
+    (r"[\w-]+", "a-b", Some((0, 3))),
+    ("a.c", "a\nc", None),
+    ("(?s)a.c", "a\nc", Some((0, 3))),
+    ("(?#note)a", "a", Some((0, 1))),
+    (r"tool=\S+", "run tool=x.y z", Some((4, 12))),
+    ("$5.00", "$5.00", None),
+];
+
+/// What Python refuses, and a word of the reason that is given here.
+const REFUSED: &[(&str, &str)] = &[
+    ("[a", "`]`"),
+    ("step(", "`)`"),
+    ("a)", "`(`"),
+    (r"\hstep", "escape"),
+    ("step(?i)", "beginning"),
+    ("*a", "repeat"),
+    ("a**", "repeated"),
+    ("a{2,1}", "greater"),
+    (r"(a)\2", "group 2"),
+    (r"(a\1)", "not closed"),
+    ("(?P<a>x)(?P<a>y)", "named"),
+    ("(?P=b)", "named"),
+    ("(?<=a+)b", "fixed"),
+    ("[z-a]", "order"),
+    (r"[\w-a]", "both ends"),
+    ("(?L)a", "bytes"),
+    (r"\x1", "hexadecimal"),
+    ("(?<n>a)", "group"),
+    ("a\\", "end"),
+];
+
+#[test]
+fn patterns_find_what_python_finds() {
+    for (pattern, text, expected) in SEARCHES {
+        let compiled = PythonPattern::compile(pattern, false).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        assert_eq!(compiled.find(text), Ok(*expected), "{pattern} in {text:?}");
+    }
+}
+
+#[test]
+fn python_refuses_what_is_refused() {
+    for (pattern, reason) in REFUSED {
+        let error = PythonPattern::compile(pattern, false).unwrap_err();
+        assert_eq!(error.kind, PatternErrorKind::Invalid, "{pattern}");
+        assert!(error.message.contains(reason), "{pattern}: {}", error.message);
+    }
+}
+
+#[test]
+fn by_lines_the_anchors_are_those_of_lines() {
+    let pattern = PythonPattern::compile("^b$", true).unwrap();
+    assert_eq!(pattern.find("a\nb\nc"), Ok(Some((2, 3))));
+    assert!(PythonPattern::compile("x*", true).unwrap().matches_empty());
+    assert!(!PythonPattern::compile("x+", true).unwrap().matches_empty());
+}
+
+#[test]
+fn a_search_that_runs_wild_is_given_up() {
+    let pattern = PythonPattern::compile(r"(?=(a+)+$)\1b|(x+x+)+(?=y)", true).unwrap();
+    assert!(pattern.find(&"x".repeat(60)).is_err());
+}
+
+/// The table above is what Python says, where Python is at hand.
+#[test]
+fn the_table_is_pythons_own() {
+    let program = "import re, sys, json
+out = []
+for pattern, text in json.load(sys.stdin):
+    try:
+        found = re.search(pattern, text)
+    except re.error:
+        out.append('refused')
+        continue
+    if found is None:
+        out.append(None)
+    else:
+        out.append([len(text[:at].encode()) for at in found.span()])
+json.dump(out, sys.stdout)";
+    let version =
+        std::process::Command::new("python3").args(["-c", "import sys; print(sys.version_info >= (3, 11))"]).output();
+    if !version.is_ok_and(|answer| answer.stdout.starts_with(b"True")) {
+        return;
+    }
+    let questions: Vec<(&str, &str)> = SEARCHES
+        .iter()
+        .map(|(pattern, text, _)| (*pattern, *text))
+        .chain(REFUSED.iter().map(|(pattern, _)| (*pattern, "")))
+        .collect();
+    let mut python = std::process::Command::new("python3")
+        .args(["-W", "ignore", "-c", program])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(python.stdin.take().unwrap(), &questions).unwrap();
+    let answers: Vec<serde_json::Value> = serde_json::from_slice(&python.wait_with_output().unwrap().stdout).unwrap();
+    for ((pattern, text, expected), answer) in SEARCHES.iter().zip(&answers) {
+        assert_eq!(serde_json::json!(expected.map(|(start, end)| [start, end])), *answer, "{pattern} in {text:?}");
+    }
+    for ((pattern, _), answer) in REFUSED.iter().zip(&answers[SEARCHES.len()..]) {
+        assert_eq!(answer, "refused", "{pattern}");
+    }
+}

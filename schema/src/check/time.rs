@@ -1,0 +1,145 @@
+//! Instants as text: ISO 8601 as Python's `datetime.fromisoformat` takes it, in microseconds of the Unix epoch.
+
+/// A text that was read as an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instant {
+    /// Microseconds of the Unix epoch, the clock taken for UTC where no offset is written.
+    pub clock_us: i64,
+    /// Whether the text says what lies between its clock and UTC. Then `clock_us` has it already taken off.
+    pub has_offset: bool,
+}
+
+impl Instant {
+    /// Microseconds of the Unix epoch; nothing when the offset is neither written nor known.
+    pub fn epoch_us(self, local_offset_s: Option<i32>) -> Option<i64> {
+        if self.has_offset {
+            return Some(self.clock_us);
+        }
+        local_offset_s.map(|seconds| self.clock_us - i64::from(seconds) * 1_000_000)
+    }
+}
+
+/// Reads `2026-05-14`, `2026-05-14T12:00`, `2026-05-14 12:00:00.25Z`, `20260514T120000+02:00`.
+pub fn parse(text: &str) -> Option<Instant> {
+    let (date, clock) = match text.len() {
+        0..8 => return None,
+        8 | 10 if text.is_ascii() => (text, None),
+        _ => {
+            let at = if text.as_bytes().get(4) == Some(&b'-') { 10 } else { 8 };
+            let separator = text.get(at..)?.chars().next()?;
+            (text.get(..at)?, Some(text.get(at + separator.len_utf8()..)?))
+        }
+    };
+    let days = days_of(date)?;
+    let (clock_us, offset_us) = match clock {
+        None => (0, None),
+        Some(clock) => clock_and_offset(clock)?,
+    };
+    let clock_us = days * 86_400_000_000 + clock_us - offset_us.unwrap_or(0);
+    Some(Instant { clock_us, has_offset: offset_us.is_some() })
+}
+
+fn number(text: &str) -> Option<i64> {
+    (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
+}
+
+fn days_of(date: &str) -> Option<i64> {
+    let bare: String = match date.len() {
+        10 if date.as_bytes()[4] == b'-' && date.as_bytes()[7] == b'-' => date.replace('-', ""),
+        8 => date.to_owned(),
+        _ => return None,
+    };
+    if bare.len() != 8 {
+        return None;
+    }
+    let (year, month, day) = (number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if year == 0 || !(1..=length).contains(&day) {
+        return None;
+    }
+    // Days since 1970 of the proleptic Gregorian calendar, the year counted from March.
+    let (shifted, month_of_year) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, year_of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
+    let day_of_year = (153 * month_of_year + 2) / 5 + day - 1;
+    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+}
+
+fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
+    if let Some(clock) = text.strip_suffix(['Z', 'z']) {
+        return Some((clock_of(clock)?, Some(0)));
+    }
+    match text.rfind(['+', '-']) {
+        None => Some((clock_of(text)?, None)),
+        Some(at) => {
+            let offset = clock_of(&text[at + 1..])?;
+            let signed = if text.as_bytes()[at] == b'-' { -offset } else { offset };
+            Some((clock_of(&text[..at])?, Some(signed)))
+        }
+    }
+}
+
+fn clock_of(text: &str) -> Option<i64> {
+    let (whole, fraction) = match text.split_once(['.', ',']) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (text, None),
+    };
+    let parts: Vec<&str> = if whole.contains(':') {
+        whole.split(':').collect()
+    } else {
+        if !whole.is_ascii() {
+            return None;
+        }
+        (0..whole.len()).step_by(2).map(|at| &whole[at..(at + 2).min(whole.len())]).collect()
+    };
+    if parts.is_empty() || parts.len() > 3 || parts.iter().any(|part| part.len() != 2) {
+        return None;
+    }
+    let part = |index: usize, most: i64| match parts.get(index) {
+        None => Some(0),
+        Some(part) => number(part).filter(|value| *value <= most),
+    };
+    let (hours, minutes, seconds) = (part(0, 23)?, part(1, 59)?, part(2, 59)?);
+    let fraction = match fraction {
+        None => 0,
+        Some(_) if parts.len() < 3 => return None,
+        Some(digits) => {
+            number(digits)?;
+            let six: String = digits.chars().chain("000000".chars()).take(6).collect();
+            number(&six)?
+        }
+    };
+    Some(((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn instants_are_read_as_python_reads_them() {
+        let us = |text: &str| parse(text).map(|instant| (instant.clock_us, instant.has_offset));
+        assert_eq!(us("1970-01-01"), Some((0, false)));
+        assert_eq!(us("1970-01-01T00:00:01Z"), Some((1_000_000, true)));
+        assert_eq!(us("2026-05-14T12:00:00Z"), Some((1_778_760_000_000_000, true)));
+        assert_eq!(us("2026-05-14 14:00:00+02:00"), us("2026-05-14T12:00:00Z"));
+        assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
+        assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
+        assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));
+        for text in ["", "soon", "2026-13-01", "2026-02-29", "2026-05-14T25:00", "2026-05-14T12:00:00 Z", "2026-5-1"] {
+            assert_eq!(us(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn without_an_offset_local_time_decides() {
+        let local = parse("2026-05-14T12:00:00").unwrap();
+        assert_eq!(local.epoch_us(None), None);
+        assert_eq!(local.epoch_us(Some(7200)), Some(1_778_760_000_000_000 - 7_200_000_000));
+    }
+}
