@@ -135,7 +135,7 @@ impl Analyzer {
             }
             Some(Dialect::ClawSpec) => {
                 use clawspec::lint;
-                problems.extend(lint::lint_root(self.file, root, files));
+                lint::lint_root(self.file, root, files, problems);
                 let items = facts.filter_map(|(start, facts)| match facts {
                     Facts::ClawSpec(facts) => Some((start, &**facts)),
                     Facts::KindLm(_) | Facts::CliBench(_) => None,
@@ -168,7 +168,7 @@ impl Analyzer {
                 cli_bench::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::CliBench)
             }
             Some(Dialect::ClawSpec) => {
-                problems.extend(clawspec::lint::lint_item(self.file, list, item, files));
+                clawspec::lint::lint_item(self.file, list, item, files, &mut problems);
                 clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
             }
         };

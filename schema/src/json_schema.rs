@@ -156,11 +156,11 @@ impl SpecFile {
             }
             SpecFile::CliBench => generate::<cli_bench::config::Config>(self),
             SpecFile::CliBenchTasks => generate::<cli_bench::tasks::Tasks>(self),
-            SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::Scenarios>(self),
-            SpecFile::ClawSpecHandoff => generate::<clawspec::handoff::Handoff>(self),
-            SpecFile::ClawSpecPipeline => generate::<clawspec::pipeline::Pipeline>(self),
+            SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::ScenarioContract>(self),
+            SpecFile::ClawSpecHandoff => generate::<clawspec::handoff::HandoffContract>(self),
+            SpecFile::ClawSpecPipeline => generate::<clawspec::pipeline::PipelineContract>(self),
             SpecFile::ClawSpec => generate::<clawspec::config::Config>(self),
-            SpecFile::ClawSpecLedger => generate::<clawspec::ledger::Ledger>(self),
+            SpecFile::ClawSpecLedger => generate::<clawspec::ledger::CoverageLedger>(self),
             SpecFile::ClawSpecBaselines => generate::<clawspec::baselines::Baselines>(self),
         })
     }
@@ -263,6 +263,7 @@ mod tests {
             "const",
             "contains",
             "default",
+            "deprecated",
             "description",
             "else",
             "enum",

@@ -258,6 +258,22 @@ codes! {
     InvalidSchemaFile = "invalid-schema-file", Error;
     /// A regular expression that does not compile, or that the original tool refuses.
     InvalidPattern = "invalid-pattern", Error;
+    /// An assertion of a type that does not exist: nothing is claimed by it.
+    UnknownType = "unknown-type", Error;
+    /// An assertion that no program can evaluate, because nothing defines what it claims.
+    NeverEvaluated = "never-evaluated", Warning;
+    /// A text that begins with `{{` and lacks its quotes: YAML reads it as a mapping.
+    UnquotedTemplate = "unquoted-template", Error;
+    /// A template in the name of a scenario: once it is filled, nothing finds the scenario again.
+    TemplateInName = "template-in-name", Error;
+    /// No scenario of the target is tagged `negative`. The original program runs nothing without one.
+    MissingNegative = "missing-negative", Warning;
+    /// A contract whose target is another one than the directory it lies in.
+    TargetMismatch = "target-mismatch", Warning;
+    /// The number of stages that a pipeline says, and the length of its list, are not the same.
+    StageCount = "stage-count", Error;
+    /// A condition on a pipeline's run that is none of those known. The run breaks.
+    UnsupportedExpression = "unsupported-expression", Error;
     /// A regular expression that works, and hardly as intended.
     SuspiciousPattern = "suspicious-pattern", Warning;
     /// A test without any claim passes whatever happens.

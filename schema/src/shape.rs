@@ -387,7 +387,10 @@ impl Shape {
         }
         let closed = self.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
         names.extend(closed.into_iter().flatten().filter_map(Value::as_str));
-        names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.member(name)? })).collect()
+        let fields =
+            names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.member(name)? }));
+        // What is only there so that it does not count as a mistake is not offered.
+        fields.filter(|field| field.shape.keyword("deprecated").is_none()).collect()
     }
 
     /// Keys of which exactly one must be there.

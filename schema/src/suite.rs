@@ -202,12 +202,35 @@ impl AgentAction {
     }
 }
 
-/// A call of a skill or an agent. This version does not perform it; it is here so that such a test is
-/// listed, and reported as unknown.
+/// A call of a skill or an agent that runs elsewhere. This version does not perform it; it is here so that such a test
+/// is listed, and reported as unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriggerAction {
     /// The node that says what to send.
     pub at: Pointer,
+    /// What is started.
+    pub kind: TriggerKind,
+    /// The directory of the target, relative to the root of the workspace.
+    pub target: String,
+    /// The slash command of a skill; the id of an agent, or a text that holds it.
+    pub trigger: String,
+    /// What is sent, its templates not filled; nothing for a pipeline, and where nothing is to be done.
+    pub invoke: Option<String>,
+    /// The data that goes along, its templates not filled.
+    pub params: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// What is started from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerKind {
+    /// A skill, by a call to the gateway.
+    Skill,
+    /// An agent, by its own program.
+    Agent,
+    /// A skill that runs a pipeline of stages.
+    Pipeline,
+    /// Nothing: a handoff is judged by what another act left behind.
+    Nothing,
 }
 
 impl CommandAction {

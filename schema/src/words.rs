@@ -4,8 +4,9 @@
 //! | keyword | value | the text is |
 //! |---|---|---|
 //! | `x-file` | `json-schema` or `any` | a path, relative to the suite's directory, with `/` |
-//! | `x-pattern` | `ecmascript` | a regular expression, written without delimiters or flags |
-//! | `x-template` | `vars` | text in which `{{name}}` stands for a value |
+//! | `x-pattern` | `ecmascript` or `python` | a regular expression, written without delimiters or flags |
+//! | `x-glob` | `true` | beside `x-file`: a path in which `*`, `?` and `[...]` match letters |
+//! | `x-template` | `vars` or `clawspec` | text in which `{{name}}` stands for a value |
 //! | `x-refers` | `prompts`, `models`, `providers` | a name defined elsewhere in the file |
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
 //!
@@ -85,6 +86,26 @@ word! {
 const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
 
 word! {
+    /// A text of a ClawSpec assertion that must not be empty, in which `{{name}}` stands for a value of the run.
+    RunText, { "type": "string", "minLength": 1, "x-template": "clawspec" }
+}
+
+word! {
+    /// The path of a file that a ClawSpec assertion looks at. `*`, `?` and `[…]` match letters, `**` means no more than `*`.
+    Artifact, { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true, "x-template": "clawspec" }
+}
+
+word! {
+    /// The path of one file that a ClawSpec assertion looks at, without wildcards.
+    OneFile, { "type": "string", "minLength": 1, "x-file": "any", "x-template": "clawspec" }
+}
+
+word! {
+    /// A regular expression as Python reads it.
+    PythonPattern, { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" }
+}
+
+word! {
     /// An address that begins with a scheme, such as `https:`.
     Url, { "type": "string", "pattern": URL_BEGINNING }
 }
@@ -134,6 +155,14 @@ kind! {
 kind! {
     /// Turns of a conversation, named by their `turn`.
     Turns = "turns"
+}
+kind! {
+    /// Scenarios, named by their `name`.
+    Scenarios = "scenarios"
+}
+kind! {
+    /// Stages of a pipeline, named by their `name`.
+    Stages = "stages"
 }
 
 /// The name of something that is defined elsewhere in the file.

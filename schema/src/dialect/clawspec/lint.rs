@@ -1,37 +1,157 @@
-//! What a schema cannot say about ClawSpec files.
+//! What a schema cannot say about ClawSpec files, and what it can only say badly.
 //!
 //! As for every dialect: what [`lint_item`] and [`item_facts`] answer depends on the item's own node and
 //! on files only, so that the answers can be kept; [`lint_relations`] is asked anew after every edit.
+//!
+//! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
+//! place of a bare "unknown key".
 
-use crate::{document::NodeRef, files::Files, json_schema::SpecFile, problem::Problem};
+mod assertions;
+mod baselines;
+mod contracts;
+mod edits;
+mod effect;
+mod facts;
+mod files;
+mod keys;
+mod ledger;
+mod patterns;
+mod pipeline;
+mod relations;
+mod scalars;
+mod shapes;
+mod templates;
+mod types;
 
-/// What an item says that matters to others: its name, and the names in the files that it leads to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemFacts {}
+use crate::{
+    document::NodeRef,
+    files::Files,
+    json_schema::SpecFile,
+    problem::{Code, Problem},
+    spot::Spot,
+    validate::is_damaged,
+};
 
-/// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-pub fn lint_root(_file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files) -> Vec<Problem> {
-    Vec::new()
+pub use facts::{ItemFacts, Named};
+
+/// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
+/// known already.
+pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let root = Spot::root(root);
+    templates::quote(&root, problems);
+    match file {
+        SpecFile::ClawSpecScenarios => {
+            contracts::lint_unknown(&root, problems);
+            templates::lint(file, &root, &["scenarios"], problems);
+            files::lint_target(&root, files, problems);
+            effect::lint_defaults(&root, problems);
+        }
+        SpecFile::ClawSpecHandoff => {
+            contracts::lint_unknown(&root, problems);
+            templates::lint(file, &root, &[], problems);
+            contracts::lint_handoff(&root, problems);
+            for phase in ["pre_delegation", "post_delegation"] {
+                lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
+            }
+        }
+        SpecFile::ClawSpecPipeline => {
+            contracts::lint_unknown(&root, problems);
+            templates::lint(file, &root, &["stages", "pipeline_health"], problems);
+            pipeline::lint(&root, files, problems);
+            for phase in ["deterministic", "semantic"] {
+                lint_assertions(&root, root.find(&["final_assertions", phase]), files, problems);
+            }
+        }
+        SpecFile::ClawSpecLedger => ledger::lint(&root, files, problems),
+        SpecFile::ClawSpecBaselines => baselines::lint(&root, files, problems),
+        SpecFile::ClawSpec => contracts::lint_settings(&root, problems),
+        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks => {}
+    }
 }
 
 /// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
-/// nodes give them.
-pub fn lint_item(_file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Vec<Problem> {
-    Vec::new()
+/// nodes give them. `problems` holds what validation found in it.
+pub fn lint_item(
+    file: SpecFile,
+    list: &'static str,
+    item: NodeRef<'_>,
+    files: &dyn Files,
+    problems: &mut Vec<Problem>,
+) {
+    let item = Spot::root(item);
+    match (file, list) {
+        (SpecFile::ClawSpecScenarios, "scenarios") => {
+            shapes::lint_scenario(&item, problems);
+            templates::lint(file, &item, &[], problems);
+            for phase in ["given", "then"] {
+                lint_assertions(&item, item.get(phase), files, problems);
+            }
+            effect::lint_scenario(&item, problems);
+            scalars::lint_params(&item, problems);
+        }
+        (SpecFile::ClawSpecPipeline, "stages") => {
+            contracts::lint_unknown(&item, problems);
+            templates::lint(file, &item, &[], problems);
+        }
+        (SpecFile::ClawSpecPipeline, "pipeline_health") => {
+            contracts::lint_unknown(&item, problems);
+            templates::lint(file, &item, &[], problems);
+            pipeline::lint_health(&item, problems);
+        }
+        _ => {}
+    }
+    if is_damaged(item.node) {
+        // What seems to be absent may stand in the part that cannot be read.
+        problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::MissingField));
+    }
+}
+
+/// The assertions of a list. `around` is the scenario or the contract that they belong to.
+fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(list) = list.filter(Spot::is_list) else { return };
+    for assertion in list.items() {
+        if !assertion.is_mapping() {
+            shapes::lint_prose(around, &assertion, problems);
+            continue;
+        }
+        types::lint(&assertion, problems);
+        keys::lint(around, &assertion, problems);
+        assertions::lint(around, &assertion, files, problems);
+        patterns::lint(&assertion, problems);
+        files::lint_assertion(&assertion, files, problems);
+        scalars::lint(&assertion, problems);
+    }
 }
 
 /// What an item says that matters to others; nothing for items of lists that have no relations.
-pub fn item_facts(_file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<ItemFacts> {
-    None
+pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, _files: &dyn Files) -> Option<ItemFacts> {
+    match (file, list) {
+        (SpecFile::ClawSpecScenarios, "scenarios") | (SpecFile::ClawSpecPipeline, "stages") => Some(facts::of(item)),
+        _ => None,
+    }
 }
 
 /// What is wrong between items and sections. Each item comes with the byte where its node begins; all
 /// problems are absolute.
 pub fn lint_relations(
-    _file: SpecFile,
-    _root: NodeRef<'_>,
-    _items: &[(usize, &ItemFacts)],
-    _files: &dyn Files,
+    file: SpecFile,
+    root: NodeRef<'_>,
+    items: &[(usize, &ItemFacts)],
+    files: &dyn Files,
 ) -> Vec<Problem> {
-    Vec::new()
+    let mut problems = Vec::new();
+    let root = Spot::root(root);
+    match file {
+        SpecFile::ClawSpecScenarios => relations::lint_scenarios(&root, items, &mut problems),
+        SpecFile::ClawSpecPipeline => relations::lint_stages(&root, items, files, &mut problems),
+        SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::KindLm
+        | SpecFile::Settings
+        | SpecFile::CliBench
+        | SpecFile::CliBenchTasks => {}
+    }
+    problems
 }

@@ -1,37 +1,308 @@
-//! From the tree to what can be run and judged.
+//! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
+//! the others.
+//!
+//! A scenario is a case with the phases `given` and `then`. A handoff is one case without an act, a pipeline one case whose
+//! act starts the pipeline; their phases are the keys that hold the assertions.
 
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::{
+    assertion::Assertion,
+    claim::Scope,
+    config::Config,
+    handoff::{Artifact, CalleeProduces},
+    scenarios::TargetType,
+};
 use crate::{
-    dialect::{Dialect, Gates},
-    document::{Document, NodeRef, Pointer},
+    dialect::{Dialect, Gates, ScalarRules},
+    document::{Document, NodeRef, Pointer, Shape},
+    evidence::Moment,
     files::Files,
     json_schema::SpecFile,
     settings::Settings,
-    suite::{Case, Suite},
+    suite::{Action, Case, Claim, Suite, TriggerAction, TriggerKind},
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootContext {}
+pub struct RootContext {
+    kind: Option<TargetType>,
+    target: String,
+    trigger: String,
+    settings: Arc<Config>,
+    /// Whether the target could be read.
+    intact: bool,
+}
 
 impl RootContext {
-    /// Collects it from the root of a document.
-    pub fn of(_file: SpecFile, _document: &Document, _files: &dyn Files) -> RootContext {
-        RootContext {}
+    /// Collects it from the root of a document, and from the settings of its workspace.
+    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+        let settings = Arc::new(settings(files));
+        let target = document.root().and_then(|root| match file {
+            SpecFile::ClawSpecPipeline => root.get("pipeline"),
+            _ => root.get("target"),
+        });
+        let text = |key: &str| target.and_then(|target| target.get(key)?.as_str()).map(str::to_owned);
+        let kind = match text("type").as_deref() {
+            Some("skill") => Some(TargetType::Skill),
+            Some("agent") => Some(TargetType::Agent),
+            _ => None,
+        };
+        let path = if file == SpecFile::ClawSpecPipeline { "skill_path" } else { "path" };
+        let (target, trigger) = (text(path), text("trigger"));
+        let intact = target.is_some() && trigger.is_some() && (kind.is_some() || file == SpecFile::ClawSpecPipeline);
+        let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
+        RootContext { kind, target, trigger, settings, intact }
     }
+}
+
+/// The settings of the workspace; the defaults where there are none, or none that can be read.
+pub fn settings(files: &dyn Files) -> Config {
+    let Ok(bytes) = files.read(Config::FILE) else { return Config::default() };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Config::default() };
+    let document = Document::read(text, ScalarRules::Yaml11);
+    let value = document.root().and_then(value_of).unwrap_or_default();
+    lenient(&value).unwrap_or_default()
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
 pub fn lower_root(
-    _file: SpecFile,
-    _document: &Document,
-    _context: &RootContext,
-    _files: &dyn Files,
+    file: SpecFile,
+    document: &Document,
+    context: &RootContext,
+    files: &dyn Files,
     _settings: &Settings,
 ) -> Suite {
-    Suite { dialect: Dialect::ClawSpec, name: None, cases: Vec::new(), gates: Gates::None, concurrency: 1 }
+    let root = document.root();
+    let lowering = Lowering { files, settings: &context.settings };
+    let cases = match (file, root) {
+        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document))],
+        (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
+        (
+            SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines
+            | SpecFile::KindLm
+            | SpecFile::Settings
+            | SpecFile::CliBench
+            | SpecFile::CliBenchTasks,
+            _,
+        ) => Vec::new(),
+    };
+    let name = Some(context.target.clone()).filter(|target| !target.is_empty());
+    // Scenarios share the workspace that they look at.
+    Suite { dialect: Dialect::ClawSpec, name, cases, gates: Gates::None, concurrency: 1 }
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.
-pub fn lower_item(_item: NodeRef<'_>, _at: &Pointer, _context: &RootContext, _files: &dyn Files) -> Vec<Case> {
-    Vec::new()
+pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+    if item.shape() != Shape::Mapping {
+        return Vec::new();
+    }
+    let lowering = Lowering { files, settings: &context.settings };
+    let mut claims = Vec::new();
+    let mut intact = context.intact;
+    for (key, moment) in [("given", Moment::Before), ("then", Moment::After)] {
+        let scope = Arc::new(Scope::new(moment, &context.settings));
+        intact &= lowering.list(item.get(key), key, &at.key(key), &scope, &mut claims);
+    }
+    let text = |key: &str| item.get(key).and_then(NodeRef::as_str).map(str::to_owned);
+    let when = item.get("when");
+    let invoke = when.and_then(|when| when.get("invoke")?.as_str()).filter(|text| !text.is_empty());
+    let params = when.and_then(|when| when.get("params")).and_then(value_of);
+    let kind = match context.kind {
+        Some(TargetType::Agent) => TriggerKind::Agent,
+        Some(TargetType::Skill) | None => TriggerKind::Skill,
+    };
+    let action = match invoke {
+        Some(invoke) => Action::Trigger(TriggerAction {
+            at: at.key("when").key("invoke"),
+            kind,
+            target: context.target.clone(),
+            trigger: context.trigger.clone(),
+            invoke: Some(invoke.to_owned()),
+            params: params.and_then(|params| params.as_object().cloned()),
+        }),
+        None => Action::None,
+    };
+    let name = text("name").unwrap_or_default();
+    let tags = item.get("tags").into_iter().flat_map(NodeRef::items);
+    let consistency = item.get("consistency").and_then(|it| it.get("k")).and_then(value_of);
+    let repeat = consistency.and_then(|k| k.as_u64()).map_or(1, |k| k.clamp(1, 100));
+    vec![Case {
+        intact: intact && !name.is_empty() && invoke.is_some() && !claims.is_empty(),
+        name,
+        at: at.clone(),
+        file: None,
+        tags: tags.filter_map(NodeRef::as_str).map(str::to_owned).collect(),
+        skip: false,
+        repeat: u32::try_from(repeat).unwrap_or(1),
+        action,
+        claims,
+    }]
+}
+
+struct Lowering<'f> {
+    files: &'f dyn Files,
+    settings: &'f Config,
+}
+
+impl Lowering<'_> {
+    /// The assertions of a list. Returns whether all of them could be read.
+    fn list(
+        &self,
+        list: Option<NodeRef<'_>>,
+        phase: &'static str,
+        at: &Pointer,
+        scope: &Arc<Scope>,
+        claims: &mut Vec<Claim>,
+    ) -> bool {
+        let mut intact = true;
+        for (index, item) in list.into_iter().flat_map(NodeRef::items).enumerate() {
+            let read = value_of(item).and_then(|value| Assertion::of_value(&value).ok());
+            match read {
+                Some(assertion) => {
+                    let check = assertion.claim(Some(item), scope, self.files);
+                    claims.push(Claim { at: at.index(index), phase: Some(phase), check });
+                }
+                None => intact = false,
+            }
+        }
+        intact
+    }
+
+    fn handoff(&self, root: NodeRef<'_>, document: &Document) -> Case {
+        let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
+        let agents = agent("from").zip(agent("to"));
+        let scope = Arc::new(Scope { handoff: agents.clone(), ..Scope::new(Moment::After, self.settings) });
+        let mut claims = Vec::new();
+        let mut intact = document.is_intact() && agents.is_some();
+        let written = root.get("assertions");
+        for phase in ["pre_delegation", "post_delegation"] {
+            let list = written.and_then(|written| written.get(phase));
+            intact &= self.list(list, phase, &Pointer::root().key("assertions").key(phase), &scope, &mut claims);
+        }
+        if claims.is_empty() && intact {
+            intact = self.generated(root, &agents, &scope, &mut claims);
+        }
+        let name = match &agents {
+            Some((from, to)) => format!("{from} to {to}"),
+            None => String::new(),
+        };
+        let action = Action::Trigger(TriggerAction {
+            at: Pointer::root().key("handoff"),
+            kind: TriggerKind::Nothing,
+            target: String::new(),
+            trigger: String::new(),
+            invoke: None,
+            params: None,
+        });
+        whole_file(name, action, claims, intact)
+    }
+
+    /// What follows from a contract that claims nothing itself.
+    fn generated(
+        &self,
+        root: NodeRef<'_>,
+        agents: &Option<(String, String)>,
+        scope: &Arc<Scope>,
+        claims: &mut Vec<Claim>,
+    ) -> bool {
+        let Some((_, to)) = agents else { return false };
+        let mut add = |phase: &'static str, at: Pointer, value: Value| match Assertion::of_value(&value) {
+            Ok(assertion) => {
+                let check = assertion.claim(None, scope, self.files);
+                claims.push(Claim { at, phase: Some(phase), check });
+                true
+            }
+            Err(_) => false,
+        };
+        let mut intact = add(
+            "pre_delegation",
+            Pointer::root().key("handoff").key("to"),
+            json!({ "type": "delegation_occurred", "to_agent": to }),
+        );
+        let produces = root.get("callee_produces").and_then(value_of);
+        let Some(produces) = produces.and_then(|produces| lenient::<CalleeProduces>(&produces)) else { return false };
+        let base = Pointer::root().key("callee_produces");
+        for (index, Artifact { path_pattern, required_sections, .. }) in produces.required_artifacts.iter().enumerate()
+        {
+            let at = base.key("required_artifacts").index(index);
+            let exists = json!({ "type": "artifact_exists", "path": path_pattern });
+            intact &= add("post_delegation", at.key("path_pattern"), exists);
+            if let Some(sections) = required_sections.as_ref().filter(|sections| !sections.is_empty()) {
+                let contains = json!({ "type": "artifact_contains", "path": path_pattern, "sections": sections });
+                intact &= add("post_delegation", at.key("required_sections"), contains);
+            }
+        }
+        for (index, action) in produces.prohibited_actions.iter().enumerate() {
+            let at = base.key("prohibited_actions").index(index).key("tool");
+            let value = json!({ "type": "tool_not_called", "tool": action.tool, "run_id": "{{callee_run_id}}" });
+            intact &= add("post_delegation", at, value);
+        }
+        intact
+    }
+
+    fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
+        let scope = Arc::new(Scope::new(Moment::After, self.settings));
+        let mut claims = Vec::new();
+        let mut intact = document.is_intact() && context.intact;
+        let last = root.get("final_assertions");
+        for phase in ["deterministic", "semantic"] {
+            let list = last.and_then(|last| last.get(phase));
+            intact &= self.list(list, phase, &Pointer::root().key("final_assertions").key(phase), &scope, &mut claims);
+        }
+        let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
+        let action = Action::Trigger(TriggerAction {
+            at: Pointer::root().key("pipeline").key("trigger"),
+            kind: TriggerKind::Pipeline,
+            target: context.target.clone(),
+            trigger: context.trigger.clone(),
+            invoke: Some(context.trigger.clone()),
+            params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
+        });
+        whole_file(name, action, claims, intact)
+    }
+}
+
+fn whole_file(name: String, action: Action, claims: Vec<Claim>, intact: bool) -> Case {
+    Case {
+        intact: intact && !name.is_empty(),
+        name,
+        at: Pointer::root(),
+        file: None,
+        tags: Vec::new(),
+        skip: false,
+        repeat: 1,
+        action,
+        claims,
+    }
+}
+
+fn value_of(node: NodeRef<'_>) -> Option<Value> {
+    if node.shape() == Shape::Dangling {
+        return None;
+    }
+    node.to_value().ok()
+}
+
+/// Reads a value; of an object that cannot be read as a whole, the members that can.
+fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    if let Ok(read) = T::deserialize(value) {
+        return Some(read);
+    }
+    let Value::Object(members) = value else { return None };
+    let readable = |(key, value): &(&String, &Value)| {
+        let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
+        // A member is readable when nothing is wrong but that others are missing.
+        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
+    };
+    let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
+    T::deserialize(Value::Object(kept)).ok()
 }

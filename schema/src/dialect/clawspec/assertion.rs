@@ -1,0 +1,222 @@
+//! The assertion: one mapping with a `type`. What else may stand in it, and what it claims, is told by the Rust type of
+//! that name.
+
+use std::{borrow::Cow, sync::Arc};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use serde_json::{Map, Value, json};
+
+use super::{
+    assertions::*,
+    claim::{AssertionClaim, AssertionType, Scope},
+};
+use crate::{document::NodeRef, files::Files, verdict::Check};
+
+/// What a group of assertions looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// The environment, usually under `given`.
+    Precondition,
+    /// Files that the target leaves.
+    Artifact,
+    /// The gateway, its log, and the routing state.
+    Behavioral,
+    /// The trace that an observability back end keeps.
+    Trace,
+    /// What a model thinks of a text.
+    Semantic,
+    /// Nothing: the type has a name and no meaning.
+    Unsupported,
+}
+
+/// A type of assertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeInfo {
+    /// The value of `type`.
+    pub name: &'static str,
+    /// What it looks at.
+    pub category: Category,
+    /// Whether `timeout` and `updated_after` have an effect.
+    pub waits: bool,
+}
+
+/// What is the same for every field, as JSON Schema: `timeout` and `updated_after` may stand anywhere.
+const NO_EFFECT: &str = "Has no effect on this type: only assertions about artifacts wait for a file.";
+
+/// Declares the types of assertions, in the order of the reference.
+macro_rules! assertions {
+    ($($variant:ident = $category:ident;)+) => {
+        /// A claim about a run. `type` says which.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Assertion {
+            $(#[doc = concat!("See [`", stringify!($variant), "`].")] $variant($variant),)+
+        }
+
+        impl Assertion {
+            /// Every type, in the order of the reference.
+            pub const TYPES: &'static [TypeInfo] = &[$(TypeInfo {
+                name: <$variant as AssertionType>::NAME,
+                category: Category::$category,
+                waits: <$variant as AssertionType>::WAITS,
+            },)+];
+
+            /// Reads an assertion of this type; the members may have others beside them.
+            fn of(name: &str, members: Value) -> Result<Assertion, String> {
+                match name {
+                    $(<$variant as AssertionType>::NAME => {
+                        $variant::deserialize(members).map(Assertion::$variant).map_err(|error| error.to_string())
+                    })+
+                    _ => Err(format!("there is no type `{name}`")),
+                }
+            }
+
+            /// The value of `type`.
+            pub fn name(&self) -> &'static str {
+                match self { $(Assertion::$variant(_) => <$variant as AssertionType>::NAME,)+ }
+            }
+
+            /// The assertion as a claim that can be judged. `node` is where it is written, if anywhere.
+            pub fn claim(self, node: Option<NodeRef<'_>>, scope: &Arc<Scope>, files: &dyn Files) -> Arc<dyn Check> {
+                match self {
+                    $(Assertion::$variant(mut assertion) => {
+                        if let Some(node) = node {
+                            assertion.adopt(node);
+                        }
+                        assertion.read(files);
+                        Arc::new(AssertionClaim { assertion, scope: Arc::clone(scope) })
+                    })+
+                }
+            }
+
+            fn fields(&self) -> Result<Value, serde_json::Error> {
+                match self { $(Assertion::$variant(assertion) => serde_json::to_value(assertion),)+ }
+            }
+
+            fn branches(generator: &mut SchemaGenerator) -> Vec<(TypeInfo, &'static str)> {
+                $(generator.subschema_for::<$variant>();)+
+                let names = [$(stringify!($variant),)+];
+                Assertion::TYPES.iter().copied().zip(names).collect()
+            }
+        }
+    };
+}
+
+assertions! {
+    FilePresent = Precondition;
+    FileAbsent = Precondition;
+    GatewayHealthy = Precondition;
+    EnvPresent = Precondition;
+    ArtifactExists = Artifact;
+    ArtifactContains = Artifact;
+    ArtifactAbsentWords = Artifact;
+    ArtifactMatchesGolden = Artifact;
+    StateFile = Artifact;
+    GatewayResponse = Behavioral;
+    LogEntry = Behavioral;
+    DecisionRoutedTo = Behavioral;
+    ToolWasCalled = Behavioral;
+    ToolNotCalled = Behavioral;
+    DelegationOccurred = Behavioral;
+    ToolNotPermitted = Behavioral;
+    TokenBudget = Behavioral;
+    LlmCallCount = Trace;
+    ToolSequence = Trace;
+    ModelUsed = Trace;
+    DelegationPath = Trace;
+    PerSpanBudget = Trace;
+    TraceTokenBudget = Trace;
+    TraceDuration = Trace;
+    TraceCost = Trace;
+    NoSpanErrors = Trace;
+    ToolNotInvoked = Trace;
+    LlmJudge = Semantic;
+    AgentIdentityConsistent = Semantic;
+    SlackMessageSent = Unsupported;
+    EmailReceived = Unsupported;
+}
+
+impl Assertion {
+    /// The type with this name.
+    pub fn type_info(name: &str) -> Option<&'static TypeInfo> {
+        Assertion::TYPES.iter().find(|info| info.name == name)
+    }
+
+    /// Reads an assertion from the mapping that is written in a contract.
+    pub fn of_value(value: &Value) -> Result<Assertion, String> {
+        let name = value.get("type").and_then(Value::as_str).ok_or("`type` is missing")?;
+        Assertion::of(name, value.clone())
+    }
+}
+
+impl<'de> Deserialize<'de> for Assertion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Assertion, D::Error> {
+        Assertion::of_value(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Assertion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = Map::new();
+        members.insert("type".to_owned(), self.name().into());
+        if let Value::Object(fields) = self.fields().map_err(S::Error::custom)? {
+            members.extend(fields);
+        }
+        members.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Assertion {
+    fn schema_name() -> Cow<'static, str> {
+        "Assertion".into()
+    }
+
+    /// One branch for each type, so that every mistake is told by the schema of the type that was meant.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut choices = Vec::new();
+        let mut branches = Vec::new();
+        for (info, definition) in Assertion::branches(generator) {
+            let Some(Value::Object(keywords)) = generator.definitions_mut().get_mut(definition) else { continue };
+            choices.push(json!({ "const": info.name, "description": keywords.get("description") }));
+            complete(keywords, info);
+            branches.push(json!({
+                "if": { "type": "object", "required": ["type"], "properties": { "type": { "const": info.name } } },
+                "then": { "$ref": format!("#/$defs/{definition}") },
+            }));
+        }
+        let schema = json!({
+            "description": "A claim about a run: `type` says which, the other keys say what about it.",
+            "type": "object",
+            "x-claims": true,
+            "required": ["type"],
+            "properties": {
+                "type": { "description": "What is claimed.", "type": "string", "oneOf": choices },
+            },
+            "allOf": branches,
+        });
+        Schema::try_from(schema).unwrap_or_default()
+    }
+}
+
+/// Adds to the schema of a type what all of them share.
+fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
+    let own = keywords.remove("properties");
+    let mut properties = Map::new();
+    properties.insert("type".to_owned(), json!({ "const": info.name }));
+    if let Some(Value::Object(own)) = own {
+        properties.extend(own);
+    }
+    for (name, kind) in [("timeout", json!(["number", "string"])), ("updated_after", json!("string"))] {
+        let field = || json!({ "description": NO_EFFECT, "type": kind, "deprecated": true });
+        properties.entry(name).or_insert_with(field);
+    }
+    keywords.insert("properties".to_owned(), Value::Object(properties));
+    let mut required = vec![json!("type")];
+    if let Some(Value::Array(own)) = keywords.remove("required") {
+        required.extend(own);
+    }
+    keywords.insert("required".to_owned(), Value::Array(required));
+    keywords.insert("type".to_owned(), json!("object"));
+    // What a type without meaning holds is nobody's mistake.
+    keywords.insert("additionalProperties".to_owned(), json!(info.category == Category::Unsupported));
+}

@@ -1,0 +1,373 @@
+//! Files that the target leaves: they are there, they have sections and fields, they lack words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    check::{
+        headings,
+        python::PythonValue,
+        text::{case_folded, shortened},
+    },
+    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, mismatch},
+    document::NodeRef,
+    evidence::{Context, FilesNeed, Need},
+    files::Files,
+    words::{Artifact, Name},
+};
+
+/// A file is there when the step is done.
+///
+/// ```yaml
+/// - type: artifact_exists
+///   path: memory/drafts/{{today}}-output.md
+///   timeout: 60
+///   updated_after: "{{run_started_at}}"
+/// ```
+///
+/// Without `updated_after` a file from an earlier run is as good.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ArtifactExists {
+    /// The file. With wildcards, one match is enough.
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    pub path: Artifact,
+    /// Seconds to wait for the file. Without it there is one look.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0), extend("examples" = [60]))]
+    pub timeout: f64,
+    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    pub updated_after: Option<String>,
+}
+
+/// Whether nothing is waited for.
+pub(super) fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// The row for a file that is not there in time.
+pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
+    let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
+    let mut mismatch = mismatch(
+        format!("{what} not found{before}: {pattern}"),
+        format!("{pattern} is there"),
+        "nothing that matches".to_owned(),
+    );
+    mismatch.help = seen.help_for_missing(pattern);
+    Row::fail("path", mismatch)
+}
+
+impl ArtifactExists {
+    fn wait(&self) -> Wait<'_> {
+        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+    }
+}
+
+impl AssertionType for ArtifactExists {
+    const NAME: &'static str = "artifact_exists";
+    const WAITS: bool = true;
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        self.wait().need(&self.path, false, scope, context)
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), false)?;
+        if fresh.files.is_empty() {
+            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
+        }
+        Ok(Row::pass("path"))
+    }
+}
+
+/// A file has certain headings, or certain keys.
+///
+/// ```yaml
+/// - type: artifact_contains
+///   path: memory/drafts/{{today}}-output.md
+///   sections: [hook, body, cta]
+/// ```
+///
+/// Give `sections`, `fields`, or both. Of several matches the one that was written last is read for `sections`, and the
+/// first one by name for `fields`. The original program takes a section for present as soon as `# name` or `name:`
+/// stands anywhere in the text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ArtifactContains {
+    /// The file.
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    pub path: Artifact,
+    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
+    pub sections: Option<Vec<Name>>,
+    /// Keys that a YAML or JSON file must have, with another value than null. `a.b` is `b` inside of `a`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["status", "meta.author"]]))]
+    pub fields: Option<Vec<Name>>,
+    /// Seconds to wait for the file. Without it there is one look.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0), extend("examples" = [60]))]
+    pub timeout: f64,
+    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    pub updated_after: Option<String>,
+}
+
+impl ArtifactContains {
+    fn wait(&self) -> Wait<'_> {
+        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+    }
+}
+
+impl AssertionType for ArtifactContains {
+    const NAME: &'static str = "artifact_contains";
+    const WAITS: bool = true;
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        self.wait().need(&self.path, true, scope, context)
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
+        if fresh.files.is_empty() {
+            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
+        }
+        let mut parts: Vec<String> = Vec::new();
+        let mut first: Option<(&str, usize)> = None;
+        let mut help = Vec::new();
+        let mut doubt = None;
+        if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
+            let text = seen.text("path", seen.newest(&fresh)?)?;
+            let found = headings::headings(text.text);
+            let mut missing = Vec::new();
+            for (index, section) in sections.iter().enumerate() {
+                let section_text = seen.expand("sections", section)?;
+                if !found.iter().any(|heading| heading.is(&section_text)) {
+                    first = first.or(Some(("sections", index)));
+                    doubt = doubt.or(text.doubt);
+                    let near = crate::words::nearest(&section_text, found.iter().map(|heading| heading.text.as_str()));
+                    help.extend(near.map(|near| format!("the heading nearest to `{section_text}` is `{near}`")));
+                    missing.push(section_text);
+                }
+            }
+            if !missing.is_empty() {
+                parts.push(format!("missing sections: {}", missing.join(", ")));
+            }
+        }
+        if let Some(fields) = self.fields.as_ref().filter(|fields| !fields.is_empty()) {
+            let file = fresh.files[0];
+            let text = seen.text("path", file)?;
+            let value = structured(&file.path, text).map_err(|reason| {
+                Row::broken("path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+            })?;
+            if !value.is_map() {
+                let message = format!("Artifact not found: {pattern}");
+                let actual = value.kind();
+                return Ok(Row::fail("fields", mismatch(message, "a mapping", actual)).unless(text.doubt));
+            }
+            let mut missing = Vec::new();
+            for (index, field) in fields.iter().enumerate() {
+                let key = seen.expand("fields", field)?;
+                if value.dotted(&key).is_none() {
+                    first = first.or(Some(("fields", index)));
+                    doubt = doubt.or(text.doubt);
+                    missing.push(key);
+                }
+            }
+            if !missing.is_empty() {
+                parts.push(format!("missing fields: {}", missing.join(", ")));
+            }
+        }
+        if self.sections.is_none() && self.fields.is_none() {
+            return Err(Row::unknown("", "neither `sections` nor `fields` is given, so that nothing is claimed"));
+        }
+        let Some((field, index)) = first else { return Ok(Row::pass("path")) };
+        let message = parts.join("; ");
+        let mut mismatch = mismatch(message.clone(), "all of them", message);
+        mismatch.help = help;
+        Ok(Row::fail(field, mismatch).at_item(index).unless(doubt))
+    }
+}
+
+/// The content of a YAML or JSON file.
+pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
+    if path.ends_with(".json") { PythonValue::of_json(text.text) } else { PythonValue::of_yaml(text.text) }
+}
+
+/// Certain words or phrases do not occur in a file.
+///
+/// ```yaml
+/// - type: artifact_absent_words
+///   path: memory/drafts/{{today}}-output.md
+///   words: [urgent, guaranteed, limited time]
+/// ```
+///
+/// The list stands here, or in a YAML file:
+///
+/// ```yaml
+/// - type: artifact_absent_words
+///   path: memory/drafts/{{today}}-output.md
+///   source: brand/rules.yaml
+///   key: tone.banned
+/// ```
+///
+/// Words are found anywhere, also inside of others; upper and lower case count as equal. For the original program a
+/// list that cannot be found is an empty one, so that the claim always holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ArtifactAbsentWords {
+    /// The file; of several matches the one that was written last.
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    pub path: Artifact,
+    /// The words and phrases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = { "type": ["string", "number"] }, "examples" = [["urgent", "guaranteed"]]))]
+    pub words: Option<Vec<serde_json::Value>>,
+    /// A YAML or JSON file that holds the list, in place of `words`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["brand/rules.yaml"]))]
+    pub source: Option<Artifact>,
+    /// Where in `source` the list stands; `a.b` is `b` inside of `a`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
+    pub key: Option<Name>,
+    /// Seconds to wait for the file. Without it there is one look.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0), extend("examples" = [60]))]
+    pub timeout: f64,
+    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    pub updated_after: Option<String>,
+    /// The words as written: JSON cannot tell a date from a text.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub written: Option<Vec<String>>,
+    /// The content of `source`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub stored: Stored,
+}
+
+impl ArtifactAbsentWords {
+    fn wait(&self) -> Wait<'_> {
+        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+    }
+
+    fn source_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+        if self.words.is_some() || self.stored.0.is_some() {
+            return None;
+        }
+        scope.first_file(self.source.as_deref()?, context)
+    }
+
+    /// The list: of the claim, or of the file that it names.
+    fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
+        if let Some(written) = &self.written {
+            return written.iter().map(|word| seen.expand("words", word)).collect();
+        }
+        let (Some(source), Some(key)) = (&self.source, &self.key) else {
+            return Err(Row::broken("", "there is no list of words: give `words`, or `source` and `key`"));
+        };
+        let (path, text) = match &self.stored.0 {
+            Some(text) => (source.0.clone(), FileText { text, doubt: None }),
+            None => {
+                let (path, file) = seen.first_file("source", source)?;
+                let Some(file) = file else {
+                    return Err(Row::broken(
+                        "source",
+                        format!("the list of words is not there: `{path}` does not exist"),
+                    ));
+                };
+                (file.path.clone(), seen.text("source", file)?)
+            }
+        };
+        let value = structured(&path, text)
+            .map_err(|reason| Row::broken("source", format!("`{path}` cannot be read: {reason}")))?;
+        match value.dotted(key) {
+            Some(PythonValue::List(words)) => Ok(words.iter().map(PythonValue::show).collect()),
+            Some(other) => {
+                Err(Row::broken("key", format!("`{key}` in `{path}` is {}, not a list of words", other.kind())))
+            }
+            None => Err(Row::broken("key", format!("`{path}` has no list at `{key}`"))),
+        }
+    }
+}
+
+impl AssertionType for ArtifactAbsentWords {
+    const NAME: &'static str = "artifact_absent_words";
+    const WAITS: bool = true;
+
+    fn adopt(&mut self, node: NodeRef<'_>) {
+        self.written = node.get("words").map(|words| {
+            let shown = |item: NodeRef<'_>| PythonValue::of_node(item).map(|value| value.show());
+            words.items().filter_map(shown).collect()
+        });
+    }
+
+    fn read(&mut self, files: &dyn Files) {
+        if let Some(source) = &self.source {
+            self.stored = Stored::read(source, files);
+        }
+    }
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        let mut needs = self.wait().need(&self.path, true, scope, context);
+        needs.extend(self.source_need(scope, context).map(Need::Files));
+        needs
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
+        if fresh.files.is_empty() {
+            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
+        }
+        let text = seen.text("path", seen.newest(&fresh)?)?;
+        let words = self.list(seen)?;
+        let field = if self.written.is_some() { "words" } else { "source" };
+        if words.is_empty() {
+            return Err(Row::unknown(field, "the list is empty, so that nothing is claimed"));
+        }
+        let folded = case_folded(text.text);
+        let occurs = |word: &str| folded.contains(&case_folded(word));
+        let found: Vec<(usize, &str)> = words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| occurs(word.as_str()))
+            .map(|(index, word)| (index, word.as_str()))
+            .collect();
+        let Some((first, _)) = found.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
+        let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
+        let mut mismatch =
+            mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of them", names.join(", "));
+        mismatch.help = names.iter().take(5).filter_map(|word| line_with(text.text, word)).collect();
+        let row = Row::fail(field, mismatch);
+        Ok(if field == "words" { row.at_item(*first) } else { row })
+    }
+}
+
+/// The line where a word stands.
+fn line_with(text: &str, word: &str) -> Option<String> {
+    if word.is_empty() {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let (number, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&word))?;
+    Some(format!("line {}: {}", number + 1, shortened(line.trim(), 120)))
+}

@@ -1,0 +1,234 @@
+//! What programs answer and write: addresses, logs of any kind, routing decisions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::artifacts::structured;
+use crate::{
+    check::{
+        pattern::{PatternErrorKind, python},
+        python::PythonValue,
+        text::shortened,
+    },
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    evidence::{Address, Context, Need, ResponseNeed},
+    mask::HIDDEN,
+    words::{Artifact, PythonPattern, RunText},
+};
+
+/// An address answers with a certain status.
+///
+/// ```yaml
+/// - type: gateway_response
+///   endpoint: http://127.0.0.1:18789/health
+///   expected_status: 200
+/// ```
+///
+/// Asked is with GET, for five seconds at most; redirects are not followed, and no token is sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct GatewayResponse {
+    /// The full address.
+    #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    pub endpoint: RunText,
+    /// The status, as a number.
+    #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
+    pub expected_status: u16,
+    /// A text that the body must hold. Not in the reference; the original program reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["\"ok\""]))]
+    pub expected_body: Option<RunText>,
+}
+
+impl GatewayResponse {
+    fn need(&self, scope: &Scope, context: &Context) -> Option<ResponseNeed> {
+        let url = scope.expand(&self.endpoint, context).ok()?;
+        Some(ResponseNeed { address: Address::Url(url), moment: scope.moment })
+    }
+}
+
+impl AssertionType for GatewayResponse {
+    const NAME: &'static str = "gateway_response";
+
+    fn subject(&self) -> String {
+        self.endpoint.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        self.need(scope, context).map(Need::Response).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let url = seen.expand("endpoint", &self.endpoint)?;
+        let want = ResponseNeed { address: Address::Url(url.clone()), moment: seen.scope.moment };
+        let answer = seen.response("endpoint", &want, &format!("the answer of {url}"))?;
+        let expected = self.expected_status;
+        let Some(status) = answer.status else {
+            let reason = answer.error.clone().unwrap_or_else(|| "no answer".to_owned());
+            return Ok(Row::fail("endpoint", mismatch(reason.clone(), format!("status {expected}"), reason)));
+        };
+        if status != expected {
+            let message = format!("Expected {expected}, got {status}");
+            return Ok(Row::fail("expected_status", mismatch(message, expected.to_string(), status.to_string())));
+        }
+        let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status")) };
+        let body = seen.expand("expected_body", body)?;
+        if answer.body.text.contains(&body) {
+            return Ok(Row::pass("expected_body"));
+        }
+        let message = format!("Expected body fragment not found: {body}");
+        let doubt = answer.body.cut.then_some("the answer was cut off, and the missing part could decide");
+        Ok(Row::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000))).unless(doubt))
+    }
+}
+
+/// A line of a log holds a text, or matches a regular expression.
+///
+/// ```yaml
+/// - type: log_entry
+///   path: memory/logs/run.log
+///   pattern: "approved"
+/// ```
+///
+/// The pattern is a regular expression of Python; `^` and `$` stand for the ends of lines. It also counts when it occurs
+/// in the log letter by letter, so that a text need not be escaped. For the original program it is an expression only,
+/// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct LogEntry {
+    /// The log; the first match where the path has wildcards.
+    #[schemars(extend("x-file" = "log", "examples" = ["memory/logs/run.log"]))]
+    pub path: Artifact,
+    /// The text or regular expression.
+    #[schemars(extend("examples" = ["approved"]))]
+    pub pattern: PythonPattern,
+    /// The pattern must not be found. Not in the reference; the original program reads it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub absent: bool,
+}
+
+impl AssertionType for LogEntry {
+    const NAME: &'static str = "log_entry";
+
+    fn subject(&self) -> String {
+        shortened(&self.pattern, 60)
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        scope.first_file(&self.path, context).map(Need::Files).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let pattern = seen.expand("pattern", &self.pattern)?;
+        let (path, file) = seen.first_file("path", &self.path)?;
+        let Some(file) = file else {
+            let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} is there"), "nothing");
+            mismatch.help = seen.help_for_missing(&path);
+            return Ok(Row::fail("path", mismatch));
+        };
+        let log = seen.text("path", file)?;
+        let literal = log.text.find(&pattern).map(|at| (at, at + pattern.len()));
+        let found = match (literal, python::PythonPattern::compile(&pattern, true)) {
+            (Some(found), _) => Some(found),
+            (None, Ok(compiled)) => compiled
+                .find(log.text)
+                .map_err(|_| Row::unknown("pattern", "the search took too many steps: make the pattern simpler"))?,
+            // What is no expression is a text, and it was looked for.
+            (None, Err(error)) if error.kind == PatternErrorKind::Invalid => None,
+            (None, Err(error)) => {
+                return Err(Row::unknown("pattern", format!("the pattern cannot be searched for: {}", error.message)));
+            }
+        };
+        let line = |(at, _): (usize, usize)| {
+            let number = log.text[..at].matches('\n').count();
+            let line = log.text.lines().nth(number).unwrap_or_default();
+            format!("line {}: {}", number + 1, shortened(line, 500))
+        };
+        if found.is_some_and(|(start, end)| log.text[start..end].contains(HIDDEN)) {
+            return Err(Row::unknown("pattern", "what matches is masked as a secret in part"));
+        }
+        Ok(match (found, self.absent) {
+            (Some(_), false) => Row::pass("pattern"),
+            (None, true) => Row::pass("pattern").unless(log.doubt),
+            (Some(found), true) => {
+                Row::fail("pattern", mismatch("Pattern was present", format!("no line with {pattern}"), line(found)))
+            }
+            (None, false) => {
+                let lines = log.text.lines().count();
+                let actual = format!("{lines} lines without it");
+                let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
+                let close = crate::check::text::closest_line(log.text, &pattern);
+                mismatch.help = close
+                    .map(|line| format!("the closest line is {}: {}", line.number, line.text))
+                    .into_iter()
+                    .collect();
+                Row::fail("pattern", mismatch).unless(log.doubt)
+            }
+        })
+    }
+}
+
+/// A file of the router names a certain agent.
+///
+/// ```yaml
+/// - type: decision_routed_to
+///   state_path: memory/router-state.yaml
+///   expected_agent: agents/marketing/brand
+/// ```
+///
+/// Read is the key `selected_agent`, or `agent` where that is empty. The whole text counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct DecisionRoutedTo {
+    /// The YAML or JSON file that the router writes; the first match where the path has wildcards.
+    #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
+    pub state_path: Artifact,
+    /// The id or path of the agent.
+    #[schemars(extend("examples" = ["agents/marketing/brand"]))]
+    pub expected_agent: RunText,
+}
+
+impl AssertionType for DecisionRoutedTo {
+    const NAME: &'static str = "decision_routed_to";
+
+    fn subject(&self) -> String {
+        self.expected_agent.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        scope.first_file(&self.state_path, context).map(Need::Files).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let expected = seen.expand("expected_agent", &self.expected_agent)?;
+        let (path, file) = seen.first_file("state_path", &self.state_path)?;
+        let Some(file) = file else {
+            let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} is there"), "nothing");
+            mismatch.help = seen.help_for_missing(&path);
+            return Ok(Row::fail("state_path", mismatch));
+        };
+        let text = seen.text("state_path", file)?;
+        let state = structured(&file.path, text).map_err(|reason| {
+            Row::broken("state_path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
+        })?;
+        if !state.is_map() {
+            let message = format!("State file not found: {path} (it holds {})", state.kind());
+            return Ok(Row::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.doubt));
+        }
+        let found = decided(&state);
+        if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
+            return Ok(Row::pass("expected_agent").unless(text.doubt));
+        }
+        let shown = found.map_or_else(|| "None".to_owned(), |found| found.show());
+        let message = format!("Expected {expected}, got {shown}");
+        Ok(Row::fail("expected_agent", mismatch(message, expected, shown)).unless(text.doubt))
+    }
+}
+
+/// The agent that a routing decision names.
+pub(super) fn decided(state: &PythonValue) -> Option<PythonValue> {
+    let filled = |key: &str| {
+        state.get(key).filter(|value| !matches!(value, PythonValue::Text(text) if text.is_empty())).cloned()
+    };
+    filled("selected_agent").or_else(|| filled("agent"))
+}

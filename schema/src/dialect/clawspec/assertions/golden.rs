@@ -1,0 +1,118 @@
+//! A file resembles another one that is known to be good.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::artifacts::{is_zero, not_found};
+use crate::{
+    check::rouge,
+    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, mismatch},
+    evidence::{Context, FilesNeed, Need},
+    files::Files,
+    words::Artifact,
+};
+
+/// A file resembles another one that is known to be good.
+///
+/// ```yaml
+/// - type: artifact_matches_golden
+///   path: memory/drafts/{{today}}-output.md
+///   golden: tests/golden/email-output.md
+///   rouge_threshold: 0.8
+/// ```
+///
+/// The score is ROUGE-L, which counts the words that both have in the same order: twice the longest sequence of words that stands in both files, divided by the number of words
+/// of both together. Words are what stands between blanks; upper and lower case differ. The original program counts from 0.5 on
+/// where nothing is written, and only warns below the threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ArtifactMatchesGolden {
+    /// The file; of several matches the one that was written last.
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    pub path: Artifact,
+    /// The good file.
+    #[schemars(extend("examples" = ["tests/golden/email-output.md"]))]
+    pub golden: Artifact,
+    /// The least score that passes, from 0 to 1.
+    #[serde(default = "rouge_threshold")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rouge_threshold: f64,
+    /// Seconds to wait for the file. Without it there is one look.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0), extend("examples" = [60]))]
+    pub timeout: f64,
+    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
+    pub updated_after: Option<String>,
+    /// The content of `golden`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub stored: Stored,
+}
+
+fn rouge_threshold() -> f64 {
+    0.7
+}
+
+impl ArtifactMatchesGolden {
+    fn wait(&self) -> Wait<'_> {
+        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+    }
+
+    fn golden_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+        if self.stored.0.is_some() {
+            return None;
+        }
+        scope.first_file(&self.golden, context)
+    }
+}
+
+impl AssertionType for ArtifactMatchesGolden {
+    const NAME: &'static str = "artifact_matches_golden";
+    const WAITS: bool = true;
+
+    fn read(&mut self, files: &dyn Files) {
+        self.stored = Stored::read(&self.golden, files);
+    }
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        let mut needs = self.wait().need(&self.path, true, scope, context);
+        needs.extend(self.golden_need(scope, context).map(Need::Files));
+        needs
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (pattern, fresh) = seen.fresh(&self.path, &self.wait(), true)?;
+        if fresh.files.is_empty() {
+            return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
+        }
+        let text = seen.text("path", seen.newest(&fresh)?)?;
+        let golden = match &self.stored.0 {
+            Some(text) => FileText { text, doubt: None },
+            None => {
+                let (path, file) = seen.first_file("golden", &self.golden)?;
+                let Some(file) = file else {
+                    let message = format!("Golden file not found: {path}");
+                    return Ok(Row::fail("golden", mismatch(message, format!("{path} is there"), "nothing")));
+                };
+                seen.text("golden", file)?
+            }
+        };
+        let doubt = text.doubt.or(golden.doubt);
+        let Some(score) = rouge::score(text.text, golden.text) else {
+            return Err(Row::unknown("path", "the files are too long to be compared word by word"));
+        };
+        let least = self.rouge_threshold;
+        if score >= least {
+            return Ok(Row::pass("rouge_threshold").with_score(score).unless(doubt));
+        }
+        let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
+        let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
+        Ok(Row::fail("rouge_threshold", mismatch).with_score(score).unless(doubt))
+    }
+}

@@ -1,0 +1,209 @@
+//! Preconditions: what the environment must be like. They usually stand under `given`, and may stand anywhere.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    evidence::{Address, Context, FilesAnswer, FilesNeed, Need, Presence, ResponseNeed, VariablesNeed},
+    words::{Name, OneFile, RunText},
+};
+
+/// A file or directory is there.
+///
+/// ```yaml
+/// - type: file_present
+///   path: SKILL.md
+/// ```
+///
+/// The path is taken literally, without wildcards; links are followed. A relative path begins in the root of the
+/// workspace. The original program begins it in the directory that it is started in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FilePresent {
+    /// The file or directory.
+    #[schemars(extend("examples" = ["SKILL.md"]))]
+    pub path: OneFile,
+}
+
+/// The question about one path.
+fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+    let pattern = scope.expand(path, context).ok()?;
+    Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })
+}
+
+fn look<'e>(path: &str, seen: &Seen<'e>) -> Result<(String, &'e FilesAnswer), Row> {
+    let pattern = seen.expand("path", path)?;
+    let want = FilesNeed { pattern: pattern.clone(), moment: seen.scope.moment, ..FilesNeed::default() };
+    Ok((pattern, seen.files("path", &want)?))
+}
+
+impl AssertionType for FilePresent {
+    const NAME: &'static str = "file_present";
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (path, answer) = look(&self.path, seen)?;
+        if !answer.files.is_empty() {
+            return Ok(Row::pass("path"));
+        }
+        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} is there"), "nothing");
+        mismatch.help = seen.help_for_missing(&path);
+        Ok(Row::fail("path", mismatch))
+    }
+}
+
+/// No file or directory is there.
+///
+/// ```yaml
+/// - type: file_absent
+///   path: memory/drafts/{{today}}-output.md
+/// ```
+///
+/// Under `given` it keeps what an earlier run left from being taken for new. The path is taken literally, without
+/// wildcards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FileAbsent {
+    /// The file or directory that must not be there.
+    #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    pub path: OneFile,
+}
+
+impl AssertionType for FileAbsent {
+    const NAME: &'static str = "file_absent";
+
+    fn subject(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        path_need(&self.path, scope, context).map(Need::Files).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let (path, answer) = look(&self.path, seen)?;
+        if answer.files.is_empty() {
+            return Ok(Row::pass("path"));
+        }
+        let found = if answer.files.iter().any(|file| file.directory) { "a directory" } else { "a file" };
+        Ok(Row::fail("path", mismatch(format!("File exists: {path}"), format!("nothing at {path}"), found)))
+    }
+}
+
+/// The gateway says that it is well: its health address answers with status 200.
+///
+/// ```yaml
+/// - type: gateway_healthy
+/// ```
+///
+/// Asked is `/health` at the configured gateway. The original program asks `http://localhost:18789/health`, whatever is
+/// configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct GatewayHealthy {
+    /// Another address to ask. Not in the reference; the original program reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    pub endpoint: Option<RunText>,
+}
+
+impl GatewayHealthy {
+    fn need(&self, scope: &Scope, context: &Context) -> Option<ResponseNeed> {
+        let address = match &self.endpoint {
+            None => Address::Gateway("/health".to_owned()),
+            Some(endpoint) => Address::Url(scope.expand(endpoint, context).ok()?),
+        };
+        Some(ResponseNeed { address, moment: scope.moment })
+    }
+}
+
+impl AssertionType for GatewayHealthy {
+    const NAME: &'static str = "gateway_healthy";
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        self.need(scope, context).map(Need::Response).into_iter().collect()
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let field = if self.endpoint.is_some() { "endpoint" } else { "" };
+        let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
+            return Err(Row::unknown(field, "the address holds a template that has no value in this run"));
+        };
+        let answer = seen.response(field, &want, "the gateway's health")?;
+        Ok(match answer.status {
+            Some(200) => Row::pass(field),
+            Some(status) => Row::fail(
+                field,
+                mismatch(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
+            ),
+            None => {
+                let reason = answer.error.clone().unwrap_or_else(|| "no answer".to_owned());
+                Row::fail(field, mismatch(reason.clone(), "status 200", reason))
+            }
+        })
+    }
+}
+
+/// Variables of the environment are set, and not empty.
+///
+/// ```yaml
+/// - type: env_present
+///   vars: [RESEND_API_KEY, ATTIO_API_KEY]
+/// ```
+///
+/// For the original program an empty variable is good enough.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct EnvPresent {
+    /// The names of the variables.
+    #[schemars(extend("examples" = [["RESEND_API_KEY"]]))]
+    pub vars: Vec<Name>,
+}
+
+impl EnvPresent {
+    fn need(&self, scope: &Scope) -> VariablesNeed {
+        VariablesNeed { names: self.vars.iter().map(|name| name.0.clone()).collect(), moment: scope.moment }
+    }
+}
+
+impl AssertionType for EnvPresent {
+    const NAME: &'static str = "env_present";
+
+    fn subject(&self) -> String {
+        self.vars.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn needs(&self, scope: &Scope, _context: &Context) -> Vec<Need> {
+        if self.vars.is_empty() { Vec::new() } else { vec![Need::Variables(self.need(scope))] }
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        if self.vars.is_empty() {
+            return Err(Row::unknown("vars", "the list names no variable, so that nothing is claimed"));
+        }
+        let answer = seen.variables("vars", &self.need(seen.scope))?;
+        let mut missing: Vec<(usize, &str, &str)> = Vec::new();
+        for (index, name) in self.vars.iter().enumerate() {
+            match answer.get(&name.0) {
+                Some(Presence::Set) => {}
+                Some(Presence::Empty) => missing.push((index, name, "is empty")),
+                Some(Presence::Absent) => missing.push((index, name, "is not set")),
+                None => return Err(Row::unknown("vars", format!("`{name}` was not observed")).at_item(index)),
+            }
+        }
+        let Some((first, ..)) = missing.first() else { return Ok(Row::pass("vars")) };
+        let names: Vec<&str> = missing.iter().map(|(_, name, _)| *name).collect();
+        let actual: Vec<String> = missing.iter().map(|(_, name, state)| format!("{name} {state}")).collect();
+        let message = format!("Missing env vars: {}", names.join(", "));
+        Ok(Row::fail("vars", mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
+    }
+}

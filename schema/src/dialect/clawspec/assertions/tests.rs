@@ -1,0 +1,412 @@
+//! Every type on evidence that is written by hand: it holds, it does not, it does not apply; and nothing passes without
+//! evidence, or on part of it.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::Analyzer,
+    dialect::{ScalarRules, clawspec::assertion::Assertion},
+    document::Document,
+    evidence::{
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, Need, Observation, Presence, ResponseAnswer,
+        ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+    },
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    settings::Settings,
+    suite::Case,
+    verdict::{Status, Verdict},
+};
+
+const NOON_US: i64 = 1_778_760_000_000_000;
+
+/// What there is to observe.
+#[derive(Clone)]
+struct World {
+    files: Vec<SeenFile>,
+    variables: Vec<(&'static str, Presence)>,
+    response: ResponseAnswer,
+    trace: TraceAnswer,
+    scores: ScoreAnswer,
+    waited_ms: Option<u64>,
+}
+
+fn file(path: &str, text: &str) -> SeenFile {
+    let text = Capture { text: text.to_owned(), ..Capture::default() };
+    SeenFile {
+        path: path.to_owned(),
+        directory: false,
+        modified_us: Some(NOON_US),
+        seen_after_ms: 0,
+        content: Some(Content::Text { text, masked: false }),
+    }
+}
+
+fn span(kind: SpanKind, name: &str, at: i64) -> Span {
+    let tokens = (kind == SpanKind::Llm).then_some(Tokens { input: 100, output: 20, total: 120 });
+    let (started_us, ended_us) = (Some(NOON_US + at * 1_000_000), Some(NOON_US + (at + 1) * 1_000_000));
+    Span { kind, name: name.to_owned(), started_us, ended_us, tokens, ..Span::default() }
+}
+
+fn trace(spans: Vec<Span>) -> TraceAnswer {
+    TraceAnswer::Found(Trace { spans, ..Trace::default() })
+}
+
+const LOG: &str = "t run_id=r1 session_started agent=lead\n\
+    t run_id=r1 tool=fs.read agent=lead\n\
+    t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r2\n\
+    t run_id=r2 session_started agent=copy\n\
+    t run_id=r1 token_usage input=10 output=5 total=15\n\
+    t run_id=r1 token_usage input=20 output=5 total=25\n";
+
+fn world() -> World {
+    World {
+        files: vec![
+            file("out/a.md", "# Hook\n\nSpring is here\n\nBody\n----\n\nURGENT news\n"),
+            file("state.yaml", "status: ready\ncount: 2\nday: 2026-05-14\nnested: {flag: yes}\n"),
+            file("golden.md", "# Hook\n\nSpring is here\n"),
+            file("words.yaml", "banned: [guaranteed, limited]\n"),
+            file("router.yaml", "selected_agent: agents/brand\n"),
+            file("gw.log", LOG),
+            file("run.log", "first\napproved by x\ncost [5\n"),
+            file("SOUL.md", "# Me\n"),
+        ],
+        variables: vec![("SET", Presence::Set), ("EMPTY", Presence::Empty), ("ABSENT", Presence::Absent)],
+        response: ResponseAnswer {
+            status: Some(200),
+            body: Capture { text: "{\"ok\": true}".to_owned(), ..Capture::default() },
+            error: None,
+        },
+        trace: trace(vec![
+            span(SpanKind::Tool, "write", 3),
+            span(SpanKind::Llm, "claude-sonnet-4-6", 0),
+            span(SpanKind::Tool, "memory.search", 1),
+            span(SpanKind::Subagent, "subagent:copywriter", 2),
+        ]),
+        scores: ScoreAnswer { scores: vec![4.0, 2.0, 5.0], error: None },
+        waited_ms: None,
+    }
+}
+
+impl World {
+    fn answer(&self, need: &Need) -> Answer {
+        match need {
+            Need::Files(need) => {
+                let fits = |path: &str| match need.pattern.split_once('*') {
+                    Some((before, after)) if need.wildcards => path.starts_with(before) && path.ends_with(after),
+                    _ => path == need.pattern,
+                };
+                let mut files: Vec<SeenFile> = self.files.iter().filter(|file| fits(&file.path)).cloned().collect();
+                files.sort_by(|one, other| one.path.cmp(&other.path));
+                let waited_ms = self.waited_ms.unwrap_or(need.wait_ms);
+                Answer::Files(FilesAnswer { files, waited_ms, ..FilesAnswer::default() })
+            }
+            Need::Variables(_) => Answer::Variables(
+                self.variables.iter().map(|(name, presence)| ((*name).to_owned(), *presence)).collect(),
+            ),
+            Need::Response(_) => Answer::Response(self.response.clone()),
+            Need::Trace => Answer::Trace(self.trace.clone()),
+            Need::Scores(_) => Answer::Scores(self.scores.clone()),
+            Need::Path { .. } | Need::Command { .. } => Answer::Nothing("no such need".to_owned()),
+        }
+    }
+}
+
+fn context() -> Context {
+    let values: BTreeMap<String, String> =
+        [("today", "2026-05-14"), ("run_id", "r1"), ("run_started_at", "2026-05-14T12:00:00Z")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+    let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
+    Context { templates: Some(templates), ..Context::default() }
+}
+
+/// A scenario with this assertion under `then`.
+fn case(assertion: &str) -> Case {
+    let text = format!(
+        "version: '1.0'\ntarget: {{type: skill, path: p, trigger: /p}}\nscenarios:\n  - name: s\n    when: {{invoke: /p}}\n    then:\n      - {assertion}\n"
+    );
+    let document = Document::read(&text, ScalarRules::Yaml11);
+    let settings =
+        "model_pricing:\n  claude-sonnet-4-6: {input_per_1k: 1, output_per_1k: 2}\ngateway_log_pattern: gw.log\n";
+    let files = MemoryFiles::new("/work", [("clawspec.yaml", settings)]);
+    let analysis = Analyzer::new(SpecFile::ClawSpecScenarios).analyze(&document, &files, &Settings::default());
+    let case = analysis.suite.cases[0].as_ref().clone();
+    assert_eq!(case.claims.len(), 1, "{assertion}");
+    case
+}
+
+fn judge(assertion: &str, world: &World) -> Verdict {
+    let case = case(assertion);
+    let check = &case.claims[0].check;
+    let observations =
+        check.needs(&context()).into_iter().map(|need| Observation { answer: world.answer(&need), need }).collect();
+    let evidence = Evidence { context: context(), observations, ..Evidence::default() };
+    let mut verdicts = check.check(&evidence);
+    assert_eq!(verdicts.len(), 1);
+    verdicts.remove(0)
+}
+
+#[track_caller]
+fn check(assertion: &str, world: &World, expected: Status, words: &str) {
+    let verdict = judge(assertion, world);
+    let message = verdict.outcome.message();
+    assert_eq!(verdict.outcome.status(), expected, "{assertion}: {message}");
+    assert!(message.contains(words), "{assertion}: {message}");
+}
+
+/// Assertion, status, words of the message.
+const ANSWERS: &[(&str, Status, &str)] = &[
+    ("{type: file_present, path: out/a.md}", Status::Pass, ""),
+    ("{type: file_present, path: out/none.md}", Status::Fail, "File not found: out/none.md"),
+    ("{type: file_present, path: 'out/*.md'}", Status::Fail, "File not found"),
+    ("{type: file_absent, path: out/none.md}", Status::Pass, ""),
+    ("{type: file_absent, path: out/a.md}", Status::Fail, "File exists: out/a.md"),
+    ("{type: gateway_healthy}", Status::Pass, ""),
+    ("{type: env_present, vars: [SET]}", Status::Pass, ""),
+    ("{type: env_present, vars: [SET, EMPTY, ABSENT]}", Status::Fail, "EMPTY, ABSENT"),
+    ("{type: artifact_exists, path: 'out/*.md'}", Status::Pass, ""),
+    ("{type: artifact_exists, path: out/none.md, timeout: 2}", Status::Fail, "before timeout"),
+    ("{type: artifact_exists, path: out/a.md, updated_after: '{{run_started_at}}'}", Status::Pass, ""),
+    ("{type: artifact_exists, path: out/a.md, updated_after: '2026-05-14T12:00:01Z'}", Status::Fail, "not found"),
+    ("{type: artifact_exists, path: out/a.md, updated_after: soon}", Status::Error, "soon"),
+    ("{type: artifact_contains, path: out/a.md, sections: [hook, BODY]}", Status::Pass, ""),
+    (
+        "{type: artifact_contains, path: out/a.md, sections: [Hok, Spring]}",
+        Status::Fail,
+        "missing sections: Hok, Spring",
+    ),
+    ("{type: artifact_contains, path: state.yaml, fields: [status, nested.flag]}", Status::Pass, ""),
+    ("{type: artifact_contains, path: state.yaml, fields: [nested.none]}", Status::Fail, "missing fields: nested.none"),
+    ("{type: artifact_absent_words, path: out/a.md, words: [guaranteed]}", Status::Pass, ""),
+    ("{type: artifact_absent_words, path: out/a.md, words: [x, urgent]}", Status::Fail, "urgent"),
+    ("{type: artifact_absent_words, path: out/a.md, source: words.yaml, key: banned}", Status::Pass, ""),
+    ("{type: artifact_absent_words, path: out/a.md, source: words.yaml, key: none}", Status::Error, "none"),
+    ("{type: artifact_absent_words, path: out/a.md, source: none.yaml, key: k}", Status::Error, "none.yaml"),
+    ("{type: artifact_matches_golden, path: golden.md, golden: golden.md}", Status::Pass, ""),
+    ("{type: artifact_matches_golden, path: run.log, golden: golden.md}", Status::Fail, "below threshold 0.700"),
+    ("{type: artifact_matches_golden, path: out/a.md, golden: none.md}", Status::Fail, "Golden file not found"),
+    ("{type: state_file, path: state.yaml, expected_status: ready, expected_fields: {count: 2.0}}", Status::Pass, ""),
+    ("{type: state_file, path: state.yaml, expected_status: done}", Status::Fail, "Expected status done, got ready"),
+    ("{type: state_file, path: state.yaml, expected_fields: {count: '2'}}", Status::Fail, "Expected count=2, got 2"),
+    ("{type: state_file, path: state.yaml, expected_fields: {day: 2026-05-14, nested.flag: true}}", Status::Pass, ""),
+    ("{type: state_file, state_path: none.yaml}", Status::Fail, "State file not found"),
+    ("{type: gateway_response, endpoint: 'http://x', expected_status: 200}", Status::Pass, ""),
+    ("{type: gateway_response, endpoint: 'http://x', expected_status: 404}", Status::Fail, "Expected 404, got 200"),
+    ("{type: gateway_response, endpoint: 'http://x', expected_status: 200, expected_body: nope}", Status::Fail, "nope"),
+    ("{type: log_entry, path: run.log, pattern: '^approved by \\w$'}", Status::Pass, ""),
+    ("{type: log_entry, path: run.log, pattern: 'cost [5'}", Status::Pass, ""),
+    ("{type: log_entry, path: run.log, pattern: refused}", Status::Fail, "Pattern not found"),
+    ("{type: log_entry, path: run.log, pattern: approved, absent: true}", Status::Fail, "Pattern was present"),
+    ("{type: log_entry, path: none.log, pattern: x, absent: true}", Status::Fail, "Log file not found"),
+    ("{type: decision_routed_to, state_path: router.yaml, expected_agent: agents/brand}", Status::Pass, ""),
+    ("{type: decision_routed_to, state_path: router.yaml, expected_agent: brand}", Status::Fail, "got agents/brand"),
+    ("{type: tool_was_called, tool: fs.read, log_path: gw.log, run_id: '{{run_id}}'}", Status::Pass, ""),
+    ("{type: tool_was_called, tool: fs.read}", Status::Pass, ""),
+    ("{type: tool_was_called, tool: fs.write}", Status::Fail, "Tool not called: fs.write"),
+    ("{type: tool_not_called, tool: fs.write}", Status::Pass, ""),
+    ("{type: tool_not_called, tool: fs.read}", Status::Fail, "Tool was called: fs.read"),
+    ("{type: tool_not_called, tool: fs.read, log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: tool_not_called, tool: fs.read, run_id: r9}", Status::Unknown, "r9"),
+    ("{type: delegation_occurred, to_agent: copy}", Status::Pass, ""),
+    ("{type: delegation_occurred, to_agent: brand}", Status::Fail, "No matching sessions_spawn call"),
+    ("{type: tool_not_permitted, allowed_tools: [fs.read, sessions_spawn]}", Status::Pass, ""),
+    ("{type: tool_not_permitted, allowed_tools: []}", Status::Fail, "fs.read, sessions_spawn"),
+    ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: token_budget, max_total_tokens: 40}", Status::Pass, ""),
+    ("{type: token_budget, max_total_tokens: 39}", Status::Fail, "total tokens 40 exceeded budget 39"),
+    ("{type: token_budget, max_total_tokens: 39, run_id: r2}", Status::Skip, "unavailable"),
+    ("{type: llm_call_count, min: 1, max: 1}", Status::Pass, ""),
+    ("{type: llm_call_count, min: 2}", Status::Fail, "fewer than min 2"),
+    ("{type: llm_call_count, max: 0}", Status::Fail, "more than max 0"),
+    ("{type: tool_sequence, expected: [memory.search, write]}", Status::Pass, ""),
+    ("{type: tool_sequence, expected: [write, memory.search]}", Status::Fail, "`memory.search` (position 1)"),
+    ("{type: tool_sequence, mode: strict, expected: [memory.search, write]}", Status::Pass, ""),
+    ("{type: tool_sequence, mode: strict, expected: [write]}", Status::Fail, "exactly"),
+    ("{type: tool_sequence, mode: contains, expected: [write, memory.search]}", Status::Pass, ""),
+    ("{type: tool_sequence, mode: contains, expected: [send]}", Status::Fail, "send"),
+    ("{type: model_used, expected: sonnet}", Status::Pass, ""),
+    ("{type: model_used, expected: opus}", Status::Fail, "opus"),
+    ("{type: model_used, not_expected: opus}", Status::Pass, ""),
+    ("{type: model_used, not_expected: sonnet}", Status::Fail, "prohibited"),
+    ("{type: delegation_path, expected: [copywriter]}", Status::Pass, ""),
+    ("{type: delegation_path, expected: [copywriter, brand]}", Status::Fail, "position 1"),
+    ("{type: per_span_budget, max_tokens: 120}", Status::Pass, ""),
+    ("{type: per_span_budget, max_tokens: 119}", Status::Fail, "119"),
+    ("{type: trace_token_budget, max_input_tokens: 100}", Status::Pass, ""),
+    (
+        "{type: trace_token_budget, max_input_tokens: 99, max_output_tokens: 19}",
+        Status::Fail,
+        "; output tokens 20 > max 19",
+    ),
+    ("{type: trace_duration, max_ms: 4000}", Status::Pass, ""),
+    ("{type: trace_duration, max_ms: 3999}", Status::Fail, "4000ms > max 3999ms"),
+    ("{type: trace_cost, max_usd: 0.14}", Status::Pass, ""),
+    ("{type: trace_cost, max_usd: 0.13}", Status::Fail, "about $0.1400"),
+    ("{type: no_span_errors}", Status::Pass, ""),
+    ("{type: tool_not_invoked, tool: send}", Status::Pass, ""),
+    ("{type: tool_not_invoked, tool: write}", Status::Fail, "write"),
+    ("{type: llm_judge, path: out/a.md, rubric: r}", Status::Pass, ""),
+    ("{type: llm_judge, path: out/a.md, rubric: r, pass_threshold: 4.5}", Status::Fail, "4.00 below threshold 4.50"),
+    ("{type: llm_judge, path: out/a.md, rubric: r, consistency: true}", Status::Fail, "2 of 3"),
+    ("{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 3, min_passes: 2}}", Status::Pass, ""),
+    ("{type: llm_judge, path: out/a.md, rubric: r, section: None}", Status::Fail, "no section"),
+    ("{type: llm_judge, path: out/none.md, rubric: r}", Status::Fail, "Artifact not found"),
+    ("{type: agent_identity_consistent, output_path: out/a.md, soul_path: SOUL.md}", Status::Pass, ""),
+    ("{type: agent_identity_consistent, output_path: out/a.md, soul_path: none.md}", Status::Fail, "Missing"),
+    ("{type: slack_message_sent}", Status::Error, "no program"),
+    ("{type: email_received}", Status::Error, "no program"),
+];
+
+#[test]
+fn every_type_answers() {
+    let world = world();
+    for (assertion, status, words) in ANSWERS {
+        check(assertion, &world, *status, words);
+    }
+    for info in Assertion::TYPES {
+        let told = |status: Status| {
+            ANSWERS.iter().any(|(text, found, _)| *found == status && text.contains(&format!("type: {},", info.name)))
+        };
+        let bare = ["gateway_healthy", "no_span_errors", "slack_message_sent", "email_received"];
+        assert!(bare.contains(&info.name) || told(Status::Pass) && told(Status::Fail), "{} is not tested", info.name);
+    }
+}
+
+#[test]
+fn nothing_passes_without_evidence() {
+    for (assertion, status, _) in ANSWERS.iter().filter(|(_, status, _)| *status == Status::Pass) {
+        let case = case(assertion);
+        let check = &case.claims[0].check;
+        // Nothing at all, only the circumstances, and everything refused.
+        let refused: Vec<Observation> = check
+            .needs(&context())
+            .into_iter()
+            .map(|need| Observation { need, answer: Answer::Nothing("not today".to_owned()) })
+            .collect();
+        assert!(!refused.is_empty(), "{assertion} needs nothing, and holds all the same");
+        for evidence in [
+            Evidence::default(),
+            Evidence { context: context(), ..Evidence::default() },
+            Evidence { context: context(), observations: refused, ..Evidence::default() },
+        ] {
+            let found = check.check(&evidence)[0].outcome.status();
+            assert_eq!((found, *status), (Status::Unknown, Status::Pass), "{assertion}");
+        }
+    }
+}
+
+/// What is cut off or masked could decide: neither absence nor equality can be seen then.
+#[test]
+fn part_of_the_evidence_is_not_enough() {
+    let mut cut = world();
+    for file in &mut cut.files {
+        if let Some(Content::Text { text, .. }) = &mut file.content {
+            text.cut = true;
+        }
+    }
+    let mut masked = world();
+    for file in &mut masked.files {
+        if let Some(Content::Text { masked, .. }) = &mut file.content {
+            *masked = true;
+        }
+    }
+    for world in [&cut, &masked] {
+        for assertion in [
+            "{type: artifact_absent_words, path: out/a.md, words: [guaranteed]}",
+            "{type: artifact_contains, path: out/a.md, sections: [Late]}",
+            "{type: state_file, path: state.yaml, expected_status: ready}",
+            "{type: log_entry, path: run.log, pattern: refused, absent: true}",
+            "{type: tool_not_called, tool: fs.write}",
+            "{type: tool_was_called, tool: fs.write}",
+            "{type: token_budget, max_total_tokens: 40}",
+            "{type: artifact_matches_golden, path: golden.md, golden: golden.md}",
+        ] {
+            check(assertion, world, Status::Unknown, "could decide");
+        }
+    }
+    let TraceAnswer::Found(whole) = world().trace else { unreachable!("the trace is there") };
+    let traced = World { trace: TraceAnswer::Found(Trace { cut: true, ..whole }), ..world() };
+    for assertion in [
+        "{type: no_span_errors}",
+        "{type: tool_not_invoked, tool: send}",
+        "{type: llm_call_count, max: 3}",
+        "{type: model_used, not_expected: opus}",
+        "{type: per_span_budget, max_tokens: 120}",
+        "{type: trace_duration, max_ms: 4000}",
+        "{type: trace_cost, max_usd: 1}",
+        "{type: tool_sequence, mode: strict, expected: [memory.search, write]}",
+    ] {
+        check(assertion, &traced, Status::Unknown, "more spans");
+    }
+}
+
+#[test]
+fn without_a_trace_claims_about_it_are_skipped() {
+    let missing = World { trace: TraceAnswer::Missing("Opik does not answer".to_owned()), ..world() };
+    for assertion in
+        ["{type: no_span_errors}", "{type: trace_cost, max_usd: 1}", "{type: tool_sequence, expected: [a]}"]
+    {
+        check(assertion, &missing, Status::Skip, "Opik does not answer");
+    }
+}
+
+#[test]
+fn a_trace_that_does_not_tell_is_no_proof() {
+    let silent = |kind| Span { tokens: None, started_us: None, ended_us: None, ..span(kind, "m", 0) };
+    let world = World { trace: trace(vec![silent(SpanKind::Llm)]), ..world() };
+    check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "tokens");
+    check("{type: trace_token_budget, max_input_tokens: 1}", &world, Status::Unknown, "tokens");
+    check("{type: trace_duration, max_ms: 1}", &world, Status::Unknown, "no times");
+    check("{type: trace_cost, max_usd: 1}", &world, Status::Warn, "model_pricing");
+    check("{type: delegation_path, expected: [a]}", &world, Status::Warn, "no routing data");
+    check("{type: delegation_path, expected: [a], routing_path: [x, a]}", &world, Status::Pass, "");
+    check("{type: delegation_path, expected: [brand], state_path: router.yaml}", &world, Status::Pass, "");
+    check("{type: delegation_path, expected: [brand], state_path: none.yaml}", &world, Status::Fail, "position 0");
+}
+
+#[test]
+fn errors_in_the_trace_are_listed() {
+    let broken = Span { error: Some("boom".to_owned()), ..span(SpanKind::Tool, "write", 0) };
+    check("{type: no_span_errors}", &World { trace: trace(vec![broken]), ..world() }, Status::Fail, "1 span(s)");
+}
+
+#[test]
+fn a_gateway_that_fails_is_told() {
+    let down =
+        ResponseAnswer { status: None, error: Some("connection refused".to_owned()), ..ResponseAnswer::default() };
+    check("{type: gateway_healthy}", &World { response: down, ..world() }, Status::Fail, "connection refused");
+    let sick = ResponseAnswer { status: Some(503), ..ResponseAnswer::default() };
+    check("{type: gateway_healthy}", &World { response: sick, ..world() }, Status::Fail, "Gateway returned 503");
+}
+
+#[test]
+fn a_judge_that_fails_makes_the_claim_skipped() {
+    let silent = World { scores: ScoreAnswer { scores: Vec::new(), error: Some("timed out".to_owned()) }, ..world() };
+    check("{type: llm_judge, path: out/a.md, rubric: r}", &silent, Status::Skip, "timed out");
+    let fewer = World { scores: ScoreAnswer { scores: vec![5.0], error: None }, ..world() };
+    check("{type: llm_judge, path: out/a.md, rubric: r, consistency: true}", &fewer, Status::Unknown, "1 times only");
+}
+
+/// A longer wait than the one that was observed says nothing about the rest of it.
+#[test]
+fn waits_are_judged_by_the_times_that_were_recorded() {
+    let late = SeenFile { seen_after_ms: 3_000, ..file("out/late.md", "") };
+    let mut world = World { waited_ms: Some(4_000), ..world() };
+    world.files.push(late);
+    check("{type: artifact_exists, path: out/late.md, timeout: 3}", &world, Status::Pass, "");
+    check("{type: artifact_exists, path: out/late.md, timeout: 2}", &world, Status::Fail, "before timeout");
+    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "4 s only");
+}
+
+/// Several matches: the newest one is read, of equals the one with the greatest path.
+#[test]
+fn the_newest_match_is_read() {
+    let mut world = world();
+    world.files = vec![file("out/a.md", "# Alpha\n"), file("out/b.md", "# Beta\n")];
+    check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Pass, "");
+    world.files[0].modified_us = Some(NOON_US + 1);
+    check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Fail, "beta");
+    world.files[0].modified_us = None;
+    check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Unknown, "when the files");
+}

@@ -1,0 +1,512 @@
+//! What the trace of the run tells: which models and tools were used, in which order, and what went wrong.
+//!
+//! Without a trace these are skipped, as the reference of the format wants it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{artifacts::structured, behavioral::decided};
+use crate::{
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
+    words::{Name, OneFile, RunText},
+};
+
+/// Why a claim about what is not in a trace cannot be sure.
+pub(super) const CUT: &str = "the trace has more spans than were kept, and the others could decide";
+
+/// The spans of a kind, by the time when they began where all tell it.
+pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
+    let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.kind == kind).collect();
+    if spans.iter().all(|span| span.started_us.is_some()) {
+        spans.sort_by_key(|span| span.started_us);
+    }
+    spans
+}
+
+fn names<'t>(spans: &[&'t Span]) -> Vec<&'t str> {
+    spans.iter().map(|span| span.name.as_str()).collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The position in `expected` at which an ordered search gives up; nothing when everything is found.
+fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &str) -> bool) -> Option<usize> {
+    let mut rest = actual.iter();
+    expected.iter().position(|wanted| !rest.any(|name| is(wanted, name)))
+}
+
+fn doubt(trace: &Trace) -> Option<&'static str> {
+    trace.cut.then_some(CUT)
+}
+
+/// The number of questions to models is within bounds.
+///
+/// ```yaml
+/// - type: llm_call_count
+///   min: 1
+///   max: 4
+/// ```
+///
+/// At least one bound is needed; both count themselves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct LlmCallCount {
+    /// The least number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [1]))]
+    pub min: Option<u64>,
+    /// The greatest number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [4]))]
+    pub max: Option<u64>,
+}
+
+impl AssertionType for LlmCallCount {
+    const NAME: &'static str = "llm_call_count";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let count = trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count() as u64;
+        if let Some(max) = self.max.filter(|max| count > *max) {
+            let message = format!("{count} LLM calls, more than max {max}");
+            return Ok(Row::fail("max", mismatch(message, format!("at most {max}"), count.to_string())));
+        }
+        if let Some(min) = self.min.filter(|min| count < *min) {
+            let message = format!("{count} LLM calls, fewer than min {min}");
+            return Ok(
+                Row::fail("min", mismatch(message, format!("at least {min}"), count.to_string())).unless(doubt(trace))
+            );
+        }
+        match (self.min, self.max) {
+            (_, Some(_)) => Ok(Row::pass("max").unless(doubt(trace))),
+            (Some(_), None) => Ok(Row::pass("min")),
+            (None, None) => Err(Row::unknown("", "no bound is given, so that nothing is claimed")),
+        }
+    }
+}
+
+/// Tools were called in a certain order.
+///
+/// ```yaml
+/// - type: tool_sequence
+///   expected: [memory.search, resend.send]
+/// - type: tool_sequence
+///   mode: strict
+///   expected: [memory.search, attio.read, resend.send]
+/// ```
+///
+/// Names are compared exactly, in the order in which the calls began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ToolSequence {
+    /// The tools.
+    #[schemars(extend("examples" = [["memory.search", "resend.send"]]))]
+    pub expected: Vec<Name>,
+    /// How the calls are compared with the list.
+    #[serde(default)]
+    pub mode: SequenceMode,
+}
+
+/// How calls are compared with a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SequenceMode {
+    /// The tools of the list are called in its order; others may be called in between.
+    #[default]
+    Ordered,
+    /// The tools of the list are called in its order, and no others.
+    Strict,
+    /// Each tool of the list is called, in any order; others may be called, too.
+    Contains,
+}
+
+impl AssertionType for ToolSequence {
+    const NAME: &'static str = "tool_sequence";
+
+    fn subject(&self) -> String {
+        self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
+        let actual = names(&in_order(trace, SpanKind::Tool));
+        let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
+        let got = listed(&actual);
+        match self.mode {
+            SequenceMode::Strict if expected.iter().map(String::as_str).eq(actual.iter().copied()) => {
+                Ok(Row::pass("expected").unless(doubt(trace)))
+            }
+            SequenceMode::Strict => {
+                let message = format!("expected exactly {wanted}, got {got}");
+                let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
+                let row = Row::fail("expected", mismatch(message, wanted, got)).unless(doubt(trace));
+                Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
+                    Some(at) => row.at_item(at),
+                    None => row,
+                })
+            }
+            SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
+                Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"))
+            }
+            SequenceMode::Contains => {
+                let missing: Vec<(usize, &str)> = expected
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, name)| !actual.contains(&name.as_str()))
+                    .map(|(index, name)| (index, name.as_str()))
+                    .collect();
+                let Some((first, _)) = missing.first() else { return Ok(Row::pass("expected")) };
+                let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
+                let message = format!("tools not called: {missing_names}; called were {got}");
+                Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
+            }
+            SequenceMode::Ordered => {
+                let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
+                    return Ok(Row::pass("expected"));
+                };
+                let message =
+                    format!("`{}` (position {at}) was not called in this order; called were {got}", expected[at]);
+                Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(at).unless(doubt(trace)))
+            }
+        }
+    }
+}
+
+/// A model was used, or was not.
+///
+/// ```yaml
+/// - type: model_used
+///   expected: claude-sonnet-4-6
+/// - type: model_used
+///   not_expected: claude-opus-4-6
+/// ```
+///
+/// Give exactly one of the two. A part of the model's name is enough: `sonnet` is found in `claude-sonnet-4-6`. Upper
+/// and lower case differ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
+pub struct ModelUsed {
+    /// A part of the name of a model that must be asked at least once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
+    pub expected: Option<RunText>,
+    /// A part of the names of models that must never be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["claude-opus-4-6"]))]
+    pub not_expected: Option<RunText>,
+}
+
+impl AssertionType for ModelUsed {
+    const NAME: &'static str = "model_used";
+
+    fn subject(&self) -> String {
+        match (&self.expected, &self.not_expected) {
+            (Some(model), _) => model.to_string(),
+            (None, Some(model)) => format!("not {model}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let spans = in_order(trace, SpanKind::Llm);
+        let uses = |model: &str| {
+            spans
+                .iter()
+                .any(|span| span.name.contains(model) || span.model.as_ref().is_some_and(|name| name.contains(model)))
+        };
+        let mut used: Vec<&str> = spans.iter().map(|span| span.model.as_deref().unwrap_or(&span.name)).collect();
+        used.dedup();
+        let got = listed(&used);
+        if self.expected.is_none() && self.not_expected.is_none() {
+            return Err(Row::skip("", "no expected or not_expected specified"));
+        }
+        if let Some(model) = &self.expected {
+            let model = seen.expand("expected", model)?;
+            if !uses(&model) {
+                let message = format!("expected model {model} not found in {got}");
+                return Ok(Row::fail("expected", mismatch(message, model, got)).unless(doubt(trace)));
+            }
+        }
+        let Some(model) = &self.not_expected else { return Ok(Row::pass("expected")) };
+        let model = seen.expand("not_expected", model)?;
+        if uses(&model) {
+            let message = format!("prohibited model {model} was used");
+            return Ok(Row::fail("not_expected", mismatch(message, format!("not {model}"), got)));
+        }
+        Ok(Row::pass("not_expected").unless(doubt(trace)))
+    }
+}
+
+/// Agents handed over to each other along a certain path.
+///
+/// ```yaml
+/// - type: delegation_path
+///   expected: [orchestrator, copywriter, brand-guardian]
+/// ```
+///
+/// The agents must appear in this order; others may stand in between, and a part of an agent's name is enough. When the
+/// trace tells nothing about other agents, routing data decides: the keys below, the first of them that is given. Without it the answer is
+/// a warning.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct DelegationPath {
+    /// The agents, in their order.
+    #[schemars(extend("examples" = [["orchestrator", "copywriter"]]))]
+    pub expected: Vec<Name>,
+    /// The agents as the router recorded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_path: Option<Vec<Name>>,
+    /// Another name for `routing_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_path: Option<Vec<Name>>,
+    /// Another name for `routing_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegation_fallback_path: Option<Vec<Name>>,
+    /// The router's decisions: names, or mappings with `selected_agent` or `agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_decisions: Option<Vec<Value>>,
+    /// Another name for `routing_decisions`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_payloads: Option<Vec<Value>>,
+    /// Another name for `routing_decisions`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_payloads: Option<Vec<Value>>,
+    /// One decision of the router.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_decision: Option<Value>,
+    /// Another name for `routing_decision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_payload: Option<Value>,
+    /// Another name for `routing_decision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_payload: Option<Value>,
+    /// Files that the router writes, one decision in each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_paths: Option<Vec<OneFile>>,
+    /// Another name for `state_paths`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_state_paths: Option<Vec<OneFile>>,
+    /// A file that the router writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
+    pub state_path: Option<OneFile>,
+    /// Another name for `state_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_state_path: Option<OneFile>,
+}
+
+impl DelegationPath {
+    /// The files that would be read, when they are what decides.
+    fn files(&self) -> Option<(&'static str, Vec<&OneFile>)> {
+        let lists = [("state_paths", &self.state_paths), ("routing_state_paths", &self.routing_state_paths)];
+        let single = [("state_path", &self.state_path), ("routing_state_path", &self.routing_state_path)];
+        let many = lists.into_iter().find_map(|(key, paths)| Some((key, paths.as_ref()?.iter().collect())));
+        many.or_else(|| single.into_iter().find_map(|(key, path)| Some((key, vec![path.as_ref()?]))))
+    }
+
+    /// What the claim itself says, with its key.
+    fn written(&self) -> Option<(&'static str, Vec<String>)> {
+        let paths = [
+            ("routing_path", &self.routing_path),
+            ("decision_path", &self.decision_path),
+            ("delegation_fallback_path", &self.delegation_fallback_path),
+        ];
+        if let Some((key, names)) = paths.into_iter().find_map(|(key, names)| Some((key, names.as_ref()?))) {
+            return Some((key, names.iter().map(|name| name.0.clone()).collect()));
+        }
+        let lists = [
+            ("routing_decisions", &self.routing_decisions),
+            ("state_payloads", &self.state_payloads),
+            ("decision_payloads", &self.decision_payloads),
+        ];
+        if let Some((key, decisions)) = lists.into_iter().find_map(|(key, list)| Some((key, list.as_ref()?))) {
+            return Some((key, decisions.iter().filter_map(agent_in).collect()));
+        }
+        let single = [
+            ("routing_decision", &self.routing_decision),
+            ("state_payload", &self.state_payload),
+            ("decision_payload", &self.decision_payload),
+        ];
+        let (key, decision) = single.into_iter().find_map(|(key, decision)| Some((key, decision.as_ref()?)))?;
+        Some((key, agent_in(decision).into_iter().collect()))
+    }
+
+    fn file_need(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+        let pattern = scope.expand(path, context).ok()?;
+        Some(FilesNeed { pattern, content: true, moment: scope.moment, ..FilesNeed::default() })
+    }
+
+    /// The agents that routing data names, with the key that it stands under. Nothing without such data.
+    fn fallback(&self, seen: &Seen<'_>) -> Result<Option<(&'static str, Vec<String>)>, Row> {
+        if let Some((key, names)) = self.written() {
+            let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(Some((key, names)));
+        }
+        let Some((key, paths)) = self.files() else { return Ok(None) };
+        let mut names = Vec::new();
+        for path in paths {
+            let Some(want) = self.file_need(path, seen.scope, &seen.evidence.context) else {
+                return Err(Row::unknown(key, "the path holds a template that has no value in this run"));
+            };
+            let Some(file) = seen.files(key, &want)?.files.first() else { continue };
+            let Ok(text) = seen.text(key, file) else { continue };
+            if let Some(reason) = text.doubt {
+                return Err(Row::unknown(key, reason));
+            }
+            names.extend(structured(&file.path, text).ok().as_ref().and_then(decided).map(|agent| agent.show()));
+        }
+        Ok(Some((key, names)))
+    }
+}
+
+/// The agent that a written decision names.
+fn agent_in(decision: &Value) -> Option<String> {
+    let filled = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    filled(Some(decision)).or_else(|| filled(decision.get("selected_agent"))).or_else(|| filled(decision.get("agent")))
+}
+
+impl AssertionType for DelegationPath {
+    const NAME: &'static str = "delegation_path";
+
+    fn subject(&self) -> String {
+        self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
+        let mut needs = vec![Need::Trace];
+        if self.written().is_none() {
+            let paths = self.files().map(|(_, paths)| paths).unwrap_or_default();
+            needs.extend(paths.into_iter().filter_map(|path| self.file_need(path, scope, context)).map(Need::Files));
+        }
+        needs
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        if self.expected.is_empty() {
+            return Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"));
+        }
+        let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
+        let agents = names(&in_order(trace, SpanKind::Subagent));
+        let fallback = if agents.is_empty() { self.fallback(seen)? } else { None };
+        let (actual, by): (Vec<&str>, &str) = match (&fallback, agents.is_empty()) {
+            (Some((_, names)), _) => (names.iter().map(String::as_str).collect(), " via routing fallback"),
+            (None, false) => (agents, ""),
+            (None, true) => {
+                let message = "no subagent spans found, and no routing data is given that could tell";
+                return Ok(Row::warn("expected", message).unless(doubt(trace)));
+            }
+        };
+        let doubt = doubt(trace).filter(|_| fallback.is_none());
+        let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
+        match first_out_of_order(&expected, &actual, |wanted, name| name.contains(wanted)) {
+            None => Ok(Row::pass("expected")),
+            Some(at) => {
+                let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
+                Ok(Row::fail("expected", mismatch(message, wanted, listed(&actual))).at_item(at).unless(doubt))
+            }
+        }
+    }
+}
+
+/// No part of the trace has an error.
+///
+/// ```yaml
+/// - type: no_span_errors
+/// ```
+///
+/// It finds what goes wrong in tools and other agents without showing in the result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct NoSpanErrors {}
+
+impl AssertionType for NoSpanErrors {
+    const NAME: &'static str = "no_span_errors";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let errors: Vec<String> = trace
+            .spans
+            .iter()
+            .filter_map(|span| Some((span, span.error.as_ref().filter(|error| !error.is_empty())?)))
+            .map(|(span, error)| format!("{} ({}): {error}", span.name, kind_text(span.kind)))
+            .collect();
+        if errors.is_empty() {
+            return Ok(Row::pass("").unless(doubt(trace)));
+        }
+        let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", errors[0].clone());
+        mismatch.help = errors[1..].iter().take(20).cloned().collect();
+        Ok(Row::fail("", mismatch))
+    }
+}
+
+/// The kind of a span as the format names it.
+pub(super) fn kind_text(kind: SpanKind) -> &'static str {
+    match kind {
+        SpanKind::Llm => "llm",
+        SpanKind::Tool => "tool",
+        SpanKind::Subagent => "subagent",
+    }
+}
+
+/// A tool was not called, says the trace.
+///
+/// ```yaml
+/// - type: tool_not_invoked
+///   tool: resend.send
+/// ```
+///
+/// The same as `tool_not_called`, for runs that have a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ToolNotInvoked {
+    /// The tool's exact name.
+    #[schemars(extend("examples" = ["resend.send"]))]
+    pub tool: RunText,
+}
+
+impl AssertionType for ToolNotInvoked {
+    const NAME: &'static str = "tool_not_invoked";
+
+    fn subject(&self) -> String {
+        self.tool.to_string()
+    }
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let tool = seen.expand("tool", &self.tool)?;
+        let called = names(&in_order(trace, SpanKind::Tool));
+        if !called.contains(&tool.as_str()) {
+            return Ok(Row::pass("tool").unless(doubt(trace)));
+        }
+        let message = format!("tool {tool} was invoked");
+        Ok(Row::fail("tool", mismatch(message, format!("no call of {tool}"), listed(&called))))
+    }
+}

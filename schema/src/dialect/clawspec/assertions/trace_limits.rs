@@ -1,0 +1,320 @@
+//! Limits on what the trace of the run tells: tokens, time, money.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::trace::{CUT, kind_text};
+use crate::{
+    dialect::clawspec::{
+        claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
+        config::Price,
+    },
+    evidence::{Context, Need, Span, SpanKind, Tokens, Trace},
+    words::RunText,
+};
+
+/// No part of the trace uses more than so many tokens.
+///
+/// ```yaml
+/// - type: per_span_budget
+///   max_tokens: 8000
+///   span_type: llm
+/// - type: per_span_budget
+///   max_tokens: 4000
+///   span_name: summarize
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct PerSpanBudget {
+    /// The most tokens of one part, sent and received.
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
+    pub max_tokens: u64,
+    /// Which kind of parts is looked at.
+    #[serde(default)]
+    pub span_type: SpanType,
+    /// A text that the names of the parts must hold. Without it, all parts of the kind are looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["summarize"]))]
+    pub span_name: Option<RunText>,
+}
+
+/// A kind of parts of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SpanType {
+    /// Questions to models.
+    #[default]
+    Llm,
+    /// Calls of tools.
+    Tool,
+    /// Other agents.
+    Subagent,
+}
+
+impl SpanType {
+    fn kind(self) -> SpanKind {
+        match self {
+            SpanType::Llm => SpanKind::Llm,
+            SpanType::Tool => SpanKind::Tool,
+            SpanType::Subagent => SpanKind::Subagent,
+        }
+    }
+}
+
+fn doubt(trace: &Trace) -> Option<&'static str> {
+    trace.cut.then_some(CUT)
+}
+
+/// Why tokens cannot be counted: a question to a model that does not tell its own.
+fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
+    let mut some = false;
+    let mut none = false;
+    let mut model = false;
+    for span in spans {
+        some |= span.tokens.is_some();
+        none |= span.tokens.is_none();
+        model |= span.tokens.is_none() && span.kind == SpanKind::Llm;
+    }
+    if model {
+        return Some("a question to a model does not tell its tokens");
+    }
+    (none && !some).then_some("the trace does not tell tokens")
+}
+
+impl AssertionType for PerSpanBudget {
+    const NAME: &'static str = "per_span_budget";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let part = self.span_name.as_ref().map(|part| seen.expand("span_name", part)).transpose()?;
+        let spans: Vec<&Span> = trace
+            .spans
+            .iter()
+            .filter(|span| span.kind == self.span_type.kind())
+            .filter(|span| part.as_ref().is_none_or(|part| span.name.contains(part.as_str())))
+            .collect();
+        let most = self.max_tokens;
+        let wrong: Vec<String> = spans
+            .iter()
+            .filter_map(|span| Some((span, span.tokens?.total)))
+            .filter(|(_, total)| *total > most)
+            .map(|(span, total)| format!("{} ({}): {total} tokens", span.name, kind_text(span.kind)))
+            .collect();
+        if wrong.is_empty() {
+            let untold = untold(spans.into_iter());
+            return Ok(Row::pass("max_tokens").unless(untold).unless(doubt(trace)));
+        }
+        let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
+        let mut mismatch = mismatch(message, format!("at most {most}"), wrong[0].clone());
+        mismatch.help = wrong[1..].iter().take(20).cloned().collect();
+        Ok(Row::fail("max_tokens", mismatch))
+    }
+}
+
+/// The whole trace uses no more than so many tokens.
+///
+/// ```yaml
+/// - type: trace_token_budget
+///   max_input_tokens: 20000
+///   max_output_tokens: 8000
+/// ```
+///
+/// At least one limit is needed. There is none for both together: `token_budget` has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct TraceTokenBudget {
+    /// The most tokens that are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [20000]))]
+    pub max_input_tokens: Option<u64>,
+    /// The most tokens that are received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
+    pub max_output_tokens: Option<u64>,
+}
+
+impl AssertionType for TraceTokenBudget {
+    const NAME: &'static str = "trace_token_budget";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let sum = |part: fn(Tokens) -> u64| {
+            trace
+                .spans
+                .iter()
+                .filter_map(|span| span.tokens)
+                .fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)))
+        };
+        let limits = [
+            ("max_input_tokens", "input", self.max_input_tokens, sum(|tokens| tokens.input)),
+            ("max_output_tokens", "output", self.max_output_tokens, sum(|tokens| tokens.output)),
+        ];
+        let mut wrong: Vec<(&str, String, u64, u64)> = Vec::new();
+        let mut field = None;
+        for (key, name, most, used) in limits {
+            let Some(most) = most else { continue };
+            field = Some(key);
+            if used > most {
+                wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
+            }
+        }
+        let Some(field) = field else { return Err(Row::unknown("", "no limit is given, so that nothing is claimed")) };
+        let Some((key, _, most, used)) = wrong.first() else {
+            return Ok(Row::pass(field).unless(untold(trace.spans.iter())).unless(doubt(trace)));
+        };
+        let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
+        Ok(Row::fail(key, mismatch(message, format!("at most {most}"), used.to_string())))
+    }
+}
+
+/// The run takes no longer than so many milliseconds.
+///
+/// ```yaml
+/// - type: trace_duration
+///   max_ms: 30000
+/// ```
+///
+/// Counted is from the beginning to the end of the trace; where it does not tell, from the first beginning to the last end of its
+/// parts; where they do not tell either, the sum of their durations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct TraceDuration {
+    /// The most milliseconds.
+    #[schemars(range(min = 0.0), extend("examples" = [30000]))]
+    pub max_ms: f64,
+}
+
+/// How long the trace took, and why that may be wrong.
+fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
+    if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
+        return Some((((end - start) as f64 / 1000.0).max(0.0), None));
+    }
+    let start = trace.spans.iter().filter_map(|span| span.started_us).min();
+    let end_of = |span: &Span| {
+        span.ended_us.map(|end| end as f64).or_else(|| {
+            let duration = span.duration_ms.filter(|duration| *duration > 0.0)?;
+            Some(span.started_us? as f64 + duration * 1000.0)
+        })
+    };
+    let end = trace.spans.iter().filter_map(end_of).reduce(f64::max);
+    if let (Some(start), Some(end)) = (start, end) {
+        return Some((((end - start as f64) / 1000.0).max(0.0), doubt(trace)));
+    }
+    let durations: Vec<f64> = trace.spans.iter().filter_map(|span| span.duration_ms).collect();
+    (!durations.is_empty()).then(|| (durations.iter().sum::<f64>().max(0.0), doubt(trace)))
+}
+
+impl AssertionType for TraceDuration {
+    const NAME: &'static str = "trace_duration";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let Some((took, doubt)) = duration_ms(trace) else {
+            return Err(Row::unknown("max_ms", "the trace tells no times"));
+        };
+        let most = self.max_ms;
+        if took <= most {
+            return Ok(Row::pass("max_ms").unless(doubt));
+        }
+        let (took, most) = (plain(took), plain(most));
+        let message = format!("duration {took}ms > max {most}ms");
+        Ok(Row::fail("max_ms", mismatch(message, format!("at most {most} ms"), format!("{took} ms"))))
+    }
+}
+
+/// The run costs no more than so many US dollars.
+///
+/// ```yaml
+/// - type: trace_cost
+///   max_usd: 0.05
+/// ```
+///
+/// Where the trace does not tell what a part costs, its tokens are counted with the prices of `model_pricing` in `clawspec.yaml`. Without
+/// those the answer is a warning.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct TraceCost {
+    /// The most US dollars.
+    #[schemars(range(min = 0.0), extend("examples" = [0.05]))]
+    pub max_usd: f64,
+}
+
+impl TraceCost {
+    /// What a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
+    fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
+        // A cost of nothing is what back ends tell that know no price.
+        if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
+            return Ok(Some((cost, false)));
+        }
+        let Some(tokens) = span.tokens.filter(|tokens| tokens.input + tokens.output > 0) else { return Ok(None) };
+        let model = span.model.as_deref().unwrap_or(&span.name);
+        let price = price_of(model, scope).or_else(|| price_of(&span.name, scope)).ok_or(())?;
+        let thousands = |tokens: u64| tokens as f64 / 1000.0;
+        let cost = thousands(tokens.input) * price.input_per_1k + thousands(tokens.output) * price.output_per_1k;
+        Ok(Some((cost, true)))
+    }
+}
+
+/// The price of a model: of its exact name, else of the first one that ends as it does.
+fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
+    let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
+    scope
+        .prices
+        .get(model)
+        .or_else(|| scope.prices.iter().find(|(name, _)| !model.is_empty() && alike(name)).map(|(_, price)| price))
+}
+
+impl AssertionType for TraceCost {
+    const NAME: &'static str = "trace_cost";
+
+    fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+        vec![Need::Trace]
+    }
+
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
+        let trace = seen.trace()?;
+        let (mut sum, mut known, mut unknown, mut estimated) = (0.0, 0, 0, false);
+        for span in &trace.spans {
+            match TraceCost::cost(span, seen.scope) {
+                Ok(Some((cost, guess))) => {
+                    sum += cost;
+                    known += 1;
+                    estimated |= guess;
+                }
+                Ok(None) => {}
+                Err(()) => unknown += 1,
+            }
+        }
+        let about = if estimated { "about " } else { "" };
+        let most = self.max_usd;
+        if known > 0 && sum > most {
+            let message = format!("cost {about}${sum:.4} > max ${most:.4}");
+            return Ok(Row::fail(
+                "max_usd",
+                mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}")),
+            ));
+        }
+        if known == 0 {
+            let message =
+                "the trace tells no cost: give `model_pricing` in `clawspec.yaml`, so that it can be estimated";
+            return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
+        }
+        if unknown > 0 {
+            let message = format!("the cost of {unknown} parts is not known; the others cost {about}${sum:.4}");
+            return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
+        }
+        Ok(Row::pass("max_usd").unless(doubt(trace)))
+    }
+}

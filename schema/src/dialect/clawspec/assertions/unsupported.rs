@@ -1,0 +1,44 @@
+//! Types that the original's schema admits, and that nothing ever evaluated.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen},
+    evidence::{Context, Need},
+};
+
+/// Declares a type that has a name and no meaning.
+macro_rules! unsupported {
+    ($(#[$doc:meta])* $variant:ident = $name:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $variant {}
+
+        impl AssertionType for $variant {
+            const NAME: &'static str = $name;
+
+            fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
+                Vec::new()
+            }
+
+            fn judge(&self, _seen: &Seen<'_>) -> Result<Row, Row> {
+                Err(Row::broken("", concat!("no program can evaluate `", $name, "`: nothing defines what it claims")))
+            }
+        }
+    };
+}
+
+unsupported! {
+    /// A Slack message was sent. No program can evaluate it.
+    ///
+    /// The original's schema admits the type; nothing documents or evaluates it, and every scenario with it breaks.
+    SlackMessageSent = "slack_message_sent"
+}
+
+unsupported! {
+    /// An e-mail was received. No program can evaluate it.
+    ///
+    /// The original's schema admits the type; nothing documents or evaluates it, and every scenario with it breaks.
+    EmailReceived = "email_received"
+}

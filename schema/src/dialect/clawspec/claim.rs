@@ -1,0 +1,519 @@
+//! What all assertions share when they are judged: what they are judged by, how they ask for what was observed, and the
+//! row that they answer with.
+
+use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{
+    config::{Config, Price},
+    template::{NoValue, expand},
+};
+use crate::{
+    check::time,
+    document::{NodeRef, Pointer},
+    evidence::{
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, Moment, Need, Presence, ResponseAnswer,
+        ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+    },
+    files::{FileKind, Files},
+    mask::HIDDEN,
+    verdict::{Check, Mismatch, Outcome, Verdict},
+};
+
+/// A type of assertion: its fields are the fields of the Rust type.
+pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The value of `type`.
+    const NAME: &'static str;
+    /// Whether `timeout` and `updated_after` have an effect.
+    const WAITS: bool = false;
+
+    /// Takes from the written node what JSON cannot tell apart.
+    fn adopt(&mut self, _node: NodeRef<'_>) {}
+
+    /// Takes the content of files that are part of the claim.
+    fn read(&mut self, _files: &dyn Files) {}
+
+    /// What the label adds to the type's name.
+    fn subject(&self) -> String {
+        String::new()
+    }
+
+    /// What must be observed.
+    fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need>;
+
+    /// Judges. An early answer is as good as a late one, so both sides of the result are the row.
+    fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row>;
+}
+
+/// What the assertions of one list share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope {
+    /// When they are judged.
+    pub moment: Moment,
+    /// The gateway's log, as it would be written in `log_path`.
+    pub log_path: String,
+    /// What models cost.
+    pub prices: BTreeMap<String, Price>,
+    /// Who hands over to whom, in a handoff contract.
+    pub handoff: Option<(String, String)>,
+}
+
+impl Scope {
+    /// The scope of what is judged at this moment in a workspace with these settings.
+    pub fn new(moment: Moment, config: &Config) -> Scope {
+        Scope { moment, log_path: config.log_path(), prices: config.prices(), handoff: None }
+    }
+
+    /// Fills the templates of a text.
+    pub fn expand(&self, text: &str, context: &Context) -> Result<String, NoValue> {
+        expand(text, |name| match (name, &self.handoff) {
+            ("handoff.from", Some((from, _))) => Some(from.as_str()),
+            ("handoff.to", Some((_, to))) => Some(to.as_str()),
+            (name, _) => {
+                let templates = context.templates.as_ref()?;
+                let values = match self.moment {
+                    Moment::Before => &templates.before,
+                    Moment::After => &templates.after,
+                };
+                values.get(name).map(String::as_str)
+            }
+        })
+    }
+
+    /// A question about the files at a path with wildcards.
+    pub fn files(&self, path: &str, context: &Context) -> Option<FilesNeed> {
+        let pattern = self.expand(path, context).ok()?;
+        Some(FilesNeed { pattern, wildcards: true, moment: self.moment, ..FilesNeed::default() })
+    }
+
+    /// A question about the content of the first file at a path.
+    pub fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
+        let need = self.files(path, context)?;
+        Some(FilesNeed { literal: true, content: true, ..need })
+    }
+}
+
+/// An assertion in its place.
+#[derive(Clone, Debug)]
+pub struct AssertionClaim<T> {
+    /// What is written.
+    pub assertion: T,
+    /// Where it stands.
+    pub scope: Arc<Scope>,
+}
+
+impl<T: AssertionType> Check for AssertionClaim<T> {
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        self.assertion.needs(&self.scope, context)
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let seen = Seen { evidence, scope: &self.scope };
+        let row = match self.assertion.judge(&seen) {
+            Ok(row) | Err(row) => *row.0,
+        };
+        let subject = self.assertion.subject();
+        let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
+        let at = row.at;
+        vec![Verdict {
+            at,
+            kind: T::NAME,
+            label,
+            code: None,
+            score: row.score,
+            outcome: row.outcome,
+            related: Vec::new(),
+        }]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default(), &mut texts);
+        texts
+    }
+}
+
+fn texts_of(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            texts.push(key.clone());
+            texts_of(value, texts);
+        }),
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The answer of an assertion: one row, as in the original's report.
+#[derive(Clone, Debug)]
+pub struct Row(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
+    at: Pointer,
+    outcome: Outcome,
+    score: Option<f64>,
+}
+
+impl Row {
+    fn new(field: &str, outcome: Outcome) -> Row {
+        let at = if field.is_empty() { Pointer::root() } else { Pointer::root().key(field) };
+        Row(Box::new(Parts { at, outcome, score: None }))
+    }
+
+    /// It holds.
+    pub fn pass(field: &str) -> Row {
+        Row::new(field, Outcome::Pass)
+    }
+
+    /// It does not hold.
+    pub fn fail(field: &str, mismatch: Mismatch) -> Row {
+        Row::new(field, Outcome::Fail(mismatch))
+    }
+
+    /// It does not hold, which is worth a warning only.
+    pub fn warn(field: &str, message: impl Into<String>) -> Row {
+        let message: String = message.into();
+        Row::new(field, Outcome::Warn(Mismatch { message, ..Mismatch::default() }))
+    }
+
+    /// It does not apply.
+    pub fn skip(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Skip(reason.into()))
+    }
+
+    /// What it needs was not observed.
+    pub fn unknown(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Unknown(reason.into()))
+    }
+
+    /// The claim is broken, or what it is about cannot be read.
+    pub fn broken(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Error(reason.into()))
+    }
+
+    /// The same at an item of the field's list.
+    pub fn at_item(mut self, index: usize) -> Row {
+        self.0.at = self.0.at.index(index);
+        self
+    }
+
+    /// The same at a member of the field.
+    pub fn at_key(mut self, key: &str) -> Row {
+        self.0.at = self.0.at.key(key);
+        self
+    }
+
+    /// The same with a score.
+    pub fn with_score(mut self, score: f64) -> Row {
+        self.0.score = Some(score);
+        self
+    }
+
+    /// The same, unless something that was not seen could turn it.
+    pub fn unless(mut self, doubt: Option<&str>) -> Row {
+        if let Some(reason) = doubt {
+            self.0.outcome = Outcome::Unknown(reason.to_owned());
+            self.0.score = None;
+        }
+        self
+    }
+}
+
+/// A mismatch without help.
+pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
+    Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), help: Vec::new() }
+}
+
+/// What was observed, as an assertion asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'e> {
+    /// Everything.
+    pub evidence: &'e Evidence,
+    /// Where the assertion stands.
+    pub scope: &'e Scope,
+}
+
+/// The content of a file, as far as it can be relied on.
+#[derive(Clone, Copy, Debug)]
+pub struct FileText<'e> {
+    /// The text.
+    pub text: &'e str,
+    /// Why something that is not found may be there all the same.
+    pub doubt: Option<&'static str>,
+}
+
+/// The matches of a path that count: written late enough, seen early enough.
+#[derive(Clone, Debug)]
+pub struct Fresh<'e> {
+    /// In the order of their paths.
+    pub files: Vec<&'e SeenFile>,
+    /// Whether there may be more.
+    pub cut: bool,
+}
+
+impl<'e> Seen<'e> {
+    /// Fills the templates of a field's text.
+    pub fn expand(&self, field: &str, text: &str) -> Result<String, Row> {
+        self.scope
+            .expand(text, &self.evidence.context)
+            .map_err(|no_value| Row::unknown(field, format!("{no_value} in this run")))
+    }
+
+    fn answer(&self, field: &str, asks: impl Fn(&Need) -> bool, what: &str) -> Result<&'e Answer, Row> {
+        let found = self.evidence.observations.iter().find(|observation| asks(&observation.need));
+        match found.map(|observation| &observation.answer) {
+            None => Err(Row::unknown(field, format!("{what} was not observed: run again"))),
+            Some(Answer::Nothing(reason)) => Err(Row::unknown(field, format!("{what} was not observed: {reason}"))),
+            Some(answer) => Ok(answer),
+        }
+    }
+
+    /// What stands at a path.
+    pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, Row> {
+        let asks = |need: &Need| match need {
+            Need::Files(need) => {
+                need.pattern == want.pattern
+                    && need.wildcards == want.wildcards
+                    && need.literal == want.literal
+                    && need.moment == want.moment
+                    && (need.content || !want.content)
+            }
+            _ => false,
+        };
+        let what = format!("`{}`", want.pattern);
+        match self.answer(field, asks, &what)? {
+            Answer::Files(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
+        }
+    }
+
+    /// The first file at a path, with its content; nothing when there is none.
+    pub fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
+        let pattern = self.expand(field, path)?;
+        let want = FilesNeed {
+            pattern: pattern.clone(),
+            wildcards: true,
+            literal: true,
+            content: true,
+            moment: self.scope.moment,
+            ..FilesNeed::default()
+        };
+        Ok((pattern, self.files(field, &want)?.files.first()))
+    }
+
+    /// The matches of an artifact's path that count. None are an answer only if it was looked for long enough.
+    pub fn fresh(&self, path: &str, wait: &Wait, content: bool) -> Result<(String, Fresh<'e>), Row> {
+        let pattern = self.expand("path", path)?;
+        let since = wait.since(self)?;
+        let want = FilesNeed {
+            pattern: pattern.clone(),
+            wildcards: true,
+            content,
+            moment: self.scope.moment,
+            ..FilesNeed::default()
+        };
+        let answer = self.files("path", &want)?;
+        let wait_ms = wait.wait_ms();
+        let mut unknown_time = false;
+        let mut files = Vec::new();
+        for file in answer.files.iter().filter(|file| file.seen_after_ms <= wait_ms) {
+            match (since, file.modified_us) {
+                (None, _) => files.push(file),
+                (Some(since), Some(modified)) if modified >= since => files.push(file),
+                (Some(_), Some(_)) => {}
+                (Some(_), None) => unknown_time = true,
+            }
+        }
+        if files.is_empty() {
+            if unknown_time {
+                return Err(Row::unknown("updated_after", format!("when `{pattern}` was written was not observed")));
+            }
+            if answer.cut {
+                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were looked at")));
+            }
+            if answer.waited_ms < wait_ms {
+                let reason = format!(
+                    "`{pattern}` was looked for during {} s only, not {} s: run again",
+                    seconds(answer.waited_ms),
+                    seconds(wait_ms)
+                );
+                return Err(Row::unknown("timeout", reason));
+            }
+        }
+        Ok((pattern, Fresh { files, cut: answer.cut }))
+    }
+
+    /// The help for a file that is not there: what else stands in its place.
+    pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
+        let found =
+            self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
+                (Need::Files(need), Answer::Files(answer)) if need.pattern == pattern => Some(answer),
+                _ => None,
+            });
+        let Some(answer) = found else { return Vec::new() };
+        if let Some(file) = answer.files.first() {
+            return vec![format!("`{}` is there, but was not written in time", file.path)];
+        }
+        let name = pattern.rsplit('/').next().unwrap_or(pattern);
+        let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
+        near.map(|near| format!("`{near}` stands beside it")).into_iter().collect()
+    }
+
+    /// The content of a file.
+    pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, Row> {
+        if file.directory {
+            return Err(Row::broken(field, format!("`{}` is a directory: name a file", file.path)));
+        }
+        match &file.content {
+            None => Err(Row::unknown(field, format!("the content of `{}` was not kept", file.path))),
+            Some(Content::Unreadable(reason)) => {
+                Err(Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
+            }
+            Some(Content::Text { text, masked }) => {
+                let doubt = if text.cut {
+                    Some("the file was cut off, and the missing part could decide")
+                } else if *masked || text.text.contains(HIDDEN) {
+                    Some("parts of the file are masked as secrets, and could decide")
+                } else {
+                    None
+                };
+                Ok(FileText { text: &text.text, doubt })
+            }
+        }
+    }
+
+    /// The newest of several files; of several with the same time the one with the greatest path.
+    pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, Row> {
+        if fresh.cut {
+            return Err(Row::unknown("path", "more files match than were looked at: the newest may be another"));
+        }
+        match fresh.files.as_slice() {
+            [only] => Ok(*only),
+            files if files.iter().all(|file| file.modified_us.is_some()) => files
+                .iter()
+                .max_by(|one, other| (one.modified_us, &one.path).cmp(&(other.modified_us, &other.path)))
+                .copied()
+                .ok_or_else(|| Row::unknown("path", "no file was observed")),
+            _ => Err(Row::unknown("path", "when the files were written was not observed")),
+        }
+    }
+
+    /// What an address answered.
+    pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, Row> {
+        match self.answer(field, |need| matches!(need, Need::Response(need) if need == want), what)? {
+            Answer::Response(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
+        }
+    }
+
+    /// Whether variables are set.
+    pub fn variables(&self, field: &str, want: &VariablesNeed) -> Result<&'e BTreeMap<String, Presence>, Row> {
+        let asks = |need: &Need| match need {
+            Need::Variables(need) => {
+                need.moment == want.moment && want.names.iter().all(|name| need.names.contains(name))
+            }
+            _ => false,
+        };
+        match self.answer(field, asks, "the environment")? {
+            Answer::Variables(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, "the environment was not observed")),
+        }
+    }
+
+    /// The trace. Without one the assertion is skipped, as the reference wants it.
+    pub fn trace(&self) -> Result<&'e Trace, Row> {
+        match self.answer("", |need| *need == Need::Trace, "the trace")? {
+            Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
+            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("there is no trace: {reason}"))),
+            _ => Err(Row::unknown("", "the trace was not observed")),
+        }
+    }
+
+    /// The scores that a judge gave.
+    pub fn scores(&self, want: &ScoreNeed) -> Result<&'e ScoreAnswer, Row> {
+        let asks = |need: &Need| match need {
+            Need::Scores(need) => ScoreNeed { times: want.times, ..need.clone() } == *want,
+            _ => false,
+        };
+        match self.answer("rubric", asks, "the judge")? {
+            Answer::Scores(answer) => Ok(answer),
+            _ => Err(Row::unknown("rubric", "the judge was not asked")),
+        }
+    }
+}
+
+/// `timeout` and `updated_after`, as the assertions about artifacts have them.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait<'a> {
+    /// Seconds.
+    pub timeout: f64,
+    /// ISO 8601; empty for any time.
+    pub updated_after: Option<&'a str>,
+}
+
+impl Wait<'_> {
+    /// The time to wait, in milliseconds.
+    pub fn wait_ms(&self) -> u64 {
+        (self.timeout.clamp(0.0, 1e9) * 1000.0) as u64
+    }
+
+    fn since(&self, seen: &Seen<'_>) -> Result<Option<i64>, Row> {
+        let Some(text) = self.updated_after.filter(|text| !text.is_empty()) else { return Ok(None) };
+        let text = seen.expand("updated_after", text)?;
+        let Some(instant) = time::parse(&text) else {
+            let reason =
+                format!("`{text}` is no time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`");
+            return Err(Row::broken("updated_after", reason));
+        };
+        let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
+        instant.epoch_us(local).map(Some).ok_or_else(|| {
+            Row::unknown(
+                "updated_after",
+                format!("`{text}` says no time zone, and that of the run is not known: add `Z`"),
+            )
+        })
+    }
+
+    /// The question about an artifact.
+    pub fn need(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
+        let Some(need) = scope.files(path, context) else { return Vec::new() };
+        let local = context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
+        let since = self.updated_after.and_then(|text| scope.expand(text, context).ok());
+        let since_us = since.and_then(|text| time::parse(&text)?.epoch_us(local));
+        vec![Need::Files(FilesNeed { content, wait_ms: self.wait_ms(), since_us, ..need })]
+    }
+}
+
+/// The content of a file of the suite that belongs to a claim, read when the claim was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored(pub Option<Arc<str>>);
+
+impl Stored {
+    /// Reads a file whose path is written out; every other path is left to the run.
+    pub fn read(path: &str, files: &dyn Files) -> Stored {
+        let plain =
+            !path.contains(['{', '*', '?', '[']) && !path.starts_with('/') && !path.split('/').any(|it| it == "..");
+        let path = path.strip_prefix("./").unwrap_or(path);
+        if !plain || files.kind(path) != Some(FileKind::File) {
+            return Stored(None);
+        }
+        let text = files.read(path).ok().and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+        Stored(text.map(Arc::from))
+    }
+}
+
+/// Milliseconds as seconds, without an idle fraction.
+pub fn seconds(ms: u64) -> String {
+    if ms.is_multiple_of(1000) { (ms / 1000).to_string() } else { format!("{:.1}", ms as f64 / 1000.0) }
+}
+
+/// A number as a person writes it.
+pub fn plain(number: f64) -> String {
+    crate::check::json::number_text(number)
+}

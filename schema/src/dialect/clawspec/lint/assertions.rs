@@ -1,0 +1,333 @@
+//! What single assertions lack: logs, limits, paths; and claims that cannot fail or cannot hold.
+
+use crate::{
+    check::time,
+    dialect::clawspec::{
+        assertion::{Assertion, Category},
+        lower,
+        template::placeholders,
+    },
+    document::Scalar,
+    files::Files,
+    problem::{Code, Fix, Problem, Severity},
+    shape::scalar,
+    spot::Spot,
+    words::listed,
+};
+
+use super::edits;
+
+/// The log and the run that are looked at when nothing is written, as members to insert.
+pub(super) fn log_members() -> Vec<(&'static str, String)> {
+    let log_path = crate::dialect::clawspec::config::Config::default().log_path();
+    vec![("log_path", scalar(&log_path)), ("run_id", scalar("{{run_id}}"))]
+}
+
+/// The paths of the artifacts that a scenario looks at, each once.
+pub(super) fn artifact_paths(around: &Spot<'_>) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    let lists = ["given", "then", "deterministic", "semantic", "pre_delegation", "post_delegation"];
+    let blocks = [Some(around.clone()), around.get("assertions"), around.get("final_assertions")];
+    for list in blocks.iter().flatten().flat_map(|block| lists.iter().filter_map(|key| block.get(key))) {
+        for assertion in list.items() {
+            let Some(kind) = assertion.get("type").and_then(|kind| kind.text().map(str::to_owned)) else { continue };
+            if kind.starts_with("artifact_")
+                && let Some(path) = assertion.get("path")
+                && let Some(text) = path.text()
+                && !paths.iter().any(|known| known == text)
+            {
+                paths.push(text.to_owned());
+            }
+        }
+    }
+    paths
+}
+
+pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(kind) = assertion.get("type") else { return };
+    let Some(name) = kind.text() else { return };
+    let Some(info) = Assertion::type_info(name) else { return };
+    match name {
+        "tool_was_called" | "tool_not_called" | "delegation_occurred" | "token_budget" => {
+            lint_log(assertion, name, files, problems);
+        }
+        "tool_not_permitted" if assertion.get("tool").is_none() => lint_log(assertion, name, files, problems),
+        "llm_judge" => lint_judge(around, assertion, problems),
+        "file_present" | "file_absent" => lint_literal(assertion, name, problems),
+        "model_used" => lint_model(assertion, problems),
+        _ => {}
+    }
+    lint_limits(assertion, name, problems);
+    lint_lists(assertion, name, problems);
+    lint_bounds(assertion, name, problems);
+    lint_wait(assertion, name, info.waits, problems);
+    if info.category == Category::Artifact {
+        lint_words(assertion, name, problems);
+    }
+}
+
+/// `log_path` and `run_id`: the reference requires them, and the runner assumes what nearly everyone writes.
+fn lint_log(assertion: &Spot<'_>, name: &str, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let missing: Vec<&str> = ["log_path", "run_id"].into_iter().filter(|key| assertion.get(key).is_none()).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let log_path = lower::settings(files).log_path();
+    let members: Vec<(&str, String)> = [("log_path", scalar(&log_path)), ("run_id", scalar("{{run_id}}"))]
+        .into_iter()
+        .filter(|(key, _)| missing.contains(key))
+        .collect();
+    let names = missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ");
+    let assumed = members.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" and ");
+    let message =
+        format!("`{name}` needs {names}: assumed here is {assumed}; the original program breaks the scenario");
+    let mut problem = Problem::new(Code::MissingField, assertion.at.key(missing[0]), assertion.head(), message)
+        .with_severity(Severity::Warning);
+    if let Some(edit) = edits::insert_behind(assertion, "type", &members) {
+        problem = problem.with_fix(Fix::safe(format!("Add {names}"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
+/// A path that is taken literally.
+fn lint_literal(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    let Some(path) = assertion.get("path") else { return };
+    let Some(text) = path.text().filter(|text| text.contains(['*', '?', '['])) else { return };
+    problems.push(if name == "file_absent" {
+        let message =
+            format!("`{text}` is taken literally, so that the claim always holds: name one file, without wildcards");
+        path.problem(Code::VacuousClaim, message)
+    } else {
+        let message =
+            format!("`{text}` is taken literally, so that the claim never holds: `artifact_exists` knows wildcards");
+        let problem = path.problem(Code::Contradiction, message);
+        let kind = assertion.get("type").and_then(|kind| edits::replace(&kind, "artifact_exists"));
+        match kind {
+            Some(edit) => problem.with_fix(Fix::guess("Change to `artifact_exists`", vec![edit])),
+            None => problem,
+        }
+    });
+}
+
+/// A judge without a file to judge.
+fn lint_judge(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let at = assertion.at.key("path");
+    if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at) {
+        let paths = artifact_paths(around);
+        problem.message = match paths.as_slice() {
+            [] => {
+                "`llm_judge` needs `path`, the file that is scored: nothing else of an answer can be judged".to_owned()
+            }
+            paths => format!(
+                "`llm_judge` needs `path`, the file that is scored: the scenario leaves {}",
+                listed(paths.iter().map(String::as_str))
+            ),
+        };
+        problem.fixes.clear();
+        for (index, path) in paths.iter().take(8).enumerate() {
+            let Some(edit) = edits::insert_behind(assertion, "type", &[("path", scalar(path))]) else { break };
+            let title = format!("Judge `{path}`");
+            let fix = if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
+            problem.fixes.push(fix);
+        }
+    }
+    if let Some(consistency) = assertion.get("consistency") {
+        if consistency.bool() == Some(true) {
+            let message = "the original program breaks on `true`, though its reference describes it; here the judge is asked three times";
+            let mut problem = consistency.problem(Code::UpstreamDiffers, message);
+            if let Some(edit) = edits::replace(&consistency, "{ runs: 3, min_passes: 3 }") {
+                problem = problem.with_fix(Fix::suggestion("Write what it stands for", vec![edit]));
+            }
+            problems.push(problem);
+        }
+        let count = |key: &str| consistency.get(key).and_then(|it| it.number()).unwrap_or(1.0);
+        if consistency.is_mapping() && count("min_passes") > count("runs") {
+            let place = consistency.get("min_passes").unwrap_or_else(|| consistency.clone());
+            let message =
+                "more scores must be good enough than are given: `min_passes` must not be greater than `runs`";
+            problems.push(place.problem(Code::Contradiction, message));
+        }
+    }
+    if let Some(threshold) = assertion.get("pass_threshold")
+        && threshold.number().is_some_and(|least| least <= 0.0)
+    {
+        let message = "every score passes: scores usually go from 1 to 5";
+        problems.push(threshold.problem(Code::VacuousClaim, message));
+    }
+}
+
+/// `model_used` with both or neither of its keys.
+fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for problem in
+        problems.iter_mut().filter(|problem| problem.at == assertion.at && problem.code == Code::MissingField)
+    {
+        problem.message = "`model_used` claims nothing: give `expected`, or `not_expected`".to_owned();
+    }
+    let text = |key: &str| assertion.get(key).and_then(|it| it.text().map(str::to_owned));
+    if let (Some(wanted), Some(unwanted)) = (text("expected"), text("not_expected")) {
+        let place = assertion.get("not_expected").map(|spot| spot.at);
+        for problem in problems.iter_mut().filter(|problem| {
+            problem.code == Code::ConflictingFields && problem.at.parent().as_ref() == Some(&assertion.at)
+        }) {
+            problem.message = format!(
+                "`model_used` takes exactly one of `expected` and `not_expected`: the original program ignores `{unwanted}`; write two assertions"
+            );
+        }
+        if wanted.contains(&unwanted)
+            && let Some(at) = place
+        {
+            let message = format!("a model whose name holds `{wanted}` also holds `{unwanted}`: both cannot be");
+            problems.push(Problem::new(Code::Contradiction, at, assertion.head(), message));
+        }
+    }
+}
+
+/// Types that need one of several keys.
+const ONE_OF: &[(&str, &[&str])] = &[
+    ("token_budget", &["max_total_tokens", "max_input_tokens", "max_output_tokens"]),
+    ("llm_call_count", &["min", "max"]),
+    ("trace_token_budget", &["max_input_tokens", "max_output_tokens"]),
+    ("artifact_contains", &["sections", "fields"]),
+    ("artifact_absent_words", &["words", "source"]),
+];
+
+fn lint_limits(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    let Some((_, keys)) = ONE_OF.iter().find(|(kind, _)| *kind == name) else { return };
+    if keys.iter().any(|key| assertion.get(key).is_some()) {
+        return;
+    }
+    // A misspelt key is told where it stands.
+    let told = problems
+        .iter()
+        .any(|problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&assertion.at));
+    if told {
+        return;
+    }
+    let names = listed(keys.iter().copied());
+    let message = format!("`{name}` claims nothing without a limit or a list: give {names}");
+    let problem = Problem::new(Code::MissingField, assertion.at.clone(), assertion.head(), message);
+    problems.push(problem);
+}
+
+/// Lists without items.
+fn lint_lists(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    let keys: &[&str] = match name {
+        "env_present" => &["vars"],
+        "artifact_contains" => &["sections", "fields"],
+        "artifact_absent_words" => &["words"],
+        "tool_sequence" | "delegation_path" => &["expected"],
+        "state_file" => &["expected_fields"],
+        _ => &[],
+    };
+    for list in keys.iter().filter_map(|key| assertion.get(key)) {
+        let strict = name == "tool_sequence" && assertion.get("mode").is_some_and(|mode| mode.text() == Some("strict"));
+        if (list.is_list() || list.is_mapping()) && list.is_empty() && !strict {
+            let key = list.at.last().unwrap_or_default();
+            problems.push(list.problem(
+                Code::VacuousClaim,
+                format!("`{key}` is empty, so that nothing is claimed: name what must hold"),
+            ));
+        }
+        for item in list.items() {
+            if item.text() == Some("") && name == "artifact_absent_words" {
+                problems.push(
+                    item.problem(Code::Contradiction, "the empty text occurs in every file: the claim never holds"),
+                );
+            }
+        }
+    }
+}
+
+fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    let number = |key: &str| assertion.get(key).and_then(|it| it.number());
+    if name == "llm_call_count" {
+        if let (Some(min), Some(max)) = (number("min"), number("max"))
+            && min > max
+            && let Some(place) = assertion.get("min")
+        {
+            problems.push(
+                place.problem(Code::Contradiction, "no number is at least `min` and at most `max`: `min` is greater"),
+            );
+        }
+        if number("max").is_none()
+            && number("min") == Some(0.0)
+            && let Some(place) = assertion.get("min")
+        {
+            problems.push(place.problem(Code::VacuousClaim, "there are never fewer than none: the claim cannot fail"));
+        }
+    }
+    if name == "token_budget"
+        && let Some(total) = number("max_total_tokens")
+    {
+        for part in ["max_input_tokens", "max_output_tokens"].into_iter().filter_map(|key| assertion.get(key)) {
+            if part.number().is_some_and(|part| part > total) {
+                let key = part.at.last().unwrap_or_default();
+                let message = format!("`{key}` has no effect: `max_total_tokens` is smaller");
+                problems.push(part.problem(Code::NoEffect, message));
+            }
+        }
+    }
+    if name == "artifact_matches_golden"
+        && number("rouge_threshold") == Some(0.0)
+        && let Some(place) = assertion.get("rouge_threshold")
+    {
+        problems.push(place.problem(Code::VacuousClaim, "no score is below 0: the claim cannot fail"));
+    }
+}
+
+/// `timeout` and `updated_after`.
+fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<Problem>) {
+    if !waits {
+        for member in ["timeout", "updated_after"].into_iter().filter_map(|key| assertion.get(key)) {
+            let key = member.at.last().unwrap_or_default();
+            let message = format!("`{key}` has no effect on `{name}`: only assertions about artifacts wait for a file");
+            let mut problem = member.head_problem(Code::NoEffect, message);
+            if let Some(edit) = edits::remove(&member) {
+                problem = problem.with_fix(Fix::suggestion(format!("Remove `{key}`"), vec![edit]));
+            }
+            problems.push(problem);
+        }
+        return;
+    }
+    let Some(after) = assertion.get("updated_after") else { return };
+    let Some(text) = after.node.text() else { return };
+    if after.node.scalar() == Some(Scalar::Timestamp) && after.node.style() == Some(crate::document::Style::Plain) {
+        let message = "a time must stand in quotes: without them it is no text, and the original program breaks";
+        let mut problem = after.problem(Code::WrongType, message);
+        let quoted = serde_json::Value::from(text).to_string();
+        if let Some(edit) = edits::replace(&after, quoted.clone()) {
+            problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
+        }
+        problems.push(problem);
+        return;
+    }
+    if text.is_empty() || !placeholders(text).is_empty() {
+        return;
+    }
+    match time::parse(text) {
+        None if after.text().is_some() => {
+            let message =
+                format!("`{text}` is no time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`");
+            problems.push(after.problem(Code::InvalidValue, message));
+        }
+        Some(instant) if !instant.has_offset => {
+            let message = "without `Z` or an offset the time zone of the machine decides: add `Z`";
+            problems.push(after.problem(Code::AmbiguousScalar, message));
+        }
+        None | Some(_) => {}
+    }
+}
+
+fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    if name != "artifact_absent_words" {
+        return;
+    }
+    let (words, source, key) = (assertion.get("words"), assertion.get("source"), assertion.get("key"));
+    if let (Some(_), Some(source)) = (&words, &source) {
+        problems.push(source.head_problem(Code::NoEffect, "`source` has no effect beside `words`: keep one of them"));
+    }
+    if let (Some(source), None) = (&source, &key) {
+        let message = "`source` needs `key`, the place of the list in the file";
+        problems.push(Problem::new(Code::MissingField, assertion.at.key("key"), source.head(), message));
+    }
+}

@@ -1,0 +1,67 @@
+//! Baselines: they belong to scenarios, and their numbers can be.
+
+use crate::{
+    dialect::ScalarRules,
+    document::Document,
+    files::Files,
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+    words::nearest,
+};
+
+use super::files as paths;
+
+/// Capturing takes no fewer runs.
+const LEAST_RUNS: f64 = 5.0;
+
+pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let baselines = root.get("baselines").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default();
+    let names = if paths::is_placed(files) { scenario_names(files) } else { None };
+    for (name, baseline) in &baselines {
+        if let Some(names) = names.as_ref().filter(|names| !names.contains(name)) {
+            let message = match nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("there is no scenario `{name}` beside this file: did you mean `{near}`?"),
+                None => format!("there is no scenario `{name}` beside this file"),
+            };
+            problems.push(baseline.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning));
+        }
+        if let Some(runs) = baseline.get("runs")
+            && runs.number().is_some_and(|count| (1.0..LEAST_RUNS).contains(&count))
+        {
+            let message = "a baseline of fewer than five runs says little: capturing takes five at least";
+            problems.push(runs.problem(Code::OutOfRange, message).with_severity(Severity::Warning));
+        }
+        for (metric, distribution) in baseline.get("metrics").map(|it| it.entries()).unwrap_or_default() {
+            lint_distribution(&metric, &distribution, problems);
+        }
+    }
+}
+
+fn lint_distribution(metric: &str, distribution: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let order = ["min", "p50", "p95", "max"];
+    let values: Vec<(&str, f64)> =
+        order.iter().filter_map(|key| Some((*key, distribution.get(key)?.number()?))).collect();
+    for pair in values.windows(2) {
+        let [(low, less), (high, more)] = pair else { continue };
+        if less > more
+            && let Some(place) = distribution.get(low)
+        {
+            let message =
+                format!("`{low}` of `{metric}` is greater than `{high}`: these are no measures of the same runs");
+            problems.push(place.problem(Code::Contradiction, message));
+        }
+    }
+    if let Some(deviation) = distribution.get("stddev").filter(|it| it.number().is_some_and(|value| value < 0.0)) {
+        problems.push(deviation.problem(Code::OutOfRange, "a deviation is never below 0"));
+    }
+}
+
+/// The names in the contract that stands beside the baselines.
+fn scenario_names(files: &dyn Files) -> Option<Vec<String>> {
+    let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
+    let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };
+    let bytes = files.read(&path).ok()?;
+    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
+    let list = document.root()?.get("scenarios")?;
+    Some(list.items().filter_map(|scenario| Some(scenario.get("name")?.as_str()?.to_owned())).collect())
+}

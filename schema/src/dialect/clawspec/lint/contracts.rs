@@ -1,0 +1,91 @@
+//! What the schema cannot say of handoffs and of settings.
+
+use crate::{
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+};
+
+use super::{shapes::refused, templates::has_template};
+
+/// Keys that a contract does not have: with them, the original refuses the file.
+pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
+    for problem in problems.iter_mut() {
+        let here = problem.at.steps().next().is_none_or(|first| root.node.entry(&first).is_some());
+        if here && problem.code == Code::UnknownKey && problem.severity == Severity::Warning {
+            refused(problem);
+        }
+    }
+}
+
+pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let context = root.find(&["caller_provides", "required_context"]).map(|list| list.items()).unwrap_or_default();
+    let mut names: Vec<(&str, Spot<'_>)> = Vec::new();
+    for name in context.iter().filter_map(|item| item.get("name")) {
+        let Some(text) = name.text() else { continue };
+        match names.iter().find(|(known, _)| *known == text) {
+            Some((_, first)) => {
+                let problem = name
+                    .problem(Code::DuplicateName, format!("`{text}` is named twice: give each fact a name of its own"));
+                problems.push(problem.with_related("first named here", first.at.clone(), first.range()));
+            }
+            None => names.push((text, name)),
+        }
+    }
+    let produces = root.get("callee_produces");
+    let artifacts =
+        produces.as_ref().and_then(|it| it.get("required_artifacts")).map(|list| list.items()).unwrap_or_default();
+    for pattern in artifacts.iter().filter_map(|artifact| artifact.get("path_pattern")) {
+        if pattern.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty()) {
+            problems.push(pattern.problem(Code::InvalidValue, "the path is blank: name the file that is handed over"));
+        }
+    }
+    let actions =
+        produces.as_ref().and_then(|it| it.get("prohibited_actions")).map(|list| list.items()).unwrap_or_default();
+    for tool in actions.iter().filter_map(|action| action.get("tool")) {
+        let Some(text) = tool.text().filter(|text| !text.is_empty()) else { continue };
+        if text.trim().is_empty() || text.contains('*') || has_template(tool.node) || text.contains("{{") {
+            let message = format!("`{text}` is no tool's exact name: wildcards and templates are not filled here");
+            problems.push(tool.problem(Code::InvalidValue, message));
+        }
+    }
+    let claims = root.get("assertions");
+    let count = |key: &str| claims.as_ref().and_then(|claims| claims.get(key)).map_or(0, |list| list.items().len());
+    if let Some(claims) = claims.as_ref().filter(|_| count("pre_delegation") + count("post_delegation") > 0) {
+        let covered = claims.node.find(&crate::document::Pointer::parse("/post_delegation")).is_some();
+        if !covered && !artifacts.is_empty() {
+            let message = "these assertions replace all that follows from the contract: nothing looks at the files that must be produced";
+            problems.push(claims.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
+        }
+    }
+}
+
+/// Settings that are given twice, or that nobody knows.
+pub(super) fn lint_settings(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let nested = root.get("observability").filter(|block| block.is_mapping() && !block.is_empty());
+    let flat = [
+        "observability_backend",
+        "trace_poll_delay_ms",
+        "time_window_padding_ms",
+        "model_pricing",
+        "opik_project_name",
+        "opik_workspace",
+    ];
+    for old in flat.into_iter().filter_map(|key| root.get(key)).filter(|_| nested.is_some()) {
+        let key = old.at.last().unwrap_or_default();
+        let message = format!("`{key}` has no effect: the block `observability` replaces it");
+        problems.push(old.head_problem(Code::NoEffect, message));
+    }
+    if let Some(pattern) = root.get("gateway_log_pattern")
+        && let Some(text) = pattern.text()
+        && text.contains("{{")
+    {
+        let message = "write `{date}` with single braces: templates are not filled here";
+        problems.push(pattern.problem(Code::InvalidValue, message));
+    }
+    if let Some(token) =
+        root.get("gateway_auth_token").filter(|token| token.text().is_some_and(|text| !text.is_empty()))
+    {
+        let message = "a secret in a file is a secret for everyone who reads it: set `CLAWSPEC_GATEWAY_AUTH_TOKEN` in the environment";
+        problems.push(token.head_problem(Code::PastedSecret, message));
+    }
+}

@@ -1,0 +1,43 @@
+//! Keys that do nothing, or that the original refuses.
+
+use crate::{
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+};
+
+/// `defaults`: checked, and never used.
+pub(super) fn lint_defaults(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(defaults) = root.get("defaults").filter(|defaults| defaults.is_mapping() && !defaults.is_empty()) else {
+        return;
+    };
+    let names: Vec<String> = defaults.entries().into_iter().map(|(key, _)| format!("`{key}`")).collect();
+    let message = format!(
+        "{} here has no effect in the original program: write `timeout` at each artifact that takes time, and `test_mode` under `when.params`",
+        names.join(", ")
+    );
+    problems.push(defaults.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
+}
+
+/// Blocks that the original documents and refuses.
+pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for member in ["regression", "consistency"].into_iter().filter_map(|key| scenario.get(key)) {
+        let key = member.at.last().unwrap_or_default();
+        let message = format!("the original program refuses a file with `{key}`, though it describes or holds it");
+        problems.push(member.head_problem(Code::UpstreamDiffers, message));
+    }
+    if let Some(regression) = scenario.get("regression").filter(Spot::is_mapping) {
+        let limits = ["max_duration_drift", "max_cost_drift", "max_token_drift", "max_step_drift"];
+        if limits.iter().all(|key| regression.get(key).is_none()) {
+            let message = "`regression` without a limit compares nothing: give `max_duration_drift` or another one";
+            problems.push(regression.head_problem(Code::VacuousClaim, message));
+        }
+    }
+    let invoke = scenario.get("when").and_then(|when| when.get("invoke"));
+    if let Some(invoke) = invoke.filter(|invoke| invoke.text() == Some("sessions_spawn")) {
+        let task = scenario.find(&["when", "params", "task"]);
+        if task.is_none() {
+            let message = "`sessions_spawn` sends `params.task` to an agent: it is missing";
+            problems.push(invoke.problem(Code::MissingField, message).with_severity(Severity::Warning));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Files and directories that contracts name: targets, golden files, lists of words, souls.
+
+use crate::{
+    dialect::clawspec::template::placeholders,
+    files::{FileKind, Files},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    spot::Spot,
+    words::nearest,
+};
+
+use super::edits;
+
+/// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
+pub(super) fn below_root(path: &str) -> Option<String> {
+    if !placeholders(path).is_empty() || path.contains(['*', '?', '[', '{']) || path.starts_with(['/', '~', '\\']) {
+        return None;
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => {
+                steps.pop()?;
+            }
+            step => steps.push(step),
+        }
+    }
+    (!steps.is_empty()).then(|| steps.join("/"))
+}
+
+/// Whether the root is known: an unsaved document stands nowhere.
+pub(super) fn is_placed(files: &dyn Files) -> bool {
+    !files.place().is_empty()
+}
+
+/// The target of a scenario contract: its directory, its definition, and the file's own place.
+pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(target) = root.get("target") else { return };
+    let (Some(path), kind) = (target.get("path"), target.get("type").and_then(|kind| kind.text().map(str::to_owned)))
+    else {
+        return;
+    };
+    let Some(text) = path.text().filter(|text| !text.is_empty()) else { return };
+    if !is_placed(files) {
+        return;
+    }
+    let here = directory_of(files.place());
+    let Some(wanted) = below_root(text) else { return };
+    let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
+    if let Some(here) = here.filter(|here| *here != wanted) {
+        let message = format!(
+            "the contract lies in `{here}`, and its target is `{text}`: the scenarios are run for another target than they stand beside"
+        );
+        let mut problem = path.problem(Code::TargetMismatch, message);
+        let exists = files.kind(&format!("{here}/{definition}")) == Some(FileKind::File);
+        if let Some(edit) = edits::replace(&path, crate::shape::scalar(here)) {
+            let title = format!("Change to `{here}`");
+            let fix = if exists { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
+            problem = problem.with_fix(fix);
+        }
+        problems.push(problem);
+    }
+    lint_definition(&path, &wanted, definition, files, problems);
+}
+
+/// The directory of a target holds its definition.
+pub(super) fn lint_definition(
+    path: &Spot<'_>,
+    wanted: &str,
+    definition: &str,
+    files: &dyn Files,
+    problems: &mut Vec<Problem>,
+) {
+    let problem = match files.kind(wanted) {
+        Some(FileKind::Directory) if files.kind(&format!("{wanted}/{definition}")).is_none() => {
+            let message = format!("`{wanted}` has no `{definition}`: the original program runs no scenario of it");
+            path.problem(Code::MissingFile, message).with_severity(Severity::Warning)
+        }
+        Some(FileKind::Directory) => return,
+        Some(FileKind::File | FileKind::Other) => path
+            .problem(Code::MissingFile, format!("`{wanted}` is no directory: name the one that holds `{definition}`")),
+        None => missing(path, wanted, FileKind::Directory, files).with_severity(Severity::Warning),
+    };
+    problems.push(problem);
+}
+
+/// The target's directory of a contract: the one above `tests`.
+fn directory_of(place: &str) -> Option<&str> {
+    let directory = place.rsplit_once('/')?.0;
+    directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
+}
+
+/// A path that leads nowhere, with the nearest name that is there.
+pub(super) fn missing(spot: &Spot<'_>, wanted: &str, kind: FileKind, files: &dyn Files) -> Problem {
+    let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
+    let entries = files.list(directory);
+    let near = nearest(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()));
+    let Some(near) = near else {
+        return spot.problem(Code::MissingFile, format!("`{wanted}` does not exist below the root of the workspace"));
+    };
+    let path = if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") };
+    let problem = spot.problem(Code::MissingFile, format!("`{wanted}` does not exist: did you mean `{path}`?"));
+    match edits::one_line(spot) {
+        Some(range) => problem
+            .with_fix(Fix::guess(format!("Change to `{path}`"), vec![Edit::new(range, crate::shape::scalar(&path))])),
+        None => problem,
+    }
+}
+
+/// Files that belong to a claim and not to a run: they are there before it.
+pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    if !is_placed(files) {
+        return;
+    }
+    let Some(kind) = assertion.get("type").and_then(|kind| kind.text().map(str::to_owned)) else { return };
+    let key = match kind.as_str() {
+        "artifact_matches_golden" => "golden",
+        "artifact_absent_words" => "source",
+        "agent_identity_consistent" => "soul_path",
+        _ => return,
+    };
+    let Some(file) = assertion.get(key) else { return };
+    let Some(wanted) = file.text().and_then(below_root) else { return };
+    match files.kind(&wanted) {
+        Some(FileKind::File) => {}
+        Some(FileKind::Directory | FileKind::Other) => {
+            problems.push(file.problem(Code::MissingFile, format!("`{wanted}` is no file")));
+        }
+        None => {
+            let problem = missing(&file, &wanted, FileKind::File, files);
+            problems.push(problem.with_severity(Severity::Warning));
+        }
+    }
+}

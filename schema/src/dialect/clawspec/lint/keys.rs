@@ -1,0 +1,205 @@
+//! Keys that an assertion does not have, where it is known what their authors mean.
+
+use crate::{
+    dialect::clawspec::assertion::{Assertion, Category},
+    document::Pointer,
+    problem::{Code, Fix, Problem, Severity},
+    spot::Spot,
+};
+
+use super::{assertions::log_members, edits};
+
+/// Type, key as written, real key, whether it is the same beyond doubt.
+const RENAMED: &[(&str, &str, &str, bool)] = &[
+    ("token_budget", "max_tokens", "max_total_tokens", true),
+    ("token_budget", "max_total", "max_total_tokens", true),
+    ("token_budget", "budget", "max_total_tokens", false),
+    ("delegation_occurred", "to", "to_agent", true),
+    ("delegation_occurred", "from", "from_agent", true),
+    ("delegation_occurred", "agent", "to_agent", true),
+    ("delegation_occurred", "target", "to_agent", false),
+    ("gateway_response", "url", "endpoint", true),
+    ("gateway_response", "status", "expected_status", true),
+    ("gateway_response", "status_code", "expected_status", true),
+    ("gateway_response", "body", "expected_body", false),
+    ("state_file", "fields", "expected_fields", false),
+    ("state_file", "status", "expected_status", true),
+    ("agent_identity_consistent", "path", "output_path", true),
+    ("agent_identity_consistent", "soul", "soul_path", true),
+    ("decision_routed_to", "agent", "expected_agent", true),
+    ("decision_routed_to", "path", "state_path", true),
+    ("tool_not_permitted", "allowed", "allowed_tools", true),
+    ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
+    ("log_entry", "contains", "pattern", false),
+    ("log_entry", "text", "pattern", false),
+    ("log_entry", "log_path", "path", true),
+    ("artifact_matches_golden", "threshold", "rouge_threshold", true),
+    ("artifact_matches_golden", "golden_path", "golden", true),
+    ("llm_judge", "threshold", "pass_threshold", true),
+    ("llm_judge", "prompt", "rubric", false),
+    ("llm_judge", "criteria", "rubric", false),
+    ("llm_judge", "artifact", "path", true),
+    ("tool_sequence", "sequence", "expected", true),
+    ("tool_sequence", "tools", "expected", true),
+    ("model_used", "model", "expected", true),
+    ("trace_duration", "max_duration_ms", "max_ms", true),
+    ("trace_cost", "max_cost_usd", "max_usd", true),
+    ("llm_call_count", "max_calls", "max", true),
+    ("llm_call_count", "min_calls", "min", true),
+];
+
+pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(kind) = assertion.get("type") else { return };
+    let Some(name) = kind.text() else { return };
+    let unknown = |key: &str, problems: &[Problem]| {
+        let at = assertion.at.key(key);
+        problems.iter().any(|problem| problem.code == Code::UnknownKey && problem.at == at)
+    };
+    for (_, written, real, sure) in RENAMED.iter().filter(|(kind, ..)| *kind == name) {
+        let (Some(member), None) = (assertion.get(written), assertion.get(real)) else { continue };
+        if !unknown(written, problems) {
+            continue;
+        }
+        take(problems, &[assertion.at.key(written), assertion.at.key(real)]);
+        let message = format!("`{name}` has no key `{written}`: write `{real}`. What it claims is never checked");
+        let mut problem = error(&member, message);
+        if let Some(edit) = edits::rename(&member, real) {
+            let title = format!("Rename to `{real}`");
+            problem =
+                problem.with_fix(if *sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) });
+        }
+        problems.push(problem);
+    }
+    match name {
+        "tool_not_permitted" => {
+            if let Some(tool) = assertion.get("tool").filter(|_| assertion.get("allowed_tools").is_none()) {
+                forbidden_tool(around, assertion, &kind, &tool, problems);
+            }
+        }
+        "env_present" => {
+            let member = ["var", "name", "variable"].iter().find_map(|key| assertion.get(key));
+            if let Some(member) = member.filter(|_| assertion.get("vars").is_none()) {
+                one_variable(assertion, &member, problems);
+            }
+        }
+        "gateway_response" => {
+            if let Some(route) = assertion.get("route").filter(|_| assertion.get("endpoint").is_none()) {
+                route_without_address(assertion, &route, problems);
+            }
+        }
+        "agent_identity_consistent" => {
+            if let Some(section) = assertion.get("section_id") {
+                identity_section(assertion, &section, problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn error(member: &Spot<'_>, message: impl Into<String>) -> Problem {
+    member.head_problem(Code::UnknownKey, message).with_severity(Severity::Error)
+}
+
+/// Drops what validation found at these places: it is said better.
+fn take(problems: &mut Vec<Problem>, places: &[Pointer]) {
+    problems.retain(|problem| !places.contains(&problem.at));
+}
+
+/// `tool_not_permitted` with `tool`, meant as "this tool must not be called".
+fn forbidden_tool(
+    around: &Spot<'_>,
+    assertion: &Spot<'_>,
+    kind: &Spot<'_>,
+    tool: &Spot<'_>,
+    problems: &mut Vec<Problem>,
+) {
+    let places = ["tool", "allowed_tools", "log_path", "run_id"].map(|key| assertion.at.key(key));
+    take(problems, &places);
+    let message = "`tool_not_permitted` takes a list of the tools that are allowed: to forbid one tool, use `tool_not_called` \
+                   (the gateway's log tells) or `tool_not_invoked` (the trace tells)";
+    let mut problem = error(tool, message);
+    let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
+    let traced = around.get("then").is_some_and(|then| {
+        then.items()
+            .iter()
+            .filter_map(|item| item.get("type")?.text().map(str::to_owned))
+            .any(|name| Assertion::type_info(&name).is_some_and(|info| info.category == Category::Trace))
+    });
+    let by_log = edits::replace(kind, "tool_not_called").map(|edit| {
+        let mut changes = vec![edit];
+        let missing: Vec<(&str, String)> =
+            log_members().into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
+        changes.extend(edits::insert_behind(assertion, "tool", &missing));
+        changes
+    });
+    let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| !has_log).map(|edit| vec![edit]);
+    let (first, second) = if traced && !has_log { (by_trace, by_log) } else { (by_log, by_trace) };
+    let name = |changes: &[crate::problem::Edit]| format!("Change to `{}`", changes[0].text);
+    if let Some(changes) = first {
+        problem = problem.with_fix(Fix::safe(name(&changes), changes));
+    }
+    if let Some(changes) = second {
+        problem = problem.with_fix(Fix::suggestion(name(&changes), changes));
+    }
+    problems.push(problem);
+}
+
+fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(key) = member.at.last() else { return };
+    take(problems, &[member.at.clone(), assertion.at.key("vars")]);
+    let message = format!("`env_present` has no key `{key}`: write `vars` and a list. What it claims is never checked");
+    let mut problem = error(member, message);
+    let value = match (member.is_list(), edits::words(member)) {
+        (true, _) => None,
+        (false, Some(words)) => edits::replace(member, format!("[{words}]")),
+        (false, None) => None,
+    };
+    if let (Some(rename), true) = (edits::rename(member, "vars"), member.is_list() || value.is_some()) {
+        let changes = std::iter::once(rename).chain(value).collect();
+        problem = problem.with_fix(Fix::safe("Write `vars` and a list", changes));
+    }
+    problems.push(problem);
+}
+
+fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let method = assertion.get("method");
+    take(problems, &["route", "method", "endpoint"].map(|key| assertion.at.key(key)));
+    let get = method.as_ref().and_then(|method| method.text()).is_none_or(|method| method.eq_ignore_ascii_case("get"));
+    let message = if get {
+        "`gateway_response` has no key `route`: write `endpoint` and the full address"
+    } else {
+        "`gateway_response` has no keys `route` and `method`: it asks `endpoint`, a full address, with GET only"
+    };
+    let mut problem = error(route, message);
+    let path = route.text().filter(|path| path.starts_with('/'));
+    if let Some(path) = path {
+        let address = format!("http://127.0.0.1:18789{path}");
+        let changes: Option<Vec<_>> = (|| {
+            let mut changes = vec![edits::rename(route, "endpoint")?, edits::replace(route, address)?];
+            if let Some(method) = &method {
+                changes.push(edits::remove(method)?);
+            }
+            Some(changes)
+        })();
+        if let Some(changes) = changes {
+            let title = "Write `endpoint` with the gateway's default address";
+            problem = problem.with_fix(Fix::guess(title, changes));
+        }
+    }
+    problems.push(problem);
+}
+
+fn identity_section(assertion: &Spot<'_>, section: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let missing: Vec<&str> =
+        ["output_path", "soul_path"].into_iter().filter(|key| assertion.get(key).is_none()).collect();
+    let places: Vec<Pointer> = missing.iter().chain(&["section_id"]).map(|key| assertion.at.key(key)).collect();
+    take(problems, &places);
+    let mut message = "`agent_identity_consistent` has no key `section_id`: it compares a whole file".to_owned();
+    if !missing.is_empty() {
+        message.push_str(&format!(
+            ", and needs {}",
+            missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")
+        ));
+    }
+    problems.push(error(section, message));
+}

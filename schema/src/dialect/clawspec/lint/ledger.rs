@@ -1,0 +1,138 @@
+//! The coverage ledger: what it names is there, and covered.
+
+use crate::{
+    dialect::ScalarRules,
+    document::Document,
+    files::{FileKind, Files},
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+};
+
+use super::files as paths;
+
+pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let waves = root.get("waves").filter(Spot::is_mapping).map(|waves| waves.entries()).unwrap_or_default();
+    let items: Vec<Spot<'_>> =
+        waves.iter().filter_map(|(_, wave)| wave.get("items")).flat_map(|items| items.items()).collect();
+    let mut known: Vec<(&str, Spot<'_>)> = Vec::new();
+    for item in &items {
+        if let Some(id) = item.get("id")
+            && let Some(text) = id.text().filter(|text| !text.is_empty())
+        {
+            match known.iter().find(|(name, _)| *name == text) {
+                Some((_, first)) => {
+                    let problem = id.problem(Code::DuplicateName, format!("`{text}` stands in the ledger twice"));
+                    problems.push(problem.with_related("first here", first.at.clone(), first.range()));
+                }
+                None => known.push((text, id)),
+            }
+        }
+        if paths::is_placed(files) {
+            lint_item(item, base(files.place()), files, problems);
+        }
+    }
+}
+
+/// The directory that paths begin in: the ledger's, or two levels above `docs/testing`.
+fn base(place: &str) -> &str {
+    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
+    match directory {
+        "docs/testing" => "",
+        directory => directory.strip_suffix("/docs/testing").unwrap_or(directory),
+    }
+}
+
+fn joined(base: &str, path: &str) -> Option<String> {
+    paths::below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
+}
+
+fn lint_item(item: &Spot<'_>, base: &str, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let target = item.get("path").or_else(|| item.get("id"));
+    if let Some(target) = target
+        && let Some(wanted) = target.text().and_then(|path| joined(base, path))
+        && files.kind(&wanted).is_none()
+    {
+        let problem = paths::missing(&target, &wanted, FileKind::Directory, files);
+        problems.push(problem.with_severity(Severity::Warning));
+    }
+    let contracts = item.get("contracts");
+    let orchestrator = item.get("tier").is_some_and(|tier| tier.text() == Some("orchestrator"));
+    let mut named: Vec<Spot<'_>> = contracts.iter().filter_map(|it| it.get("scenario_file")).collect();
+    if orchestrator {
+        named.extend(contracts.iter().filter_map(|it| it.get("pipeline_file")));
+        named.extend(contracts.iter().filter_map(|it| it.get("handoff_files")).flat_map(|list| list.items()));
+        if contracts.as_ref().is_some_and(|contracts| contracts.get("pipeline_file").is_none()) {
+            let message = "an orchestrator without `pipeline_file`: nothing covers its pipeline";
+            problems.push(item.head_problem(Code::MissingField, message).with_severity(Severity::Warning));
+        }
+    }
+    for file in named {
+        let Some(wanted) = file.text().and_then(|path| joined(base, path)) else { continue };
+        if files.kind(&wanted) != Some(FileKind::File) {
+            let problem = paths::missing(&file, &wanted, FileKind::File, files);
+            problems.push(problem.with_severity(Severity::Warning));
+        }
+    }
+    lint_negative(item, contracts.as_ref(), base, files, problems);
+    lint_smoke(item, contracts.as_ref(), base, files, problems);
+}
+
+fn scenarios(contracts: Option<&Spot<'_>>, base: &str, files: &dyn Files) -> Option<Document> {
+    let file = contracts?.get("scenario_file")?;
+    let bytes = files.read(&joined(base, file.text()?)?).ok()?;
+    Some(Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11))
+}
+
+/// `coverage.negative` says what the contract holds.
+fn lint_negative(
+    item: &Spot<'_>,
+    contracts: Option<&Spot<'_>>,
+    base: &str,
+    files: &dyn Files,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(document) = scenarios(contracts, base, files) else { return };
+    let Some(list) = document.root().and_then(|root| root.get("scenarios")) else { return };
+    let negative = list.items().any(|scenario| {
+        scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
+    });
+    let claimed = item.find(&["coverage", "negative"]);
+    match (claimed.as_ref().and_then(|it| it.bool()), negative) {
+        (Some(true), false) => {
+            if let Some(claimed) = claimed {
+                let message = "the contract has no scenario that is tagged `negative`";
+                problems.push(claimed.problem(Code::MissingNegative, message));
+            }
+        }
+        (Some(false) | None, true) => {
+            let place = claimed.unwrap_or_else(|| item.clone());
+            let message =
+                "the contract has a scenario that is tagged `negative`: say `negative: true`, so that it counts";
+            problems.push(place.head_problem(Code::MissingNegative, message).with_severity(Severity::Information));
+        }
+        (Some(true), true) | (Some(false) | None, false) => {}
+    }
+}
+
+/// The approved scenario is one of the contract.
+fn lint_smoke(
+    item: &Spot<'_>,
+    contracts: Option<&Spot<'_>>,
+    base: &str,
+    files: &dyn Files,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(smoke) = item.find(&["verification", "approved_smoke_scenario"]) else { return };
+    let Some(name) = smoke.text() else { return };
+    let Some(document) = scenarios(contracts, base, files) else { return };
+    let Some(list) = document.root().and_then(|root| root.get("scenarios")) else { return };
+    let names: Vec<&str> = list.items().filter_map(|scenario| scenario.get("name")?.as_str()).collect();
+    if !names.contains(&name) {
+        let near = crate::words::nearest(name, names.iter().copied());
+        let message = match near {
+            Some(near) => format!("the contract has no scenario `{name}`: did you mean `{near}`?"),
+            None => format!("the contract has no scenario `{name}`"),
+        };
+        problems.push(smoke.problem(Code::UnknownReference, message));
+    }
+}

@@ -1,0 +1,46 @@
+//! Regular expressions, as Python reads them.
+
+use crate::{
+    check::pattern::{PatternErrorKind, python::PythonPattern},
+    dialect::clawspec::template::placeholders,
+    problem::{Code, Problem, Severity},
+    spot::Spot,
+};
+
+pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if assertion.get("type").is_none_or(|kind| kind.text() != Some("log_entry")) {
+        return;
+    }
+    let Some(pattern) = assertion.get("pattern") else { return };
+    let Some(written) = pattern.text().filter(|text| !text.is_empty()) else { return };
+    // What a template stands for is a word.
+    let text = placeholders(written).iter().fold(written.to_owned(), |text, found| text.replace(found.text, "x"));
+    match PythonPattern::compile(&text, true) {
+        Err(error) => {
+            let exact = text == written && pattern.part(written, 0).len() == written.len();
+            let range = match written.get(error.at..).and_then(|rest| rest.chars().next()) {
+                Some(letter) if exact => {
+                    let start = pattern.part(written, 0).start + error.at;
+                    start..start + letter.len_utf8()
+                }
+                _ => pattern.range(),
+            };
+            let message = match error.kind {
+                PatternErrorKind::Invalid => format!(
+                    "no regular expression of Python: {}. It is searched for letter by letter; the original program breaks the scenario",
+                    error.message
+                ),
+                PatternErrorKind::Untranslatable | PatternErrorKind::TooNew => {
+                    format!("cannot be searched for, so that the claim stays unknown: {}", error.message)
+                }
+            };
+            let problem = Problem::new(Code::InvalidPattern, pattern.at.clone(), range, message);
+            problems.push(problem.with_severity(Severity::Warning));
+        }
+        Ok(compiled) if compiled.matches_empty() => {
+            let message = "matches the empty text, so that it is found in every log";
+            problems.push(pattern.problem(Code::SuspiciousPattern, message));
+        }
+        Ok(_) => {}
+    }
+}

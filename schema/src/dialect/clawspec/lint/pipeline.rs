@@ -1,0 +1,127 @@
+//! Pipelines: the number of stages, the conditions on a run, the skill.
+
+use crate::{
+    files::{FileKind, Files},
+    problem::{Code, Edit, Fix, Problem},
+    spot::Spot,
+    words::nearest,
+};
+
+use super::{edits, files as paths};
+
+/// The conditions that are known.
+const KNOWN: [&str; 3] =
+    ["count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"];
+
+pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    lint_count(root, problems);
+    lint_orchestrator(root, problems);
+    if let Some(path) = root.find(&["pipeline", "skill_path"])
+        && paths::is_placed(files)
+        && let Some(wanted) = path.text().and_then(paths::below_root)
+    {
+        paths::lint_definition(&path, &wanted, "SKILL.md", files, problems);
+    }
+}
+
+fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let (Some(count), Some(stages)) = (root.find(&["pipeline", "stages"]), root.get("stages").filter(Spot::is_list))
+    else {
+        return;
+    };
+    let actual = stages.items().len();
+    if count.number().is_none_or(|count| count == actual as f64) || crate::validate::is_damaged(root.node) {
+        return;
+    }
+    let written = count.node.text().unwrap_or_default();
+    let message = format!("`stages` says {written}, and the list holds {actual}");
+    let mut problem =
+        count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
+    if let Some(edit) = edits::replace(&count, actual.to_string()) {
+        problem = problem.with_fix(Fix::safe(format!("Change to {actual}"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
+/// `orchestrator:` in place of `name:`, as the guide shows it.
+fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(pipeline) = root.get("pipeline") else { return };
+    let Some(old) = pipeline.get("orchestrator") else { return };
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey && problem.at == old.at) {
+        problem.message =
+            "a pipeline has no key `orchestrator`: its guide shows the key, and its program wants `name`".to_owned();
+        problem.fixes.clear();
+        if pipeline.get("name").is_none() {
+            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::safe("Rename to `name`", vec![edit])));
+        }
+    }
+    // That `name` is missing is the same mistake.
+    let name = pipeline.at.key("name");
+    problems.retain(|problem| !(problem.code == Code::MissingField && problem.at == name));
+    let stages = root.get("stages").filter(Spot::is_list).map(|stages| stages.items().len());
+    let at = pipeline.at.key("stages");
+    if let Some(count) = stages
+        && let Some(problem) =
+            problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at)
+    {
+        problem.fixes = edits::insert_behind(&pipeline, "skill_path", &[("stages", count.to_string())])
+            .map(|edit| Fix::safe(format!("Add `stages: {count}`"), vec![edit]))
+            .into_iter()
+            .collect();
+    }
+}
+
+/// A condition on the whole run.
+pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(check) = health.get("check") else { return };
+    let Some(text) = check.text().filter(|text| !text.is_empty()) else { return };
+    if KNOWN[..2].contains(&text) || is_elapsed(text) {
+        return;
+    }
+    let near = nearest(text, KNOWN);
+    let message = match near {
+        Some(near) => format!("`{text}` is no condition that is known, so that the run breaks: did you mean `{near}`?"),
+        None => format!(
+            "`{text}` is no condition that is known, so that the run breaks: write `{}`, `{}`, or `elapsed <= 30m`",
+            KNOWN[0], KNOWN[1]
+        ),
+    };
+    let mut problem = check.problem(Code::UnsupportedExpression, message);
+    if let (Some(near), Some(range)) = (near, edits::one_line(&check)) {
+        problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![Edit::new(range, near)]));
+    }
+    problems.push(problem);
+}
+
+/// `elapsed <= 30m`, `elapsed<=2H`.
+fn is_elapsed(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let Some(rest) = lower.strip_prefix("elapsed") else { return false };
+    let Some(rest) = rest.trim_start().strip_prefix("<=") else { return false };
+    let rest = rest.trim_start();
+    let number = rest.trim_end_matches(['m', 'h']);
+    rest.len() == number.len() + 1 && !number.is_empty() && number.trim_end().bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The handoff contract of a stage: relative to the directory of the skill.
+pub(super) fn handoff_base<'p>(place: &'p str, skill: Option<&str>) -> Option<&'p str> {
+    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let skill = skill.map(|skill| skill.trim_matches('/'));
+    if let Some(skill) = skill
+        && directory == format!("{skill}/tests")
+    {
+        return directory.strip_suffix("/tests");
+    }
+    match directory {
+        "tests" => Some(""),
+        directory => Some(directory.strip_suffix("/tests").unwrap_or(directory)),
+    }
+}
+
+/// What stands at a handoff contract's path.
+pub(super) fn handoff_kind(base: &str, path: &str, files: &dyn Files) -> Option<(String, Option<FileKind>)> {
+    let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
+    let wanted = paths::below_root(&joined)?;
+    let kind = files.kind(&wanted);
+    Some((wanted, kind))
+}

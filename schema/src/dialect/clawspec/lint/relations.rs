@@ -1,0 +1,76 @@
+//! What lies between scenarios, and between stages: names, the negative scenario, handoff contracts.
+
+use std::{collections::HashMap, ops::Range};
+
+use crate::{
+    document::Pointer,
+    files::{FileKind, Files},
+    problem::{Code, Problem},
+    spot::Spot,
+    validate::is_damaged,
+    words::nearest,
+};
+
+use super::{ItemFacts, Named, files as paths, pipeline};
+
+type Items<'a> = [(usize, &'a ItemFacts)];
+
+fn absolute(named: &Named, list: &str, index: usize, start: usize) -> (Pointer, Range<usize>) {
+    let at = Pointer::root().key(list).index(index).join(&named.at);
+    (at, named.range.start + start..named.range.end + start)
+}
+
+fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Problem>) {
+    let mut first: HashMap<&str, (Pointer, Range<usize>)> = HashMap::new();
+    for (index, (start, facts)) in items.iter().enumerate() {
+        let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
+        let (at, range) = absolute(name, list, index, *start);
+        match first.get(name.name.as_str()) {
+            Some((first_at, first_range)) => {
+                let message = format!("another {what} is named `{}`: only one of them is found by its name", name.name);
+                let problem = Problem::new(Code::DuplicateName, at, range, message);
+                problems.push(problem.with_related("first named here", first_at.clone(), first_range.clone()));
+            }
+            None => {
+                first.insert(&name.name, (at, range));
+            }
+        }
+    }
+}
+
+pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) {
+    lint_names(items, "scenarios", "scenario", problems);
+    let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
+    if items.iter().any(|(_, facts)| facts.negative) || !root.node.document().is_intact() || is_damaged(root.node) {
+        return;
+    }
+    let message = "no scenario is tagged `negative`: every target needs one that shows what it refuses, and the original program \
+                   runs nothing without it";
+    problems.push(scenarios.head_problem(Code::MissingNegative, message));
+}
+
+pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    lint_names(items, "stages", "stage", problems);
+    if !paths::is_placed(files) {
+        return;
+    }
+    let skill = root.find(&["pipeline", "skill_path"]);
+    let Some(base) = pipeline::handoff_base(files.place(), skill.as_ref().and_then(|skill| skill.text())) else {
+        return;
+    };
+    for (index, (start, facts)) in items.iter().enumerate() {
+        let Some(handoff) = facts.handoff.as_ref().filter(|handoff| !handoff.name.is_empty()) else { continue };
+        let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else { continue };
+        if kind == Some(FileKind::File) {
+            continue;
+        }
+        let (at, range) = absolute(handoff, "stages", index, *start);
+        let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));
+        let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
+        let message = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("`{wanted}` does not exist: did you mean `{near}`?"),
+            None => format!("`{wanted}` does not exist: a handoff contract is relative to the directory of the skill"),
+        };
+        problems.push(Problem::new(Code::MissingFile, at, range, message));
+    }
+}

@@ -1,0 +1,72 @@
+//! Plain scalars that mean something else than they seem to, where any value may stand.
+
+use crate::{
+    document::{Scalar, Style, is_ambiguous},
+    problem::{Code, Fix, Problem},
+    spot::Spot,
+};
+
+use super::edits;
+
+/// The expected values of a state file.
+pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
+        walk(&member, problems);
+    }
+}
+
+/// The data that goes along with a call.
+pub(super) fn lint_params(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if let Some(params) = scenario.find(&["when", "params"]) {
+        dates(&params, problems);
+        walk(&params, problems);
+    }
+}
+
+fn walk(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if spot.node.alias().is_some() {
+        return;
+    }
+    if let Some(text) = spot.node.text() {
+        let odd = spot.node.style() == Some(Style::Plain) && is_ambiguous(text);
+        let meaning = match spot.node.scalar() {
+            Some(Scalar::Bool(value)) => Some(format!("`{value}`")),
+            Some(Scalar::Int(value)) => Some(format!("the number {value}")),
+            Some(Scalar::Float(value)) => Some(format!("the number {value}")),
+            Some(Scalar::Timestamp | Scalar::Null | Scalar::Text) | None => None,
+        };
+        if let Some(meaning) = meaning.filter(|_| odd) {
+            let message = format!(
+                "`{text}` is {meaning} in YAML 1.1, by which this file is read: put it in quotes if the text is meant"
+            );
+            let mut problem = spot.problem(Code::AmbiguousScalar, message);
+            let quoted = serde_json::Value::from(text).to_string();
+            if let Some(edit) = edits::replace(spot, quoted.clone()) {
+                problem = problem.with_fix(Fix::suggestion(format!("Write {quoted}"), vec![edit]));
+            }
+            problems.push(problem);
+        }
+        return;
+    }
+    spot.items().iter().for_each(|item| walk(item, problems));
+    spot.entries().iter().for_each(|(_, member)| walk(member, problems));
+}
+
+/// A date cannot be sent.
+fn dates(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if spot.node.alias().is_some() {
+        return;
+    }
+    if spot.node.scalar() == Some(Scalar::Timestamp) && spot.node.style() == Some(Style::Plain) {
+        let text = spot.node.text().unwrap_or_default();
+        let message = "a date must stand in quotes: the original program cannot send it otherwise";
+        let mut problem = spot.problem(Code::WrongType, message);
+        let quoted = serde_json::Value::from(text).to_string();
+        if let Some(edit) = edits::replace(spot, quoted.clone()) {
+            problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
+        }
+        problems.push(problem);
+    }
+    spot.items().iter().for_each(|item| dates(item, problems));
+    spot.entries().iter().for_each(|(_, member)| dates(member, problems));
+}

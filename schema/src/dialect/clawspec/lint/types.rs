@@ -1,0 +1,154 @@
+//! The `type` of an assertion: it exists, and it can be evaluated.
+
+use crate::{
+    dialect::clawspec::assertion::{Assertion, Category},
+    problem::{Code, Fix, Problem},
+    shape::scalar,
+    spot::Spot,
+    words::nearest,
+};
+
+use super::edits;
+
+/// A type that people write and that does not exist.
+struct Foreign {
+    /// As it is written.
+    name: &'static str,
+    /// The type that claims the same.
+    real: &'static str,
+    /// Keys that have another name there.
+    keys: &'static [(&'static str, &'static str)],
+    /// Whether it is the same beyond doubt.
+    sure: bool,
+}
+
+const fn foreign(
+    name: &'static str,
+    real: &'static str,
+    keys: &'static [(&'static str, &'static str)],
+    sure: bool,
+) -> Foreign {
+    Foreign { name, real, keys, sure }
+}
+
+const TEXT_KEYS: &[(&str, &str)] = &[
+    ("text", "pattern"),
+    ("contains", "pattern"),
+    ("content", "pattern"),
+    ("value", "pattern"),
+    ("expected", "pattern"),
+];
+
+const FOREIGN: &[Foreign] = &[
+    foreign("tool_called", "tool_was_called", &[], true),
+    foreign("tool_invoked", "tool_was_called", &[], false),
+    foreign("tool_used", "tool_was_called", &[], false),
+    foreign("tool_not_used", "tool_not_called", &[], false),
+    foreign("file_exists", "file_present", &[], true),
+    foreign("file_not_exists", "file_absent", &[], true),
+    foreign("file_not_present", "file_absent", &[], true),
+    foreign("file_missing", "file_absent", &[], true),
+    foreign("artifact_absent", "file_absent", &[], true),
+    foreign("artifact_not_exists", "file_absent", &[], true),
+    foreign("artifact_present", "artifact_exists", &[], true),
+    foreign("artifact_contains_text", "log_entry", TEXT_KEYS, false),
+    foreign("file_contains", "log_entry", TEXT_KEYS, false),
+    foreign("log_contains", "log_entry", TEXT_KEYS, true),
+    foreign("artifact_not_contains", "artifact_absent_words", &[], false),
+    foreign("file_not_contains", "artifact_absent_words", &[], false),
+    foreign("env_set", "env_present", &[], true),
+    foreign("http_status", "gateway_response", &[("url", "endpoint"), ("status", "expected_status")], false),
+    foreign("routing_result", "decision_routed_to", &[], false),
+    foreign("delegated_to", "delegation_occurred", &[("agent", "to_agent")], false),
+];
+
+/// What can be done about types that no real one stands for.
+const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &[
+            "response_contains",
+            "output_contains",
+            "reply_contains",
+            "not_contains",
+            "response_field",
+            "output_field_contains",
+        ],
+        "nothing sees what the target answers: let it write a file and claim `log_entry`, `artifact_contains` or \
+         `artifact_absent_words` about that",
+    ),
+    (&["env_unset", "env_absent"], "nothing claims that a variable is not set: `env_present` claims that it is"),
+    (&["invoke"], "what is done stands under `when`: assertions only look"),
+    (
+        &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
+        "`artifact_contains` with `fields`, or `state_file`, looks into YAML and JSON files",
+    ),
+];
+
+pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(kind) = assertion.get("type") else { return };
+    let Some(name) = kind.text() else { return };
+    match Assertion::type_info(name) {
+        None => unknown(assertion, &kind, name, problems),
+        Some(info) => match info.category {
+            Category::Trace => {
+                let message = format!(
+                    "the original program refuses a file with `{name}`, though its reference describes the type; here it is judged"
+                );
+                problems.push(kind.problem(Code::UpstreamDiffers, message));
+            }
+            Category::Unsupported => {
+                let message = format!(
+                    "no program can evaluate `{name}`: nothing defines what it claims, and the scenario breaks; remove it"
+                );
+                problems.push(kind.problem(Code::NeverEvaluated, message));
+            }
+            Category::Precondition | Category::Artifact | Category::Behavioral | Category::Semantic => {}
+        },
+    }
+}
+
+fn unknown(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    problems.retain(|problem| problem.at != kind.at && problem.at.parent().as_ref() != Some(&assertion.at));
+    let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
+    let advice = ADVICE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| *advice);
+    let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
+    let near = nearest(name, names);
+    let what = format!("there is no type `{name}`, so that nothing is claimed");
+    let problem = match (foreign, advice, near) {
+        (Some(foreign), ..) => {
+            let problem = kind.problem(Code::UnknownType, format!("{what}: use `{}`", foreign.real));
+            convert(assertion, kind, foreign).map_or(problem.clone(), |fix| problem.with_fix(fix))
+        }
+        (None, Some(advice), _) => kind.problem(Code::UnknownType, format!("{what}: {advice}")),
+        (None, None, Some(near)) => {
+            let problem = kind.problem(Code::UnknownType, format!("{what}: did you mean `{near}`?"));
+            match edits::replace(kind, scalar(near)) {
+                Some(edit) => problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit])),
+                None => problem,
+            }
+        }
+        (None, None, None) => kind.problem(Code::UnknownType, format!("{what}: `speclens explain` lists the types")),
+    };
+    problems.push(problem);
+}
+
+/// The same claim with the type that exists.
+fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<Fix> {
+    let mut changes = vec![edits::replace(kind, foreign.real)?];
+    for (from, to) in foreign.keys {
+        if let Some(member) = assertion.get(from).filter(|_| assertion.get(to).is_none()) {
+            changes.push(edits::rename(&member, to)?);
+            break;
+        }
+    }
+    if foreign.real == "artifact_absent_words" && assertion.get("words").is_none() {
+        let keys = ["text", "contains", "content", "texts", "values", "patterns", "strings"];
+        let member = keys.iter().find_map(|key| assertion.get(key))?;
+        changes.push(edits::rename(&member, "words")?);
+        if !member.is_list() {
+            changes.push(edits::replace(&member, format!("[{}]", edits::words(&member)?))?);
+        }
+    }
+    let title = format!("Change to `{}`", foreign.real);
+    Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
+}

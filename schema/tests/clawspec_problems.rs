@@ -1,0 +1,123 @@
+//! What a person sees of mistakes in ClawSpec files, and that every cure is one. A stale golden file is written anew, and
+//! the test fails once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::{fs, path::Path};
+
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::ScalarRules,
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, Severity},
+    settings::Settings,
+};
+
+/// The kind of a fixture, and the place where it lies.
+fn kind_of(text: &str) -> (SpecFile, &'static str) {
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
+        Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
+        Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
+        Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
+        Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
+        Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
+        None => (SpecFile::ClawSpec, "clawspec.yaml"),
+    }
+}
+
+fn problems(text: &str) -> Vec<Problem> {
+    let (file, place) = kind_of(text);
+    let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
+    let files = MemoryFiles::new(
+        "/work",
+        [
+            ("skills/demo/SKILL.md", "# Demo\n"),
+            ("skills/other/SKILL.md", "# Other\n"),
+            ("skills/demo/tests/scenarios.yaml", scenarios),
+            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\n"),
+            ("tests/golden/good.md", "# Good\n"),
+        ],
+    )
+    .at(place);
+    let document = Document::read(text, ScalarRules::Yaml11);
+    Analyzer::new(file).problems(&document, &files, &Settings::default())
+}
+
+fn fixtures() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".yaml"))
+        .collect();
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), fs::read_to_string(folder.join(&name)).unwrap())).collect()
+}
+
+#[test]
+fn mistakes_are_told_at_their_place() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
+    let mut stale = Vec::new();
+    for (name, text) in fixtures() {
+        let found = problems(&text);
+        for problem in &found {
+            assert!(text.get(problem.range.clone()).is_some(), "{problem:?}");
+            assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
+        }
+        // A file that is named like a code shows it.
+        if let Some(code) = Code::parse(name.trim_end_matches(".yaml")) {
+            assert!(found.iter().any(|problem| problem.code == code), "{name}");
+        }
+        let rendered = common::render(&text, &found);
+        let golden = folder.join(name.replace(".yaml", ".txt"));
+        if fs::read_to_string(&golden).unwrap_or_default() != rendered {
+            fs::write(&golden, rendered).unwrap();
+            stale.push(name);
+        }
+    }
+    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
+}
+
+fn apply(text: &str, fix: &Fix) -> String {
+    let mut edits = fix.edits.clone();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
+    let mut changed = text.to_owned();
+    for edit in edits {
+        changed.replace_range(edit.range, &edit.text);
+    }
+    changed
+}
+
+/// A problem as it is told, without its place: that moves.
+fn told(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(|problem| format!("{} {}", problem.code.as_str(), problem.message)).collect()
+}
+
+#[test]
+fn every_cure_takes_its_problem_away() {
+    let mut seen = 0;
+    for (name, text) in fixtures() {
+        let found = problems(&text);
+        for problem in &found {
+            let same = |problems: &[Problem]| {
+                let line = format!("{} {}", problem.code.as_str(), problem.message);
+                told(problems).iter().filter(|told| **told == line).count()
+            };
+            for fix in &problem.fixes {
+                let changed = apply(&text, fix);
+                let after = problems(&changed);
+                assert!(same(&after) < same(&found), "{name}: {}: {}\n{changed}", fix.title, problem.message);
+                let errors = |problems: &[Problem]| problems.iter().filter(|it| it.severity == Severity::Error).count();
+                // What a cure leaves to fill in is told, but nothing else becomes wrong.
+                let allowed = errors(&found) + usize::from(!fix.is_safe());
+                assert!(errors(&after) <= allowed, "{name}: {}\n{}", fix.title, common::render(&changed, &after));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 40, "only {seen} cures");
+}
