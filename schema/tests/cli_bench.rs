@@ -22,6 +22,7 @@ use speclens_schema::{
     problem::{Code, Fix, Problem, Severity},
     settings::Settings,
     shape::Shape,
+    verdict::Outcome,
 };
 
 /// The files below a folder, as paths relative to it.
@@ -204,4 +205,116 @@ fn the_example_of_every_assertion_is_right() {
             case.claims.iter().flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind).collect();
         assert!(case.intact && kinds.contains(&field.name), "{text}{kinds:?}");
     }
+}
+
+/// A small generator, so that a failure can be repeated.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+}
+
+/// An edit somewhere in a text: what goes, and what comes.
+fn edit(text: &str, numbers: &mut Numbers) -> (std::ops::Range<usize>, String) {
+    const SIGNS: &[&str] = &[
+        "\"",
+        "'",
+        "[",
+        "{",
+        "}",
+        "]",
+        ":",
+        "- ",
+        "\n",
+        "  ",
+        "\t",
+        "&a ",
+        "*a",
+        "#",
+        "é",
+        "🦀",
+        "|",
+        "null",
+        "{{x}}",
+        "file://",
+        "ran: ",
+        "- exit_code: 0\n",
+        "\r\n",
+        "(",
+        "*",
+        "..",
+        "~",
+        "0",
+    ];
+    let place = |numbers: &mut Numbers| {
+        let at = numbers.below(text.len() + 1);
+        (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+    };
+    let start = place(numbers);
+    let end = (start..=(start + numbers.below(9)).min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    let end = if numbers.below(2) == 0 { start } else { end.unwrap_or(start) };
+    let comes = if numbers.below(3) == 0 { "" } else { SIGNS[numbers.below(SIGNS.len())] };
+    (start..end, comes.to_owned())
+}
+
+/// Whatever a person types: nothing panics, everything points into the text, and what is known of an edited document is
+/// what would be known of the same text read anew.
+#[test]
+fn typing_leaves_what_reading_anew_would_find() {
+    let beside = beside();
+    let settings = Settings::default();
+    let mut numbers = Numbers(7);
+    let (mut found, mut compared) = (0, 0);
+    for (path, file, _) in cases() {
+        let text = fs::read_to_string(&path).unwrap();
+        let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let files = match file {
+            SpecFile::CliBenchTasks => files.at("tasks/own.yaml").named_by("cli-bench.yaml"),
+            _ => files.at("cli-bench.yaml"),
+        };
+        let analyzer = Analyzer::new(file);
+        for _ in 0..12 {
+            let mut document = Document::read(&text, ScalarRules::Yaml12);
+            for _ in 0..=numbers.below(4) {
+                let now = String::from(document.text());
+                let (range, comes) = edit(&now, &mut numbers);
+                document.edit(range, &comes);
+                document.refresh();
+                let now = String::from(document.text());
+                let analysis = analyzer.analyze(&document, &files, &settings);
+                for problem in &analysis.problems {
+                    let ranges = problem.related.iter().map(|related| &related.range);
+                    let edits = problem.fixes.iter().flat_map(|fix| fix.edits.iter().map(|edit| &edit.range));
+                    for range in std::iter::once(&problem.range).chain(ranges).chain(edits) {
+                        assert!(now.get(range.clone()).is_some(), "{problem:?}\n{now}");
+                    }
+                    assert!(!problem.message.contains("under any of the"), "{}", problem.message);
+                }
+                for claim in analysis.suite.cases.iter().flat_map(|case| &case.claims) {
+                    let verdicts = claim.check.check(&Evidence::default());
+                    assert!(verdicts.iter().all(|row| row.outcome != Outcome::Pass), "{verdicts:?}");
+                }
+                found += analysis.problems.len();
+            }
+            let now = String::from(document.text());
+            let fresh = Document::read(&now, ScalarRules::Yaml12);
+            // A damaged text may be taken apart in other ways when it is read from its beginning.
+            if !fresh.is_intact() || !document.is_intact() {
+                continue;
+            }
+            compared += 1;
+            let kept = analyzer.analyze(&document, &files, &settings);
+            let new = analyzer.analyze(&fresh, &files, &settings);
+            assert_eq!(common::render(&now, &kept.problems), common::render(&now, &new.problems), "{now}");
+            let places = |analysis: &Analysis| -> Vec<String> {
+                let cases = analysis.suite.cases.iter();
+                cases.map(|case| format!("{} {} {} {}", case.name, case.at, case.intact, case.claims.len())).collect()
+            };
+            assert_eq!(places(&kept), places(&new), "{now}");
+        }
+    }
+    assert!(found > 1500 && compared > 80, "only {found} problems, {compared} compared");
 }
