@@ -53,6 +53,7 @@ impl Dialect {
         if secrets.is_empty() {
             return;
         }
+        evidence.mask_observed(secrets);
         let error = evidence.error.as_mut().map(|error| &mut error.message);
         for text in evidence.command.iter_mut().chain(error) {
             *text = secrets.mask(text);

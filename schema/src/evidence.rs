@@ -1,5 +1,6 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
+mod masking;
 mod observed;
 mod workspace;
 
