@@ -22,6 +22,7 @@ mod context;
 mod flow;
 mod line;
 mod names;
+mod pattern_words;
 mod snippet;
 mod template;
 mod walk;

@@ -88,3 +88,25 @@ fn hints_stand_behind_placeholders_and_can_be_switched_off() {
         assert_eq!(client.request("textDocument/inlayHint", ask)["result"], json!([]));
     }
 }
+
+#[test]
+fn hover_tells_values_in_every_unit() {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+        client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));
+        client.open("kindlm.yaml");
+        let line = SUITE.split("\r\n").nth(5).unwrap();
+        let before = &line[..line.find("q}}").unwrap()];
+        let column = match encoding {
+            "utf-8" => before.len(),
+            "utf-16" => before.encode_utf16().count(),
+            _ => before.chars().count(),
+        };
+        let place = json!({ "textDocument": { "uri": client.uri("kindlm.yaml") }, "position": { "line": 5, "character": column } });
+        let found = client.request("textDocument/hover", place)["result"].clone();
+        assert_eq!(found["contents"]["value"], "**{{q}}** · `ü😀`");
+        let (start, end) = (&found["range"]["start"]["character"], &found["range"]["end"]["character"]);
+        let (start, end) = (start.as_u64().unwrap(), end.as_u64().unwrap());
+        assert_eq!(text(&found["range"]["start"]["line"], start, end - start, encoding), "{{q}}");
+    }
+}

@@ -1,17 +1,29 @@
 //! What is known about the place under the pointer.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
-    files::{FileKind, Files},
+    files::FileKind,
     json_schema::SpecFile,
     problem::Code,
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Suite},
 };
 
-use super::{card, line::Line, names, template, written::Written};
+use super::{
+    card, hints,
+    line::Line,
+    names, pattern_words, template,
+    values::{self, Values},
+    written::Written,
+};
+
+/// The section whose entries count where nothing else is set.
+const DEFAULTS: &str = "defaults";
 
 /// What is shown, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +41,12 @@ pub fn hover(
     file: SpecFile,
     offset: usize,
     suite: Option<&Suite>,
-    files: &dyn Files,
+    values: Values<'_>,
 ) -> Option<Hover> {
     let place = Place::find(document, file, offset)?;
     match place.part {
         Part::Key(key) => place.key(key, suite),
-        Part::Value(value) => place.value(value, suite, files),
+        Part::Value(value) => place.value(value, suite, values),
         Part::Nothing => place.code(),
     }
 }
@@ -86,6 +98,10 @@ impl<'d> Place<'d> {
                 (_, value) => card::field(&name, &value, &Need::Optional),
             },
         };
+        if let Some(words) = self.in_force(&name) {
+            markdown.push_str("\n\n");
+            markdown.push_str(&words);
+        }
         if let Some(command) = self.command(suite) {
             markdown.push_str("\n\n");
             markdown.push_str(&resolved(command));
@@ -93,22 +109,39 @@ impl<'d> Place<'d> {
         Some(Hover { range: key.range(), markdown })
     }
 
-    fn value(&self, value: NodeRef<'d>, suite: Option<&Suite>, files: &dyn Files) -> Option<Hover> {
+    /// What the section of defaults says about a key that may be set elsewhere, too.
+    fn in_force(&self, name: &str) -> Option<String> {
+        if self.at.steps().next().as_deref() == Some(DEFAULTS) {
+            return None;
+        }
+        let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
+        Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
+    }
+
+    fn value(&self, value: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>) -> Option<Hover> {
         let shape = self.shape()?;
         let range = value.range();
+        if shape.template().is_some()
+            && let Some(found) = self.placeholder(&shape, value, values)
+        {
+            return Some(found);
+        }
         match shape.word() {
             Some(Word::Template(_)) => {
-                return self.placeholder(&shape, value).or_else(|| {
-                    let markdown = resolved(self.command(suite)?);
-                    Some(Hover { range, markdown })
-                });
+                let markdown = resolved(self.command(suite)?);
+                return Some(Hover { range, markdown });
             }
             Some(Word::Refers(kind)) => {
                 let markdown = self.definition(kind, value.text()?).or_else(|| choice(&shape, value))?;
                 return Some(Hover { range, markdown });
             }
-            Some(Word::File(_)) => return Some(Hover { range, markdown: path(value.text()?, files)? }),
-            Some(Word::Pattern(_) | Word::Defines(_) | Word::Shell) | None => {}
+            Some(Word::File(kind)) => {
+                return Some(Hover { range, markdown: path(value.text()?, kind, &shape, values)? });
+            }
+            Some(Word::Pattern(_)) => {
+                return Some(Hover { range, markdown: pattern_words::words(value.text()?)? });
+            }
+            Some(Word::Defines(_) | Word::Shell) | None => {}
         }
         if let Some(markdown) = choice(&shape, value) {
             return Some(Hover { range, markdown });
@@ -131,14 +164,26 @@ impl<'d> Place<'d> {
     }
 
     /// `{{name}}` under the cursor.
-    fn placeholder(&self, shape: &Shape, value: NodeRef<'d>) -> Option<Hover> {
+    fn placeholder(&self, shape: &Shape, value: NodeRef<'d>, values: Values<'_>) -> Option<Hover> {
+        let kind = shape.template()?;
         let written = Written::of(value)?;
         let at = written.offset(self.offset)?;
-        let found = template::placeholders_of(shape.template()?, &written.text);
+        let found = template::placeholders_of(kind, &written.text);
         let found = found.into_iter().find(|found| found.range.start <= at && at <= found.range.end)?;
         let (name, place) = (found.name, written.range(found.range));
         let head = format!("**{{{{{name}}}}}**");
         let say = |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}") });
+        let built_in = values::built_in(kind);
+        if let Some(known) = built_in.iter().find(|known| known.name == name) {
+            return say(match values.of(name) {
+                Some(value) => format!("{}: now {}", known.docs, card::inline(&value)),
+                None => format!("{}: known when it runs", known.docs),
+            });
+        }
+        if !built_in.is_empty() {
+            let names: Vec<String> = built_in.iter().map(|known| format!("`{}`", known.name)).collect();
+            return say(format!("has no value here; what has one: {}", names.join(", ")));
+        }
         if !template::is_variable(name) {
             return say("stays as it is: names that begin with `env.` are not replaced".to_owned());
         }
@@ -214,317 +259,43 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
     found.docs.is_some().then(|| card::choice(&found))
 }
 
-/// Whether a path leads to something.
-fn path(path: &str, files: &dyn Files) -> Option<String> {
-    let what = match files.kind(path) {
-        _ if path.is_empty() => return None,
-        Some(FileKind::File) => "file below the suite's directory".to_owned(),
+/// Where a path leads to, and what is there.
+fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<String> {
+    if text.is_empty() {
+        return None;
+    }
+    if let Some(pattern) = values.pattern(shape, text) {
+        return Some(format!("{}\n\n{}", card::inline(&pattern), hints::matches(&pattern, values)));
+    }
+    let head = card::inline(text);
+    let Some(path) = values.path(shape, text) else {
+        let unknown = values.expand(shape, text).is_none();
+        let what = if unknown { "known when it runs" } else { "outside of the suite's directory" };
+        return Some(format!("{head} · {what}"));
+    };
+    let what = match values.files.kind(&path) {
+        Some(FileKind::File) => match values.files.read(&path) {
+            Ok(content) => format!("file below the suite's directory, {}", size(content.len())),
+            Err(reason) => format!("file below the suite's directory: {reason}"),
+        },
+        Some(FileKind::Directory) if kind == "directory" => {
+            let entries = values.files.list(&path).len();
+            format!("directory with {entries} {}", if entries == 1 { "entry" } else { "entries" })
+        }
         Some(FileKind::Directory) => "a directory, not a file".to_owned(),
         Some(FileKind::Other) => "not a regular file".to_owned(),
+        None if kind == "directory" => "no such directory below the suite's directory".to_owned(),
         None => "no such file below the suite's directory".to_owned(),
     };
-    Some(format!("{} · {what}", card::inline(path)))
+    let now = if text.contains("{{") { format!(": now {}", card::inline(&path)) } else { String::new() };
+    Some(format!("{head}{now} · {what}"))
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::sync::Arc;
-
-    use expect_test::{Expect, expect};
-    use speclens_schema::{
-        dialect::{Dialect, Gates},
-        suite::Case,
-    };
-
-    use super::*;
-    use crate::ide::fixture::Fixture;
-
-    #[track_caller]
-    fn check(fixture: &str, expected: Expect) {
-        let fixture = Fixture::parse(fixture);
-        let suite = suite(&fixture.document);
-        let found = hover(&fixture.document, fixture.file, fixture.offset(), Some(&suite), &fixture.files);
-        let shown = match found {
-            None => "nothing\n".to_owned(),
-            Some(hover) => format!("[{}]\n{}\n", &fixture.text()[hover.range], hover.markdown),
-        };
-        expected.assert_eq(&shown);
-    }
-
-    /// The commands of the first test, which is all that hover asks for.
-    fn suite(document: &Document) -> Suite {
-        let at = Pointer::parse("/tests/0/command");
-        let template = document.find(&at).and_then(NodeRef::text).unwrap_or_default().to_owned();
-        let vars = document.find(&Pointer::parse("/tests/0/vars"));
-        let variables: BTreeMap<String, String> = vars
-            .into_iter()
-            .flat_map(NodeRef::entries)
-            .map(|entry| (entry.key.key_text(), entry.value.text().unwrap_or_default().to_owned()))
-            .collect();
-        let missing: Vec<String> = template::placeholders(&template)
-            .filter(|(name, _)| !variables.contains_key(*name))
-            .map(|(name, _)| name.to_owned())
-            .collect();
-        let filled = variables
-            .iter()
-            .fold(template.clone(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value));
-        let expanded = if missing.is_empty() { Ok(filled) } else { Err(missing) };
-        let action = CommandAction { at, template, variables, expanded, inputs: BTreeMap::new(), timeout_ms: 1000 };
-        let case = Case {
-            name: "a".to_owned(),
-            at: Pointer::parse("/tests/0"),
-            tags: Vec::new(),
-            skip: false,
-            repeat: 1,
-            action: Action::Command(action),
-            claims: Vec::new(),
-            intact: true,
-            file: None,
-        };
-        Suite {
-            dialect: Dialect::KindLm,
-            name: None,
-            cases: vec![Arc::new(case)],
-            gates: Gates::KindLm(Box::default()),
-            concurrency: 1,
-        }
-    }
-
-    #[test]
-    fn a_key_has_its_page() {
-        check(
-            "tests:\n  - expect:\n      output:\n        max$0Length: 3\n",
-            expect![[r#"
-            [maxLength]
-            **maxLength** · whole number, at least 1
-
-            The greatest length of the text, in UTF-16 units as JavaScript counts them.
-
-            Example: `400`
-        "#]],
-        );
-        check(
-            "tests:\n  - expect:\n      output:\n        format: js$0on\n",
-            expect![[r#"
-            [json]
-            **json** · As one JSON value; `schemaFile` says what it must look like.
-        "#]],
-        );
-        check(
-            "tests:\n  - expect:\n      output:\n        maxLength: $03\n",
-            expect![[r#"
-            [3]
-            **maxLength** · whole number, at least 1
-
-            The greatest length of the text, in UTF-16 units as JavaScript counts them.
-
-            Example: `400`
-        "#]],
-        );
-        check(
-            "tests:\n  - $0nam: x\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "tests:\n  - vars: { $0a: x }\n",
-            expect![[r#"
-                [a]
-                **a** · what `{{a}}` stands for
-            "#]],
-        );
-    }
-
-    #[test]
-    fn a_command_is_shown_as_it_would_run() {
-        check(
-            "tests:\n  - command: ec$0ho '{{a}}'\n    vars: { a: b c }\n",
-            expect![[r#"
-            [echo '{{a}}']
-            Runs
-
-            ```sh
-            echo 'b c'
-            ```
-        "#]],
-        );
-        check(
-            "tests:\n  - command: ec$0ho '{{a}}' {{b}}\n    vars: { a: b c }\n",
-            expect![[r#"
-            [echo '{{a}}' {{b}}]
-            Cannot run: no value in `vars` for `b`
-
-            ```sh
-            echo '{{a}}' {{b}}
-            ```
-        "#]],
-        );
-    }
-
-    #[test]
-    fn a_placeholder_has_its_value() {
-        check(
-            "tests:\n  - command: \"😀 {{$0a}}\"\n    vars: { a: b c }\n",
-            expect![[r#"
-            [{{a}}]
-            **{{a}}** · `b c`
-        "#]],
-        );
-        check(
-            "tests:\n  - command: echo {{$0b}}\n",
-            expect![[r#"
-            [{{b}}]
-            **{{b}}** · has no value in `vars`: the run would break
-        "#]],
-        );
-        check(
-            "tests:\n  - command: |\n      echo\n      echo {{env$0.b}}\n",
-            expect![[r#"
-            [{{env.b}}]
-            **{{env.b}}** · stays as it is: names that begin with `env.` are not replaced
-        "#]],
-        );
-        check(
-            "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { prompt: p, vars: { a: x } }\n",
-            expect![[r#"
-            [{{a}}]
-            **{{a}}** · given by the tests, such as `x`
-        "#]],
-        );
-    }
-
-    #[test]
-    fn a_reference_shows_what_it_refers_to() {
-        check(
-            "models:\n  - id: small\n    provider: openai\n    model: m\ntests:\n  - models: [sma$0ll]\n",
-            expect![[r#"
-            [small]
-            **small** · model, line 2
-
-            ```yaml
-            id: small
-            provider: openai
-            model: m
-            ```
-        "#]],
-        );
-        check(
-            "prompts:\n  ask:\n    user: x\ntests:\n  - prompt: a$0sk\n",
-            expect![[r#"
-            [ask]
-            **ask** · prompt, line 3
-
-            ```yaml
-            user: x
-            ```
-        "#]],
-        );
-        check(
-            "models:\n  - provider: oll$0ama\n",
-            expect![[r#"
-            [ollama]
-            **ollama** · Models on this machine, served by Ollama.
-        "#]],
-        );
-        check(
-            "tests:\n  - prompt: n$0one\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-    }
-
-    #[test]
-    fn a_file_is_there_or_not() {
-        let suite = "//- /kindlm.yaml\ntests:\n  - expect: { output: { schemaFile: ";
-        check(
-            &format!("{suite}a$0.json }} }}\n//- /a.json\n{{}}\n"),
-            expect![[r#"
-            [a.json]
-            `a.json` · file below the suite's directory
-        "#]],
-        );
-        check(
-            &format!("{suite}b$0.json }} }}\n//- /a.json\n{{}}\n"),
-            expect![[r#"
-            [b.json]
-            `b.json` · no such file below the suite's directory
-        "#]],
-        );
-    }
-
-    #[test]
-    fn a_code_in_an_allow_comment_has_its_page() {
-        check(
-            "# speclens: allow(syntax, un$0used)\nkindlm: 1\n",
-            expect![[r#"
-            [unused]
-            **unused** · hint
-
-            Something is defined and never used.
-        "#]],
-        );
-        check(
-            "# speclens: al$0low(unused)\nkindlm: 1\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-    }
-
-    #[test]
-    fn plain_text_says_nothing() {
-        check(
-            "tests:\n  - name: out$0put\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "prompts:\n  p:\n    user: |\n      the out$0put\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "# out$0put\nkindlm: 1\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "tests:\n  - expect: { output: { contains: [form$0at] } }\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-    }
-
-    #[test]
-    fn a_damaged_document_answers_elsewhere() {
-        check(
-            "tests:\n  - name: \"a\n  - com$0mand: x\n    expect: {}\n",
-            expect![[r#"
-            [command]
-            **command** · text with `{{name}}` · exactly one of `command` and `prompt` is required
-
-            The shell command that is run.
-
-            Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` stands
-            for a value of `vars`, put in as it is: quoting is yours. The exit status alone fails nothing.
-
-            ```yaml
-            command: node agent.js --user {{user_id}}
-            ```
-
-            Its standard output is the text that `expect` looks at. Lines that begin with `{"kindlm":` are
-            events: `{"kindlm":"tool_call","name":"…","arguments":{…}}` and
-            `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
-
-            Example: `"python agent.py --input '{{question}}'"`
-        "#]],
-        );
+/// A number of bytes, as people say it.
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
     }
 }

@@ -14,8 +14,11 @@ use super::{
     completion::complete,
     context::{Context, Slot},
     folding::folds,
+    hints::hints,
     hover::hover,
     symbols::{Symbol, symbols},
+    tokens::tokens,
+    values::Values,
 };
 
 /// What authors write: block and flow style, quotes, texts of several lines, comments, anchors.
@@ -141,13 +144,22 @@ fn lines_and_tree_agree_where_the_cursor_is() {
 fn visit(document: &Document, offset: usize) {
     let text = String::from(document.text());
     let files = MemoryFiles::new("/", [("a.json", "{}"), ("d/b.json", "{}")]);
+    let values = Values { files: &files, now: "2026-05-14T12:00:00Z" };
+    for hint in hints(document, SpecFile::KindLm, 0..text.len(), values) {
+        assert!(text.is_char_boundary(hint.at));
+    }
+    let mut last = 0;
+    for token in tokens(document, SpecFile::KindLm, 0..text.len()) {
+        assert!(last <= token.range.start && text.get(token.range.clone()).is_some(), "{token:?}\n{text}");
+        last = token.range.end;
+    }
     for item in complete(document, SpecFile::KindLm, offset, &files) {
         let range = item.edit.range;
         assert!(range.start <= offset && offset <= range.end, "{offset} {range:?} {}\n{text}", item.label);
         assert!(!text[range].contains('\n'), "{}", item.label);
         assert!(!item.label.is_empty());
     }
-    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, &files) {
+    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, values) {
         assert!(text.get(hover.range).is_some());
     }
 }

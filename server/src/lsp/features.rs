@@ -13,6 +13,7 @@ use crate::{
         lens::{self, CaseState, LensAction},
         symbols::{self, Symbol},
         transcript,
+        values::Values,
     },
     workspace,
 };
@@ -251,7 +252,8 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let offset = convert::offset(document, encoding, position);
     let files = snapshot.place.files.as_ref();
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
-    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), files)?;
+    let now = snapshot.clock.now();
+    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), Values { files, now: &now })?;
     Some(Hover {
         contents: Contents::MarkupContent(convert::markdown(found.markdown)),
         range: Some(convert::range(document, encoding, found.range)),

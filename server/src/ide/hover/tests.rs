@@ -1,0 +1,388 @@
+//! Every test shows what is said at `$0`, and for which bytes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use speclens_schema::{
+    dialect::{Dialect, Gates},
+    suite::Case,
+};
+
+use super::*;
+use crate::ide::fixture::Fixture;
+
+#[track_caller]
+fn check(fixture: &str, expected: Expect) {
+    let fixture = Fixture::parse(fixture);
+    let suite = suite(&fixture.document);
+    let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+    let found = hover(&fixture.document, fixture.file, fixture.offset(), Some(&suite), values);
+    let shown = match found {
+        None => "nothing\n".to_owned(),
+        Some(hover) => format!("[{}]\n{}\n", &fixture.text()[hover.range], hover.markdown),
+    };
+    expected.assert_eq(&shown);
+}
+
+/// The commands of the first test, which is all that hover asks for.
+fn suite(document: &Document) -> Suite {
+    let at = Pointer::parse("/tests/0/command");
+    let template = document.find(&at).and_then(NodeRef::text).unwrap_or_default().to_owned();
+    let vars = document.find(&Pointer::parse("/tests/0/vars"));
+    let variables: BTreeMap<String, String> = vars
+        .into_iter()
+        .flat_map(NodeRef::entries)
+        .map(|entry| (entry.key.key_text(), entry.value.text().unwrap_or_default().to_owned()))
+        .collect();
+    let missing: Vec<String> = template::placeholders(&template)
+        .filter(|(name, _)| !variables.contains_key(*name))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    let filled =
+        variables.iter().fold(template.clone(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value));
+    let expanded = if missing.is_empty() { Ok(filled) } else { Err(missing) };
+    let action = CommandAction { at, template, variables, expanded, inputs: BTreeMap::new(), timeout_ms: 1000 };
+    let case = Case {
+        name: "a".to_owned(),
+        at: Pointer::parse("/tests/0"),
+        tags: Vec::new(),
+        skip: false,
+        repeat: 1,
+        action: Action::Command(action),
+        claims: Vec::new(),
+        intact: true,
+        file: None,
+    };
+    Suite {
+        dialect: Dialect::KindLm,
+        name: None,
+        cases: vec![Arc::new(case)],
+        gates: Gates::KindLm(Box::default()),
+        concurrency: 1,
+    }
+}
+
+#[test]
+fn a_key_has_its_page() {
+    check(
+        "tests:\n  - expect:\n      output:\n        max$0Length: 3\n",
+        expect![[r#"
+        [maxLength]
+        **maxLength** · whole number, at least 1
+
+        The greatest length of the text, in UTF-16 units as JavaScript counts them.
+
+        Example: `400`
+    "#]],
+    );
+    check(
+        "tests:\n  - expect:\n      output:\n        format: js$0on\n",
+        expect![[r#"
+        [json]
+        **json** · As one JSON value; `schemaFile` says what it must look like.
+    "#]],
+    );
+    check(
+        "tests:\n  - expect:\n      output:\n        maxLength: $03\n",
+        expect![[r#"
+        [3]
+        **maxLength** · whole number, at least 1
+
+        The greatest length of the text, in UTF-16 units as JavaScript counts them.
+
+        Example: `400`
+    "#]],
+    );
+    check(
+        "tests:\n  - $0nam: x\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "tests:\n  - vars: { $0a: x }\n",
+        expect![[r#"
+            [a]
+            **a** · what `{{a}}` stands for
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_is_shown_as_it_would_run() {
+    check(
+        "tests:\n  - command: ec$0ho '{{a}}'\n    vars: { a: b c }\n",
+        expect![[r#"
+        [echo '{{a}}']
+        Runs
+
+        ```sh
+        echo 'b c'
+        ```
+    "#]],
+    );
+    check(
+        "tests:\n  - command: ec$0ho '{{a}}' {{b}}\n    vars: { a: b c }\n",
+        expect![[r#"
+        [echo '{{a}}' {{b}}]
+        Cannot run: no value in `vars` for `b`
+
+        ```sh
+        echo '{{a}}' {{b}}
+        ```
+    "#]],
+    );
+}
+
+#[test]
+fn a_placeholder_has_its_value() {
+    check(
+        "tests:\n  - command: \"😀 {{$0a}}\"\n    vars: { a: b c }\n",
+        expect![[r#"
+        [{{a}}]
+        **{{a}}** · `b c`
+    "#]],
+    );
+    check(
+        "tests:\n  - command: echo {{$0b}}\n",
+        expect![[r#"
+        [{{b}}]
+        **{{b}}** · has no value in `vars`: the run would break
+    "#]],
+    );
+    check(
+        "tests:\n  - command: |\n      echo\n      echo {{env$0.b}}\n",
+        expect![[r#"
+        [{{env.b}}]
+        **{{env.b}}** · stays as it is: names that begin with `env.` are not replaced
+    "#]],
+    );
+    check(
+        "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { prompt: p, vars: { a: x } }\n",
+        expect![[r#"
+        [{{a}}]
+        **{{a}}** · given by the tests, such as `x`
+    "#]],
+    );
+}
+
+#[test]
+fn a_reference_shows_what_it_refers_to() {
+    check(
+        "models:\n  - id: small\n    provider: openai\n    model: m\ntests:\n  - models: [sma$0ll]\n",
+        expect![[r#"
+        [small]
+        **small** · model, line 2
+
+        ```yaml
+        id: small
+        provider: openai
+        model: m
+        ```
+    "#]],
+    );
+    check(
+        "prompts:\n  ask:\n    user: x\ntests:\n  - prompt: a$0sk\n",
+        expect![[r#"
+        [ask]
+        **ask** · prompt, line 3
+
+        ```yaml
+        user: x
+        ```
+    "#]],
+    );
+    check(
+        "models:\n  - provider: oll$0ama\n",
+        expect![[r#"
+        [ollama]
+        **ollama** · Models on this machine, served by Ollama.
+    "#]],
+    );
+    check(
+        "tests:\n  - prompt: n$0one\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_is_there_or_not() {
+    let suite = "//- /kindlm.yaml\ntests:\n  - expect: { output: { schemaFile: ";
+    check(
+        &format!("{suite}a$0.json }} }}\n//- /a.json\n{{}}\n"),
+        expect![[r#"
+            [a.json]
+            `a.json` · file below the suite's directory, 3 bytes
+        "#]],
+    );
+    check(
+        &format!("{suite}b$0.json }} }}\n//- /a.json\n{{}}\n"),
+        expect![[r#"
+        [b.json]
+        `b.json` · no such file below the suite's directory
+    "#]],
+    );
+}
+
+#[test]
+fn paths_of_other_formats_lead_somewhere_too() {
+    let suite = "//- /cli-bench.yaml\nscaffold: fix$1tures\ntasks:\n  - file://t/$2*.yaml\n  - file://t/$3a.yaml\n";
+    for cursor in ["$1", "$2", "$3"] {
+        let text = ["$1", "$2", "$3"]
+            .iter()
+            .fold(suite.to_owned(), |text, mark| text.replace(mark, if *mark == cursor { "$0" } else { "" }));
+        let expected = match cursor {
+            "$1" => expect![[r#"
+                [fixtures]
+                `fixtures` · directory with 1 entry
+            "#]],
+            "$2" => expect![[r#"
+                [file://t/*.yaml]
+                `t/*.yaml`
+
+                - `t/a.yaml`
+            "#]],
+            _ => expect![[r#"
+                [file://t/a.yaml]
+                `file://t/a.yaml` · file below the suite's directory, 3 bytes
+            "#]],
+        };
+        check(&format!("{text}//- /t/a.yaml\n[]\n//- /fixtures/x\n"), expected);
+    }
+}
+
+#[test]
+fn names_that_the_format_fills_are_told() {
+    check(
+        "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify: { run: \"test -s {{work$0dir}}/a\" }\n",
+        expect![[r#"
+            [{{workdir}}]
+            **{{workdir}}** · the absolute path of the working directory: known when it runs
+        "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify:\n          run: |\n            test -s {{to$0day}}/a\n",
+        expect![[r#"
+            [{{today}}]
+            **{{today}}** · has no value here; what has one: `workdir`
+        "#]],
+    );
+}
+
+#[test]
+fn patterns_are_told_in_words() {
+    check(
+        "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - ran: \"^git\\\\s+pu$0sh\"\n",
+        expect![[r#"
+        ["^git\\s+push"]
+        - `^` at the beginning
+        - `git` this text
+        - `\s+` a blank or a line break, once or more often
+        - `push` this text
+    "#]],
+    );
+}
+
+#[test]
+fn defaults_of_the_file_are_told_where_they_count() {
+    check(
+        "defaults: { repeat: 3 }\ntests:\n  - rep$0eat: 2\n",
+        expect![[r#"
+        [repeat]
+        **repeat** · whole number, 1 to 100
+
+        How many times the test is run, in place of `defaults.repeat`.
+
+        A test passes when all of its runs do.
+
+        Example: `3`
+
+        Where it is not set, `3` of `defaults` in this file counts.
+    "#]],
+    );
+    check(
+        "defaults: { rep$0eat: 3 }\n",
+        expect![[r#"
+        [repeat]
+        **repeat** · whole number, 1 to 100 · default `1`
+
+        How many times each test is run.
+    "#]],
+    );
+}
+
+#[test]
+fn a_code_in_an_allow_comment_has_its_page() {
+    check(
+        "# speclens: allow(syntax, un$0used)\nkindlm: 1\n",
+        expect![[r#"
+        [unused]
+        **unused** · hint
+
+        Something is defined and never used.
+    "#]],
+    );
+    check(
+        "# speclens: al$0low(unused)\nkindlm: 1\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn plain_text_says_nothing() {
+    check(
+        "tests:\n  - name: out$0put\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "prompts:\n  p:\n    user: |\n      the out$0put\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "# out$0put\nkindlm: 1\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "tests:\n  - expect: { output: { contains: [form$0at] } }\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn a_damaged_document_answers_elsewhere() {
+    check(
+        "tests:\n  - name: \"a\n  - com$0mand: x\n    expect: {}\n",
+        expect![[r#"
+        [command]
+        **command** · text with `{{name}}` · exactly one of `command` and `prompt` is required
+
+        The shell command that is run.
+
+        Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` stands
+        for a value of `vars`, put in as it is: quoting is yours. The exit status alone fails nothing.
+
+        ```yaml
+        command: node agent.js --user {{user_id}}
+        ```
+
+        Its standard output is the text that `expect` looks at. Lines that begin with `{"kindlm":` are
+        events: `{"kindlm":"tool_call","name":"…","arguments":{…}}` and
+        `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
+
+        Example: `"python agent.py --input '{{question}}'"`
+    "#]],
+    );
+}
