@@ -9,5 +9,6 @@ mod kinds;
 mod processes;
 mod replay;
 mod runs;
+mod scanning;
 mod secrets;
 mod support;

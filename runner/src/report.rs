@@ -1,8 +1,11 @@
 //! Results → text. Pure: values in, text out; who prints it, and where, is not decided here.
 
+mod finding;
+pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
+pub mod sarif;
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 

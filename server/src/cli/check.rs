@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use speclens_runner::report::{SuiteReport, human, json};
+use speclens_runner::report::{SuiteReport, github, human, json, sarif};
 
 use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 
@@ -27,11 +27,15 @@ pub(super) struct Args {
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+enum Format {
     /// Text with source snippets
     Human,
     /// The JSON report
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Workflow commands that annotate lines on GitHub
+    Github,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -57,6 +61,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         _ if args.diff => {}
         Format::Human => output::print(&human(&reports, outcome.as_ref()))?,
         Format::Json => output::print(&json::render(&reports, json::Content::default()))?,
+        Format::Sarif => output::print(&sarif::render(&reports))?,
+        Format::Github => output::print(&github::render(&reports))?,
     }
     if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
         // Standard output belongs to the report.

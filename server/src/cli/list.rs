@@ -2,13 +2,23 @@
 
 use std::{fmt::Write, path::PathBuf};
 
+use clap::ValueEnum;
 use serde::Serialize;
 use speclens_schema::{
     dialect::Dialect,
     suite::{Action, Case},
 };
 
-use super::{INVALID, PASSED, check::Format, discover::Wanted, levels::Levels, load, output};
+use super::{INVALID, PASSED, discover::Wanted, levels::Levels, load, output};
+
+/// How the list is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text
+    Human,
+    /// JSON
+    Json,
+}
 
 /// The options of `speclens list`.
 #[derive(Debug, clap::Args)]

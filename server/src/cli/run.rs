@@ -7,7 +7,7 @@ use speclens_runner::{
     clock::Clock,
     event::{Absence, AbsenceKind, Event, SuiteResult},
     recording::Recordings,
-    report::{SuiteReport, human, json, junit},
+    report::{SuiteReport, github, human, json, junit, sarif},
     run::{Job, Mode, Options},
 };
 use speclens_schema::{
@@ -58,7 +58,7 @@ pub(super) struct Args {
     #[arg(long)]
     fail_fast: bool,
     /// A report, and the file that it goes to instead of standard output (repeatable)
-    #[arg(long = "report", value_name = "human|json|junit[=FILE]")]
+    #[arg(long = "report", value_name = "human|json|junit|sarif|github[=FILE]")]
     reports: Vec<ReportTarget>,
     /// An option: `report.evidence=true` puts what was observed into the JSON report
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -77,6 +77,8 @@ enum ReportKind {
     Human,
     Json,
     Junit,
+    Sarif,
+    Github,
 }
 
 impl FromStr for ReportTarget {
@@ -92,7 +94,11 @@ impl FromStr for ReportTarget {
             "human" => ReportKind::Human,
             "json" => ReportKind::Json,
             "junit" => ReportKind::Junit,
-            other => return Err(format!("there is no report `{other}`: choose human, json or junit")),
+            "sarif" => ReportKind::Sarif,
+            "github" => ReportKind::Github,
+            other => {
+                return Err(format!("there is no report `{other}`: choose human, json, junit, sarif or github"));
+            }
         };
         Ok(ReportTarget { kind, file })
     }
@@ -185,6 +191,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             ReportKind::Human => human::run(&reports),
             ReportKind::Json => json::render(&reports, content),
             ReportKind::Junit => junit::render(&reports),
+            ReportKind::Sarif => sarif::render(&reports),
+            ReportKind::Github => github::render(&reports),
         };
         let written = match &target.file {
             Some(file) => output::write(file, &text),

@@ -1,0 +1,108 @@
+//! What reports for code scanners list: everything that is wrong, one entry each, whether the text is at fault or
+//! what came of running it.
+
+use std::{borrow::Cow, ops::Range};
+
+use speclens_schema::{
+    document::{Encoding, LineColumn, Lines},
+    problem::{Fix, Problem, Severity},
+    suite::Case,
+    verdict::Status,
+};
+
+use super::{SourceText, SuiteReport};
+use crate::event::{AbsenceKind, RunResult};
+
+/// One thing that is wrong.
+pub(super) struct Finding<'r> {
+    /// The kind: a code of a problem, or what the original tool calls such a result.
+    pub(super) rule: &'r str,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) source: Cow<'r, SourceText>,
+    pub(super) range: Range<usize>,
+    /// Other places that belong to it, in the same text.
+    pub(super) related: Vec<(&'r str, Range<usize>)>,
+    pub(super) fixes: &'r [Fix],
+    /// The problem of the text that it is, if it is one.
+    pub(super) problem: Option<&'r Problem>,
+}
+
+impl Finding<'_> {
+    /// Where it begins and ends; both count from 0, columns in UTF-16 units.
+    pub(super) fn place(&self, range: &Range<usize>) -> Range<LineColumn> {
+        Lines::new(self.source.document.text(), Encoding::Utf16).places(range.clone())
+    }
+}
+
+/// Everything that is wrong, in the order of the suites. Settings that several suites share are told about once.
+pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
+    let mut settings: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for report in reports {
+        let first = report.settings.as_ref().filter(|own| !settings.contains(&own.source.path.as_str()));
+        if let Some(own) = first {
+            settings.push(&own.source.path);
+            found.extend(own.problems.iter().map(|problem| of_problem(&own.source, problem)));
+        }
+        found.extend(report.problems.iter().map(|problem| of_problem(&report.source, problem)));
+        let Some(result) = &report.result else { continue };
+        for outcome in &result.cases {
+            let case = &report.suite.cases[outcome.case];
+            outcome.runs.iter().for_each(|run| of_run(report, case, run, &mut found));
+        }
+        for gate in result.gates.gates.iter().filter(|gate| gate.status == Status::Fail) {
+            let range = gate.at.as_ref().map_or(0..0, |at| report.source.range_of(at));
+            found.push(simple(gate.name, Severity::Error, gate.message.clone(), Cow::Borrowed(&report.source), range));
+        }
+    }
+    found
+}
+
+fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
+    Finding {
+        rule: problem.code.as_str(),
+        severity: problem.severity,
+        message: problem.told(),
+        source: Cow::Borrowed(source),
+        range: problem.range.clone(),
+        related: problem.related.iter().map(|other| (other.message.as_str(), other.range.clone())).collect(),
+        fixes: &problem.fixes,
+        problem: Some(problem),
+    }
+}
+
+fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found: &mut Vec<Finding<'r>>) {
+    let source = report.source_of(case);
+    let told = |message: &str| format!("`{}`: {message}", case.name);
+    if let Some(absence) = &run.absence {
+        // What did not begin because another test failed is no finding of its own.
+        if absence.kind != AbsenceKind::FailedFast {
+            let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
+            let range = source.range_of(case.action.at().unwrap_or(&case.at));
+            found.push(simple(absence.kind.as_str(), severity, told(&absence.message), source, range));
+        }
+        return;
+    }
+    for judged in &run.verdicts {
+        let verdict = &judged.verdict;
+        let severity = match verdict.outcome.status() {
+            Status::Fail | Status::Error => Severity::Error,
+            Status::Unknown | Status::Warn => Severity::Warning,
+            Status::Pass | Status::Skip => continue,
+        };
+        let range = source.range_of(&case.claims[judged.claim].at.join(&verdict.at));
+        let rule = verdict.code.unwrap_or(verdict.kind);
+        found.push(simple(rule, severity, told(verdict.outcome.message()), source.clone(), range));
+    }
+}
+
+fn simple<'r>(
+    rule: &'r str,
+    severity: Severity,
+    message: String,
+    source: Cow<'r, SourceText>,
+    range: Range<usize>,
+) -> Finding<'r> {
+    Finding { rule, severity, message, source, range, related: Vec::new(), fixes: &[], problem: None }
+}

@@ -1,0 +1,61 @@
+//! The report for workflows on GitHub: commands that put each finding beside the line that it is about.
+
+use std::fmt::Write;
+
+use speclens_schema::problem::Severity;
+
+use super::{SuiteReport, finding::findings};
+
+/// The commands, and a summary for who reads the log.
+pub fn render(reports: &[SuiteReport]) -> String {
+    let mut text = String::new();
+    let (mut errors, mut warnings, mut notices) = (0, 0, 0);
+    for finding in findings(reports) {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Information => "notice",
+            // Told in an editor where the author looks closely; beside a change they would be noise.
+            Severity::Hint => continue,
+        };
+        match finding.severity {
+            Severity::Error => errors += 1,
+            Severity::Warning => warnings += 1,
+            Severity::Information | Severity::Hint => notices += 1,
+        }
+        let place = finding.place(&finding.range);
+        let _ = write!(text, "::{command} file={},line={}", property(&finding.source.path), place.start.line + 1);
+        let _ = write!(text, ",endLine={}", place.end.line + 1);
+        // Columns mean something on one line only.
+        if place.start.line == place.end.line {
+            let _ = write!(text, ",col={},endColumn={}", place.start.column + 1, place.end.column + 1);
+        }
+        let _ =
+            writeln!(text, ",title={}::{}", property(&format!("speclens: {}", finding.rule)), data(&finding.message));
+    }
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let counts = [plural(errors, "error"), plural(warnings, "warning"), plural(notices, "notice")];
+    let _ = writeln!(text, "{} in {}", counts.join(", "), plural(reports.len(), "suite"));
+    text
+}
+
+/// A message: a line end would end the command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property, which `,` and `:` would end as well.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data, property};
+
+    #[test]
+    fn what_would_end_a_command_is_escaped() {
+        assert_eq!(data("50%\r\n::error::x"), "50%25%0D%0A::error::x");
+        assert_eq!(property("a,b:c%"), "a%2Cb%3Ac%25");
+    }
+}
