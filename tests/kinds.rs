@@ -96,3 +96,17 @@ fn a_part_of_a_suite_is_not_run_alone() {
     let done = place.run(&["list"]);
     assert!(done.stdout.contains("a (agent"), "{done:?}");
 }
+
+#[test]
+fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where() {
+    let place = Place::empty();
+    let scenarios = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n  - name: refuses\n    tags: [negative]\n    when: {invoke: /a}\n    then:\n      - {type: artifact_exists, path: out.md}\n";
+    place.write("skills/a/SKILL.md", "# A\n");
+    place.write("skills/a/tests/scenarios.yaml", scenarios);
+    for arguments in [&["check"][..], &["check", "skills/a/tests/scenarios.yaml"]] {
+        let done = place.run(arguments);
+        assert!(!done.stdout.contains("missing-file"), "{done:?}");
+    }
+    place.write("skills/a/tests/scenarios.yaml", scenarios.replace("skills/a,", "skills/b,"));
+    assert!(place.run(&["check"]).stdout.contains("missing-file"));
+}

@@ -133,14 +133,19 @@ impl Scopes {
         path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
     }
 
-    /// The root of a ClawSpec workspace: where its settings stand, else the folder.
+    /// The root of a ClawSpec workspace: where its settings stand; else the folder, the repository, or the
+    /// working directory that it lies in.
     fn workspace_root(&self, directory: &Path) -> PathBuf {
         let below = directory.join("file");
         let settings = self.above(&below).into_iter().find(|directory| {
             let file = directory.join("clawspec.yaml");
             file.is_file() || self.buffers.text(&file).is_some()
         });
-        settings.or_else(|| self.folder_of(&below)).unwrap_or_else(|| directory.to_owned())
+        settings
+            .or_else(|| self.folder_of(&below))
+            .or_else(|| directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned))
+            .or_else(|| working_directory_above(directory))
+            .unwrap_or_else(|| directory.to_owned())
     }
 
     /// The main file with an entry that leads to a file: the nearest one.
@@ -178,6 +183,12 @@ impl Scopes {
         let document = Document::read_cut(&text, ScalarRules::Yaml12);
         Some(Main { directory: path.parent()?.to_owned(), name, document })
     }
+}
+
+/// The working directory, when the other lies in it. The root of the file system says nothing.
+fn working_directory_above(directory: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
+    (here.parent().is_some() && directory.starts_with(&here)).then_some(here)
 }
 
 #[cfg(test)]
