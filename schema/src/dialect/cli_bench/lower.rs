@@ -40,18 +40,15 @@ pub struct RootContext {
 impl RootContext {
     /// Collects it from the root of a document; for a task file, from the main file that names it.
     pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
-        let main = match file {
-            SpecFile::CliBenchTasks => files.main().and_then(|main| task_files::read(main, files).ok()),
-            _ => None,
+        let alone = file == SpecFile::CliBenchTasks;
+        let main = files.main().filter(|_| alone).and_then(|main| task_files::read(main, files).ok());
+        let nothing = || RootContext { repeat: Config::REPEAT, ..RootContext::default() };
+        let document = match &main {
+            Some(main) => &main.document,
+            None if alone => return nothing(),
+            None => document,
         };
-        let document = match (&main, file) {
-            (Some(main), _) => &main.document,
-            (None, SpecFile::CliBenchTasks) => return RootContext { repeat: Config::REPEAT, ..RootContext::default() },
-            (None, _) => document,
-        };
-        let Some(root) = document.root() else {
-            return RootContext { repeat: Config::REPEAT, ..RootContext::default() };
-        };
+        let Some(root) = document.root() else { return nothing() };
         let text = |key: &str| root.get(key).and_then(NodeRef::as_str).map(str::to_owned);
         let help_modes = texts(root.get("help_modes")).into_iter().filter_map(|word| part(&Value::from(word)));
         let surroundings = AgentSurroundings {

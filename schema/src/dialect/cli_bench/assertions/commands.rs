@@ -1,6 +1,8 @@
 //! Patterns over the commands that the model ran.
 
-use super::observed::{Found, MASKED, brief, contains, may_hide};
+use std::sync::OnceLock;
+
+use super::observed::{Found, MASKED, brief, contains};
 use crate::{
     check::{
         pattern::{EcmaPattern, PatternErrorKind},
@@ -14,17 +16,17 @@ const LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
 
-/// A pattern as the format reads it: a regular expression, or when it is none a text.
+/// A pattern as the format reads it: a regular expression, or when it is none a text. Compiled when it is first used.
 #[derive(Clone, Debug)]
 pub(super) struct CommandPattern {
     source: String,
-    engine: Engine,
+    engine: OnceLock<Engine>,
 }
 
 #[derive(Clone, Debug)]
 enum Engine {
     Pattern(EcmaPattern),
-    /// No regular expression: searched for as it stands.
+    /// No regular expression, or one without special signs: searched for as it stands.
     Text,
     /// A regular expression that cannot be searched for here.
     Unusable(String),
@@ -32,17 +34,25 @@ enum Engine {
 
 impl CommandPattern {
     pub(super) fn new(source: &str) -> CommandPattern {
-        let engine = match EcmaPattern::compile(source, false) {
-            Ok(pattern) => Engine::Pattern(pattern),
-            Err(error) if error.kind == PatternErrorKind::Invalid => Engine::Text,
-            Err(error) => Engine::Unusable(error.message),
-        };
-        CommandPattern { source: source.to_owned(), engine }
+        CommandPattern { source: source.to_owned(), engine: OnceLock::new() }
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engine.get_or_init(|| {
+            if is_literal(&self.source) {
+                return Engine::Text;
+            }
+            match EcmaPattern::compile(&self.source, false) {
+                Ok(pattern) => Engine::Pattern(pattern),
+                Err(error) if error.kind == PatternErrorKind::Invalid => Engine::Text,
+                Err(error) => Engine::Unusable(error.message),
+            }
+        })
     }
 
     /// Why the pattern can never be judged.
     pub(super) fn unusable(&self) -> Option<String> {
-        match &self.engine {
+        match self.engine() {
             Engine::Unusable(reason) => Some(format!("the pattern cannot be searched for here: {reason}")),
             Engine::Pattern(_) | Engine::Text => None,
         }
@@ -54,8 +64,8 @@ impl CommandPattern {
 
     /// Whether a command matches.
     pub(super) fn matches(&self, command: &RanCommand) -> Found {
-        match &self.engine {
-            Engine::Pattern(pattern) if command.masked => masked(pattern, &self.source, &command.command),
+        match self.engine() {
+            Engine::Pattern(pattern) if command.masked => masked(pattern, &command.command),
             Engine::Pattern(pattern) => search(pattern, &command.command),
             Engine::Text => {
                 let text = Capture::whole(command.command.clone());
@@ -79,6 +89,11 @@ impl CommandPattern {
     }
 }
 
+/// Whether a pattern finds nothing but its own text.
+fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
+}
+
 fn search(pattern: &EcmaPattern, text: &str) -> Found {
     match pattern.find_iter(text).next() {
         Some(Ok(_)) => Found::Yes,
@@ -88,14 +103,12 @@ fn search(pattern: &EcmaPattern, text: &str) -> Found {
 }
 
 /// A masked command matches when it does whatever stands under the stars, as far as that can be tried.
-fn masked(pattern: &EcmaPattern, source: &str, command: &str) -> Found {
+fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
     if tried.iter().all(|found| *found == Found::Yes) {
         return Found::Yes;
     }
-    let is_literal = !source.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}']);
-    let none = tried.iter().all(|found| *found == Found::No);
-    if none && is_literal && !may_hide(command, source) { Found::No } else { Found::Unclear(MASKED) }
+    Found::Unclear(MASKED)
 }
 
 /// The letters of a pattern, without what has a special meaning.

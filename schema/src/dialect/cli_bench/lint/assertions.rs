@@ -6,7 +6,7 @@ use crate::{
     spot::Spot,
 };
 
-use super::edits;
+use super::{edits, patterns::is_literal};
 
 /// Everything about the list of one task.
 pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -169,6 +169,9 @@ impl<'d> Assertions<'d, '_> {
                 forbidden.push((text, pattern));
             }
         }
+        if wanted.is_empty() {
+            return;
+        }
         for (text, spot) in &forbidden {
             let compiled = EcmaPattern::compile(text, false).ok();
             // A pattern that every command matches is told already.
@@ -247,9 +250,4 @@ impl<'d> Assertions<'d, '_> {
             problems.push(problem.with_related("another command", ran[1].1.at.clone(), ran[1].1.range()));
         }
     }
-}
-
-/// Whether a pattern finds nothing but its own text.
-fn is_literal(pattern: &str) -> bool {
-    !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
 }

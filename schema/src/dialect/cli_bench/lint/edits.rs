@@ -122,3 +122,28 @@ pub(super) fn move_into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Op
     }
     Some(vec![Edit::new(whole, ""), insert_item(list, &words)?])
 }
+
+/// The edits that make a list out of a mapping in block style: an item for every key.
+pub(super) fn list_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    if mapping.is_through_alias() || mapping.anchor().is_some() {
+        return None;
+    }
+    let text = mapping.document().text();
+    let mut edits = Vec::new();
+    for entry in mapping.entries() {
+        let key = entry.key.own_range().start;
+        if before(mapping, key)?.chars().any(|letter| letter != ' ') || entry.value.alias().is_some() {
+            return None;
+        }
+        edits.push(Edit::new(key..key, "- "));
+        // What stands below the key goes along.
+        let end = entry.value.own_range().end.max(key + 1);
+        let (first, last) = (text.byte_to_line(key), text.byte_to_line(end.saturating_sub(1)));
+        for line in first + 1..=last {
+            let start = text.line_to_byte(line);
+            edits.push(Edit::new(start..start, "  "));
+        }
+    }
+    (!edits.is_empty()).then_some(edits)
+}

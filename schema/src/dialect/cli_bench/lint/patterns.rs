@@ -14,32 +14,32 @@ use crate::{
 /// The patterns of `ran`, `not_ran` and `run_count`.
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(pattern) = assertion.get("ran") {
-        lint_pattern(&pattern, problems);
-        matches_everything(&pattern, "every command matches: name the command", Code::SuspiciousPattern, problems);
+        lint_pattern(&pattern, (Code::SuspiciousPattern, "every command matches: name the command"), problems);
     }
     if let Some(pattern) = assertion.get("not_ran") {
-        lint_pattern(&pattern, problems);
         let message = "every command matches, so that this fails as soon as the model runs anything";
-        matches_everything(&pattern, message, Code::Contradiction, problems);
+        lint_pattern(&pattern, (Code::Contradiction, message), problems);
     }
     if let Some(pattern) = assertion.find(&["run_count", "pattern"]) {
-        lint_pattern(&pattern, problems);
-        matches_everything(&pattern, "every command is counted: name the command", Code::SuspiciousPattern, problems);
+        lint_pattern(&pattern, (Code::SuspiciousPattern, "every command is counted: name the command"), problems);
     }
 }
 
-fn matches_everything(spot: &Spot<'_>, message: &str, code: Code, problems: &mut Vec<Problem>) {
-    let Some(pattern) = spot.text() else { return };
-    let everything = EcmaPattern::compile(pattern, false).is_ok_and(|pattern| {
-        pattern.matches_empty() && ["", "x", "a b"].iter().all(|text| pattern.find_iter(text).next().is_some())
-    });
-    if everything {
-        problems.push(spot.problem(code, message));
-    }
+/// Whether a pattern finds nothing but its own text: there is nothing to compile.
+pub(super) fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
 }
 
-fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
+    let (code, message) = everything;
+    if is_literal(pattern) {
+        if pattern.is_empty() {
+            problems.push(spot.problem(code, message));
+        }
+        fixed_options(spot, pattern, problems);
+        return;
+    }
     match EcmaPattern::compile(pattern, false) {
         Err(error) if error.kind == PatternErrorKind::Invalid => {
             let message = format!("no regular expression, so that it is searched for as plain text: {}", error.message);
@@ -55,7 +55,11 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             let message = format!("cannot be searched for here, so that the claim stays unknown: {}", error.message);
             problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
         }
-        Ok(_) => {
+        Ok(compiled) => {
+            let finds = |text: &&str| compiled.find_iter(text).next().is_some();
+            if compiled.matches_empty() && ["", "x", "a b"].iter().all(finds) {
+                problems.push(spot.problem(code, message));
+            }
             unescaped_dot(spot, pattern, problems);
             fixed_options(spot, pattern, problems);
         }

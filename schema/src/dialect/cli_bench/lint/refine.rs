@@ -3,7 +3,7 @@
 use crate::{
     document::{NodeRef, Pointer, Shape},
     json_schema::SpecFile,
-    problem::{Code, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity},
     validate::Definition,
 };
 
@@ -12,44 +12,49 @@ use super::{
     edits,
 };
 
+/// What people call a field who know other formats, and what it is called here.
+const OTHER_NAMES: [(&str, &str); 14] = [
+    ("name", "id"),
+    ("prompt", "intent"),
+    ("description", "intent"),
+    ("task", "intent"),
+    ("goal", "intent"),
+    ("assertions", "assert"),
+    ("expect", "assert"),
+    ("checks", "assert"),
+    ("turns", "max_turns"),
+    ("command", "cli"),
+    ("program", "cli"),
+    ("models", "providers"),
+    ("tests", "tasks"),
+    ("fixtures", "scaffold"),
+];
+
 /// Keys that must be there; of all others an absent value counts as an absent key.
 const REQUIRED: [&str; 10] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run", "env"];
 
 /// Goes over what was found in one part. Pointers are relative to `node`.
-pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem]) {
+pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+    let renamed: Vec<Pointer> =
+        problems.iter_mut().filter_map(|problem| other_name(node, definition, problem)).collect();
+    // A key that stands there under another name is not missing as well.
+    problems.retain(|problem| problem.code != Code::MissingField || !renamed.contains(&problem.at));
     for problem in problems {
         let parent = problem.at.parent().unwrap_or_default();
         let key = problem.at.last().unwrap_or_default();
         let mapping = node.find(&parent);
         let in_assert = parent.parent().and_then(|list| list.last()).is_some_and(|list| list == "assert");
-        match problem.code {
-            Code::UnknownKey if !in_assert && Assertion::NAMES.contains(&key.as_str()) => {
+        let found = node.find(&problem.at);
+        if problem.code == Code::UnknownKey {
+            if !in_assert && Assertion::NAMES.contains(&key.as_str()) {
                 misplaced_assertion(mapping, &key, parent.is_root() && is_task(definition), problem);
-            }
-            Code::UnknownKey if key == "assert" && parent.is_root() && !is_task(definition) => {
+            } else if key == "assert" && parent.is_root() && !is_task(definition) {
                 problem.severity = Severity::Error;
                 problem.message =
                     "`assert` is never checked here: it belongs in each task, beside `id` and `intent`".to_owned();
             }
-            Code::WrongType | Code::InvalidValue if key == "exit_code" && in_assert => {
-                let found = node.find(&problem.at).map(crate::validate::describe).unwrap_or_default();
-                problem.message = format!("`exit_code` must be a whole number, such as `0`, not {found}");
-            }
-            Code::WrongType | Code::InvalidValue | Code::OutOfRange | Code::MissingField => {
-                let at = problem.at.clone();
-                let found = node.find(&at);
-                if let Some(item) =
-                    found.filter(|item| is_item_of_tasks(definition, &at) && item.shape() == Shape::Scalar)
-                {
-                    wrong_entry(definition.file(), item, problem);
-                } else if let Some(value) = found.filter(|value| value.is_null() && problem.code == Code::WrongType) {
-                    null_value(&key, in_assert, value, problem);
-                } else if let Some(model) = found.and_then(NodeRef::as_str).filter(|_| is_provider(definition, &at)) {
-                    problem.message =
-                        format!("`{model}` is no model: write `provider/model-id`, such as `openai/gpt-4o`");
-                }
-            }
-            _ => {}
+        } else if matches!(problem.code, Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
+            wrong_value(definition, &key, in_assert, found, problem);
         }
         // In braces, too, several assertions can be taken apart.
         if problem.code == Code::ConflictingFields
@@ -66,17 +71,79 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem
     }
 }
 
+/// Assertions that are mappings, with the field that a single text stands for, and what else they need.
+const WHOLE: [(&str, &str, &str); 3] =
+    [("file_contains", "path", ", text: \"\""), ("run_count", "pattern", ", min: 1"), ("verify", "run", "")];
+
+/// A text where an assertion needs a mapping.
+fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
+    let Some((_, field, more)) = WHOLE.iter().find(|(known, ..)| *known == name) else { return };
+    let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
+    let written = format!("{{ {field}: {}{more} }}", crate::shape::show(&text.into()));
+    problem.message = format!("`{name}` is a mapping: write `{written}`");
+    if !value.is_through_alias() && value.alias().is_none() && value.anchor().is_none() && !text.contains('\n') {
+        let edit = Edit::new(value.own_range(), written.clone());
+        let title = format!("Write `{written}`");
+        problem.fixes =
+            vec![if more.is_empty() { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) }];
+    }
+}
+
+/// A key that another format has for what is missing here. Returns the place of the field that is meant.
+fn other_name(node: NodeRef<'_>, definition: Definition, problem: &mut Problem) -> Option<Pointer> {
+    if problem.code != Code::UnknownKey {
+        return None;
+    }
+    let key = problem.at.last()?;
+    let parent = problem.at.parent()?;
+    let mapping = node.find(&parent)?;
+    // Only tasks and the whole file have these fields.
+    let fields: &[&str] = if !parent.is_root() {
+        return None;
+    } else if is_task(definition) {
+        &["id", "intent", "assert", "max_turns", "scaffold"]
+    } else {
+        &["cli", "providers", "tasks", "scaffold"]
+    };
+    let (_, name) = OTHER_NAMES.iter().find(|(other, name)| *other == key && fields.contains(name))?;
+    if mapping.entry(name).is_some() || !problem.fixes.is_empty() {
+        return None;
+    }
+    problem.severity = Severity::Error;
+    problem.message = format!("unknown key `{key}`: here it is called `{name}`");
+    if !mapping.resolved().is_through_alias() {
+        problem.fixes.push(Fix::guess(format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]));
+    }
+    Some(parent.key(name))
+}
+
+/// A value that cannot stand where it does.
+fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option<NodeRef<'_>>, problem: &mut Problem) {
+    let Some(value) = found else { return };
+    let is_root = problem.at.is_root();
+    if key == "assert" && value.shape() == Shape::Mapping {
+        let edits = edits::list_of_keys(value);
+        problem.fixes.extend(edits.map(|edits| Fix::safe("Make each assertion an item of a list", edits)));
+    } else if in_assert && WHOLE.iter().any(|(name, ..)| *name == key) {
+        short_form(key, value, problem);
+    } else if in_assert && key == "exit_code" {
+        let found = crate::validate::describe(value);
+        problem.message = format!("`exit_code` must be a whole number, such as `0`, not {found}");
+    } else if is_root && is_task(definition) && value.shape() == Shape::Scalar {
+        wrong_entry(definition.file(), value, problem);
+    } else if value.is_null() && problem.code == Code::WrongType {
+        null_value(key, in_assert, value, problem);
+    } else if let Some(model) = value.as_str().filter(|_| is_root && is_provider(definition)) {
+        problem.message = format!("`{model}` is no model: write `provider/model-id`, such as `openai/gpt-4o`");
+    }
+}
+
 fn is_task(definition: Definition) -> bool {
     matches!(definition, Definition::Item(file, list) if file.case_list() == Some(list))
 }
 
-/// Whether the pointer names an item of the list of tasks as a whole.
-fn is_item_of_tasks(definition: Definition, at: &Pointer) -> bool {
-    at.is_root() && is_task(definition)
-}
-
-fn is_provider(definition: Definition, at: &Pointer) -> bool {
-    matches!(definition, Definition::Item(SpecFile::CliBench, "providers")) && at.is_root()
+fn is_provider(definition: Definition) -> bool {
+    matches!(definition, Definition::Item(SpecFile::CliBench, "providers"))
 }
 
 /// An assertion that stands beside `assert` instead of in it.
@@ -101,18 +168,20 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
         problem.message = "nothing stands here: expected a task, which begins with `id: …`".to_owned();
         return;
     }
-    problem.message = match file {
-        SpecFile::CliBenchTasks if text.starts_with(SCHEME) => {
-            "a task file cannot name other files: only the main file can, move the entry there".to_owned()
-        }
-        SpecFile::CliBenchTasks => format!("expected a task, which begins with `id: …`, not `{text}`"),
-        _ if text == SCHEME => format!("`{SCHEME}` needs a path, such as `{SCHEME}tasks/*.yaml`"),
-        _ => format!("expected a task, or a file as `{SCHEME}…`, not `{text}`"),
+    let alone = file == SpecFile::CliBenchTasks;
+    problem.message = if alone && text.starts_with(SCHEME) {
+        "a task file cannot name other files: only the main file can, move the entry there".to_owned()
+    } else if alone {
+        format!("expected a task, which begins with `id: …`, not `{text}`")
+    } else if text == SCHEME {
+        format!("`{SCHEME}` needs a path, such as `{SCHEME}tasks/*.yaml`")
+    } else {
+        format!("expected a task, or a file as `{SCHEME}…`, not `{text}`")
     };
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     if file == SpecFile::CliBench && is_path && !text.contains("://") && !item.resolved().is_through_alias() {
         let name = format!("{SCHEME}{}", text.trim_start_matches("./"));
-        let edit = crate::problem::Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
+        let edit = Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
         problem.fixes.push(Fix::safe(format!("Change to `{name}`"), vec![edit]));
     }
 }
