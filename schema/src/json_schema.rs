@@ -58,8 +58,18 @@ impl SpecFile {
     ];
 
     /// The kinds that the reference, `explain` and `schema` tell about.
-    pub const PUBLISHED: &'static [SpecFile] =
-        &[SpecFile::KindLm, SpecFile::CliBench, SpecFile::CliBenchTasks, SpecFile::Settings];
+    pub const PUBLISHED: &'static [SpecFile] = &[
+        SpecFile::KindLm,
+        SpecFile::CliBench,
+        SpecFile::CliBenchTasks,
+        SpecFile::ClawSpecScenarios,
+        SpecFile::ClawSpecHandoff,
+        SpecFile::ClawSpecPipeline,
+        SpecFile::ClawSpec,
+        SpecFile::ClawSpecLedger,
+        SpecFile::ClawSpecBaselines,
+        SpecFile::Settings,
+    ];
 
     /// The format that the file belongs to; none for settings of our own.
     pub fn dialect(self) -> Option<Dialect> {

@@ -58,7 +58,9 @@ pub fn field_page(name: &str, shape: &Shape) -> String {
 fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
     let root = Shape::of(file);
     write(out, format_args!("\n## {}\n\n{}\n", heading(file), root.docs().unwrap_or_default()));
-    let mut own = HashSet::new();
+    // What an earlier file of the same format has told is not told again.
+    let mut own: HashSet<&'static str> =
+        told.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
     match root.item() {
         Some(item) if item.docs().is_some_and(|docs| told.contains(&(file.dialect(), docs))) => {
             out.push_str("\nEach item has the same fields as above.\n");
@@ -115,8 +117,34 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
     for field in &fields {
         details(field, out);
     }
+    forms(shape, path, told, out);
     for field in &fields {
         below(&field.shape, &join(path, field.name), told, out);
+    }
+}
+
+/// The forms that a mapping may have, each with the fields that only it has.
+fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut String) {
+    for variant in shape.variants() {
+        let Some((key, value)) = variant.tag else { continue };
+        let docs = variant.shape.type_docs().unwrap_or_default();
+        write(out, format_args!("\n#### `{key}: {value}`\n\n{docs}\n"));
+        let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
+        if fields.is_empty() {
+            continue;
+        }
+        write(out, format_args!("\nBeside `{key}` in `{path}`:\n\n| key | type | | |\n|---|---|---|---|\n"));
+        for field in &fields {
+            let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
+            let label = field.shape.type_label().replace('|', "\\|");
+            write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
+        }
+        for field in &fields {
+            details(field, out);
+        }
+        for field in &fields {
+            below(&field.shape, &join(path, field.name), told, out);
+        }
     }
 }
 
@@ -126,6 +154,13 @@ fn below(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
     }
     if let Some(value) = shape.map_value() {
         return below(&value, &format!("{path}.*"), told, out);
+    }
+    if shape.kind() == Type::Any {
+        // A mapping is one of the forms that the value may have.
+        for form in shape.variants().into_iter().map(|variant| variant.shape) {
+            mapping(&form, path, told, out);
+        }
+        return;
     }
     if shape.kind() != Type::Mapping {
         return;

@@ -27,6 +27,20 @@ fn the_cli_bench_schemas_are_fresh() {
 }
 
 #[test]
+fn the_clawspec_schemas_are_fresh() {
+    for file in [
+        SpecFile::ClawSpecScenarios,
+        SpecFile::ClawSpecHandoff,
+        SpecFile::ClawSpecPipeline,
+        SpecFile::ClawSpec,
+        SpecFile::ClawSpecLedger,
+        SpecFile::ClawSpecBaselines,
+    ] {
+        check(&format!("json/{}.schema.json", file.as_str()), &file.schema_text());
+    }
+}
+
+#[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
 }

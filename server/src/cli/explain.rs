@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::bail;
 use speclens_schema::{
+    dialect::clawspec::assertion::Assertion,
     document::Pointer,
     json_schema::SpecFile,
     problem::Code,
@@ -40,15 +41,34 @@ fn explain(name: &str) -> anyhow::Result<String> {
             text.push_str(&field(file, &place));
         }
     }
+    text.push_str(&assertion(name));
     if !text.is_empty() {
         return Ok(text);
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let keys = SpecFile::PUBLISHED.iter().flat_map(|&file| shape::all_keys(file));
-    match words::nearest(name, codes.chain(keys)) {
+    let types = Assertion::TYPES.iter().map(|info| info.name);
+    match words::nearest(name, codes.chain(keys).chain(types)) {
         Some(near) => bail!("nothing is called `{name}`; did you mean `{near}`?"),
         None => bail!("nothing is called `{name}`; `speclens explain` lists what there is"),
     }
+}
+
+/// A type of assertion of ClawSpec; nothing when there is none of this name.
+fn assertion(name: &str) -> String {
+    let mut text = String::new();
+    let then = Place(vec!["scenarios", "[]", "then", "[]"]);
+    let variants = shape_at(SpecFile::ClawSpecScenarios, &then).map(|shape| shape.variants()).unwrap_or_default();
+    for variant in variants.into_iter().filter(|variant| variant.tag.is_some_and(|(_, value)| value == name)) {
+        let _ = writeln!(text, "type: {name} (an assertion of ClawSpec)\n");
+        let _ = writeln!(text, "{}\n", variant.shape.type_docs().unwrap_or_default().trim());
+        for field in variant.shape.fields(None).iter().filter(|field| field.name != "type") {
+            let need = if field.need == Need::Required { ", required" } else { "" };
+            let summary = field.shape.summary().unwrap_or_default();
+            let _ = writeln!(text, "  {} ({}{need})\n    {summary}", field.name, field.shape.type_label());
+        }
+    }
+    text
 }
 
 fn problem(code: Code) -> String {
@@ -117,7 +137,10 @@ fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
         shape = match *step {
             "[]" => shape.item()?,
             "*" => shape.map_value()?,
-            key => shape.below(&Pointer::root().key(key), None)?,
+            key => shape.below(&Pointer::root().key(key), None).or_else(|| {
+                // A field that only some forms of the mapping have.
+                shape.all_fields().into_iter().find(|field| field.name == key).map(|field| field.shape)
+            })?,
         };
     }
     Some(shape)
@@ -140,6 +163,11 @@ fn overview() -> String {
         let docs = code.docs().trim();
         let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
         let _ = writeln!(text, "  {:<20} {first}", code.as_str());
+    }
+    let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
+    let _ = writeln!(text, "\nAssertions of ClawSpec:");
+    for line in types.chunks(5) {
+        let _ = writeln!(text, "  {}", line.join(" "));
     }
     for &file in SpecFile::PUBLISHED {
         let _ = writeln!(text, "\nFields of a {}:", file.title());
@@ -169,6 +197,13 @@ mod tests {
         assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
         let error = explain("containss").expect_err("no such field").to_string();
         assert!(error.contains("did you mean `contains`?"), "{error}");
+    }
+
+    #[test]
+    fn types_of_assertions_are_explained() {
+        let text = explain("llm_judge").expect("a type");
+        assert!(text.contains("pass_threshold") && text.contains("rubric: \"Score 1-5"), "{text}");
+        assert!(explain("llm_juge").expect_err("no type").to_string().contains("did you mean `llm_judge`?"));
     }
 
     #[test]

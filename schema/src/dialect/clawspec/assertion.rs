@@ -177,7 +177,9 @@ impl JsonSchema for Assertion {
         let mut branches = Vec::new();
         for (info, definition) in Assertion::branches(generator) {
             let Some(Value::Object(keywords)) = generator.definitions_mut().get_mut(definition) else { continue };
-            choices.push(json!({ "const": info.name, "description": keywords.get("description") }));
+            let docs = keywords.get("description").and_then(Value::as_str).unwrap_or_default();
+            let summary = docs.split("\n\n").next().unwrap_or_default();
+            choices.push(json!({ "const": info.name, "description": summary }));
             complete(keywords, info);
             branches.push(json!({
                 "if": { "type": "object", "required": ["type"], "properties": { "type": { "const": info.name } } },

@@ -65,8 +65,8 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
         let mut problem = error(&member, message);
         if let Some(edit) = edits::rename(&member, real) {
             let title = format!("Rename to `{real}`");
-            problem =
-                problem.with_fix(if *sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) });
+            let sure = *sure || *real == "expected_fields" && member.is_mapping();
+            problem = problem.with_fix(if sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) });
         }
         problems.push(problem);
     }
@@ -171,7 +171,8 @@ fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut 
         "`gateway_response` has no keys `route` and `method`: it asks `endpoint`, a full address, with GET only"
     };
     let mut problem = error(route, message);
-    let path = route.text().filter(|path| path.starts_with('/'));
+    // What another method does cannot be asked here.
+    let path = route.text().filter(|path| get && path.starts_with('/'));
     if let Some(path) = path {
         let address = format!("http://127.0.0.1:18789{path}");
         let changes: Option<Vec<_>> = (|| {
