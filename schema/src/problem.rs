@@ -1,5 +1,7 @@
 //! What can be wrong with a spec: one code per kind of mistake, one constructor of messages per rule.
 
+pub mod example;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::{collections::HashSet, fmt::Write};
 use crate::{
     dialect::Dialect,
     json_schema::SpecFile,
-    problem::Code,
+    problem::{Code, example::example},
     shape::{Field, Need, Shape, Type, show},
 };
 
@@ -34,7 +34,9 @@ pub fn reference() -> String {
 /// The page of one problem.
 pub fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
-    format!("### {}\n\n*{severity}, unless settings say otherwise*\n\n{}\n", code.as_str(), docs(code.docs()))
+    let unless = if code.is_always_an_error() { "whatever settings say" } else { "unless settings say otherwise" };
+    let example = example(code).map(|example| format!("\n{}", example.markdown())).unwrap_or_default();
+    format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
 }
 
 /// What the editor shows for a field, as Markdown: its type, its default, its docs.

@@ -1,9 +1,20 @@
 //! Files that are generated from the types. A stale one is written anew, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::{fs, path::Path};
+#[path = "common/golden.rs"]
+mod golden;
 
-use speclens_schema::{json_schema::SpecFile, reference::reference};
+use std::{collections::BTreeMap, fs, path::Path};
+
+use speclens_schema::{
+    cure,
+    document::Document,
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, example::Example},
+    reference::reference,
+};
+
+use golden::Golden;
 
 #[track_caller]
 fn check(path: &str, text: &str) {
@@ -48,4 +59,82 @@ fn the_settings_schema_is_fresh() {
 #[test]
 fn the_reference_is_fresh() {
     check("reference.md", &reference());
+}
+
+/// The reference holds these: it is stale once more after they were.
+#[test]
+fn the_examples_of_problems_are_fresh() {
+    let mut best: BTreeMap<&str, ((bool, usize), Example)> = BTreeMap::new();
+    for golden in Golden::all() {
+        let name = golden.path.file_stem().unwrap().to_str().unwrap().split('.').next().unwrap();
+        for problem in golden.problems(&golden.document()) {
+            // The file that is named after the code shows it best, and a mistake that can be cured says most.
+            let rank = rank(&problem, name == problem.code.as_str());
+            let known = best.get(problem.code.as_str());
+            if known.is_none_or(|(known, _)| rank < *known) {
+                best.insert(problem.code.as_str(), (rank, example(&golden, &problem)));
+            }
+        }
+    }
+    let examples: BTreeMap<&str, Example> = best.into_iter().map(|(code, (_, example))| (code, example)).collect();
+    assert!(examples.len() > Code::ALL.len() / 2, "{:?}", examples.keys());
+    check("src/problem/examples.json", &format!("{}\n", serde_json::to_string_pretty(&examples).unwrap()));
+}
+
+/// The less, the better.
+fn rank(problem: &Problem, named: bool) -> (bool, usize) {
+    let best = best(problem);
+    (
+        !named,
+        if best.is_some_and(Fix::is_safe) {
+            0
+        } else if best.is_some() {
+            1
+        } else {
+            2
+        },
+    )
+}
+
+fn best(problem: &Problem) -> Option<&Fix> {
+    problem.fixes.iter().find(|fix| fix.preferred).or(problem.fixes.first())
+}
+
+fn example(golden: &Golden, problem: &Problem) -> Example {
+    let text = &golden.text;
+    let start = text[..problem.range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[problem.range.start..].find('\n').map_or(text.len(), |at| problem.range.start + at);
+    let line = &text[start..end];
+    let under = text[problem.range.start..problem.range.end.clamp(problem.range.start, end)].chars().count().max(1);
+    let marks = format!("{}{}", " ".repeat(text[start..problem.range.start].chars().count()), "^".repeat(under));
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let shown = |line: &str| -> String {
+        let line = line.get(indent.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or_default();
+        line.chars().take(110).collect::<String>().trim_end().to_owned()
+    };
+    let cure = best(problem).map(|fix| {
+        let new = cure::replaced(text, &fix.edits);
+        (fix.title.clone(), changed_lines(text, &new).iter().map(|line| shown(line)).collect::<Vec<_>>().join("\n"))
+    });
+    Example {
+        file: golden.file.as_str().to_owned(),
+        marked: format!("{}\n{}", shown(line), shown(&marks)),
+        message: format!("{}: {}", problem.severity.as_str(), problem.message),
+        cure,
+    }
+}
+
+/// The lines of the new text that hold a change, a few at most.
+fn changed_lines(old: &str, new: &str) -> Vec<String> {
+    let document = Document::read(new, speclens_schema::dialect::ScalarRules::Yaml12);
+    let rope = document.text();
+    let mut lines: Vec<usize> = Vec::new();
+    let mut moved = 0_isize;
+    for edit in cure::edits_between(old, new) {
+        let start = edit.range.start.strict_add_signed(moved);
+        moved += isize::try_from(edit.text.len()).unwrap() - isize::try_from(edit.range.len()).unwrap();
+        lines.extend(rope.byte_to_line(start)..=rope.byte_to_line(start + edit.text.trim_end().len()));
+    }
+    lines.dedup();
+    lines.into_iter().take(4).map(|line| rope.line(line).to_string().trim_end().to_owned()).collect()
 }

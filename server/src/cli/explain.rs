@@ -7,7 +7,7 @@ use speclens_schema::{
     dialect::clawspec::assertion::Assertion,
     document::Pointer,
     json_schema::SpecFile,
-    problem::Code,
+    problem::{Code, example::example},
     shape::{self, Need, Place, Shape},
     words,
 };
@@ -73,7 +73,8 @@ fn assertion(name: &str) -> String {
 
 fn problem(code: Code) -> String {
     let docs: Vec<&str> = code.docs().lines().map(str::trim).collect();
-    format!("{} ({})\n\n{}\n", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
+    let example = example(code).map(|example| format!("\n{}", example.text())).unwrap_or_default();
+    format!("{} ({})\n\n{}\n{example}", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
 }
 
 /// The places of a field whose path ends with the steps of the name.
@@ -193,7 +194,8 @@ mod tests {
     fn fields_problems_and_paths_are_explained() {
         let text = explain("passRateMin").expect("a field of the format");
         assert!(text.contains("gates.passRateMin") && text.contains("0.95"), "{text}");
-        assert!(explain("unknown-key").expect("a code").starts_with("unknown-key (warning)"));
+        let page = explain("unknown-key").expect("a code");
+        assert!(page.starts_with("unknown-key (warning)") && page.contains("^^^") && page.contains("Fix: "), "{page}");
         assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
         let error = explain("containss").expect_err("no such field").to_string();
         assert!(error.contains("did you mean `contains`?"), "{error}");

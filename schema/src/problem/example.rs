@@ -1,0 +1,56 @@
+//! An example of each kind of problem, with its cure. They are taken from the golden files of the tests, so they
+//! show what a person sees.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::Code;
+
+/// Written by the tests.
+const EXAMPLES: &str = include_str!("examples.json");
+
+/// A mistake as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// The kind of file that it stands in, as the schemas are named.
+    pub file: String,
+    /// The line that is wrong, and carets under the mistake.
+    pub marked: String,
+    /// What is said of it.
+    pub message: String,
+    /// What the best cure does, and what the lines are then.
+    pub cure: Option<(String, String)>,
+}
+
+/// The example of a kind of problem; nothing for what no text can show.
+pub fn example(code: Code) -> Option<&'static Example> {
+    static ALL: LazyLock<BTreeMap<String, Example>> =
+        LazyLock::new(|| serde_json::from_str(EXAMPLES).expect("the tests wrote the file"));
+    ALL.get(code.as_str())
+}
+
+impl Example {
+    /// The example as text.
+    pub fn text(&self) -> String {
+        let indented =
+            |text: &str| text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
+        let marked: String = indented(&self.marked);
+        let mut text = format!("For example, in a file of the kind `{}`:\n\n{marked}\n{}\n", self.file, self.message);
+        if let Some((title, after)) = &self.cure {
+            let after: String = indented(after);
+            text.push_str(&format!("\nFix: {title}\n\n{after}"));
+        }
+        text
+    }
+
+    /// The example as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text =
+            format!("For example (`{}`):\n\n```text\n{}\n```\n\n> {}\n", self.file, self.marked, self.message);
+        if let Some((title, after)) = &self.cure {
+            text.push_str(&format!("\nFix: {title}\n\n```yaml\n{after}\n```\n"));
+        }
+        text
+    }
+}
