@@ -110,3 +110,26 @@ fn hover_tells_values_in_every_unit() {
         assert_eq!(text(&found["range"]["start"]["line"], start, end - start, encoding), "{{q}}");
     }
 }
+
+#[test]
+fn docs_of_completions_come_when_they_are_asked_for() {
+    for lazy in [true, false] {
+        let mut client = Client::spawn(&[("kindlm.yaml", "kindlm: 1\n\n")]);
+        let properties = if lazy { json!(["documentation"]) } else { json!([]) };
+        let item = json!({ "resolveSupport": { "properties": properties } });
+        client.initialize(json!({ "textDocument": { "completion": { "completionItem": item } } }), json!({}));
+        client.open("kindlm.yaml");
+        let document = json!({ "uri": client.uri("kindlm.yaml") });
+        let place = json!({ "textDocument": document, "position": { "line": 1, "character": 0 } });
+        let found = client.request("textDocument/completion", place)["result"]["items"].clone();
+        let item = found.as_array().unwrap().iter().find(|item| item["label"] == "tests").unwrap().clone();
+        assert_eq!(item["documentation"].is_null(), lazy);
+        let resolved = client.request("completionItem/resolve", item.clone())["result"].clone();
+        assert_eq!(resolved["label"], "tests");
+        let docs = resolved["documentation"]["value"].as_str().unwrap();
+        assert!(docs.starts_with("**tests**"), "{docs}");
+        let mut unknown = item;
+        unknown["data"] = json!({ "list": 1_000_000, "index": 0 });
+        assert_eq!(client.request("completionItem/resolve", unknown)["result"]["label"], "tests");
+    }
+}

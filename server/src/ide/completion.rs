@@ -64,7 +64,9 @@ pub fn complete(document: &Document, file: SpecFile, offset: usize, files: &dyn 
             list.keys(&context.shape, context.node, before, *has_colon, *quote);
         }
         Slot::Value { quote } => list.values(*quote),
-        Slot::Continued => list.variables(),
+        Slot::Continued => {
+            list.variables();
+        }
         Slot::Below => list.below(),
         Slot::Item => list.items_with_dash(&format!("{}- ", context.layout.gap), context.layout.column),
         Slot::Comment => list.codes(),

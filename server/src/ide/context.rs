@@ -6,7 +6,7 @@ use std::ops::Range;
 use speclens_schema::{
     document::{BlockKind, Document, NodeRef, Pointer},
     json_schema::SpecFile,
-    shape::{Shape, Type, Word},
+    shape::{Shape, Type},
 };
 
 use super::{
@@ -486,9 +486,4 @@ fn value_of(segment: &Segment, text: &ropey::Rope) -> Option<Range<usize>> {
             (is_last && !parts.rest.is_empty()).then_some(parts.rest)
         }
     }
-}
-
-/// Whether a shape is text with placeholders.
-pub(crate) fn is_template(shape: &Shape) -> bool {
-    matches!(shape.word(), Some(Word::Template(_)))
 }

@@ -39,7 +39,7 @@ pub fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: V
         }
         let Some(written) = Written::of(node) else { return };
         if let Some(kind) = template {
-            placeholders(document, kind, &written, parent, values, &mut found);
+            placeholders((document, file), kind, &written, parent, values, &mut found);
         }
         if is_path && counted < PATTERNS {
             let pattern = values.pattern(shape, &written.text);
@@ -53,19 +53,22 @@ pub fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: V
 }
 
 fn placeholders(
-    document: &Document,
+    (document, file): (&Document, SpecFile),
     kind: &str,
     written: &Written,
     parent: Option<NodeRef<'_>>,
     values: Values<'_>,
     found: &mut Vec<Hint>,
 ) {
+    let built_in = super::values::built_in(kind, file);
     let given = parent.and_then(|parent| parent.get(kind));
     for placeholder in template::placeholders_of(kind, &written.text) {
         let at = written.range(placeholder.range).end;
         let value = match given.and_then(|given| given.get(placeholder.name)) {
             Some(value) => value.text().filter(|_| !is_near(document, value, at)).map(str::to_owned),
-            None => values.of(placeholder.name).filter(|_| !super::values::built_in(kind).is_empty()),
+            None => {
+                built_in.iter().find(|known| known.name == placeholder.name).and_then(|known| values.of(known.name))
+            }
         };
         let fits = |value: &String| {
             !value.is_empty() && value.chars().count() <= LENGTH && !value.contains(|letter: char| letter.is_control())

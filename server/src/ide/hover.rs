@@ -173,11 +173,11 @@ impl<'d> Place<'d> {
         let (name, place) = (found.name, written.range(found.range));
         let head = format!("**{{{{{name}}}}}**");
         let say = |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}") });
-        let built_in = values::built_in(kind);
+        let built_in = values::built_in(kind, self.file);
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
-                Some(value) => format!("{}: now {}", known.docs, card::inline(&value)),
-                None => format!("{}: known when it runs", known.docs),
+                Some(value) => format!("{} Now {}.", known.docs, card::inline(&value)),
+                None => format!("{} Known when it runs.", known.docs),
             });
         }
         if !built_in.is_empty() {

@@ -45,8 +45,8 @@ pub(crate) fn name_of(shape: &Shape) -> Option<&'static str> {
 /// The mapping of variables from which a text is filled: it stands beside it, under the name that the
 /// schema says.
 pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape) -> Option<NodeRef<'d>> {
-    let Some(Word::Template(kind)) = shape.word() else { return None };
-    document.find(&at.parent()?)?.get(kind)
+    let given = document.find(&at.parent()?)?.get(shape.template()?)?;
+    (given.shape() == NodeShape::Mapping).then_some(given)
 }
 
 /// Names used in all texts of prompts, in order, each once.

@@ -1,16 +1,21 @@
 //! Where a name stands: names of things that the file defines, variables in braces, anchors and aliases.
 //! Definition, references, highlights and rename all read this. Which texts are names the schema says.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+    rc::Rc,
+};
 
 use speclens_schema::{
     document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
     json_schema::SpecFile,
-    shape::{Shape, Word},
+    shape::{Shape, Type, Word},
 };
 
 use super::{
-    names, template,
+    template, values,
     walk::{self, Place},
     written::Written,
 };
@@ -35,6 +40,8 @@ pub enum NameKind {
     Thing(&'static str),
     /// A variable in braces.
     Variable(&'static str),
+    /// A name in braces that the format fills.
+    BuiltIn,
     /// An anchor.
     Anchor,
 }
@@ -52,15 +59,21 @@ pub struct Occurrence {
 
 /// The name at an offset with all its places. Nothing where no name stands.
 pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
-    anchors(document, offset)
-        .or_else(|| Finder { document, file, shapes: walk::Shapes::new(document, file) }.at(offset))
+    anchors(document, offset).or_else(|| {
+        Finder { document, file, shapes: walk::Shapes::new(document, file), words: RefCell::default() }.at(offset)
+    })
 }
 
 struct Finder<'d> {
     document: &'d Document,
     file: SpecFile,
     shapes: walk::Shapes<'d>,
+    /// What the fields of a type mean; asked once for each type.
+    words: RefCell<HashMap<&'static str, Words>>,
 }
+
+/// The fields of a mapping that mean something: name, meaning, type.
+type Words = Rc<[(&'static str, Word, Type)]>;
 
 /// What gives variables their values, or is filled with them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +82,8 @@ enum Owner {
     Given(Pointer),
     /// A thing that others refer to, and give variables to.
     Thing(&'static str, String),
+    /// Variables that stand at one place, and are given in others through an alias.
+    Shared(usize),
 }
 
 impl<'d> Finder<'d> {
@@ -85,13 +100,18 @@ impl<'d> Finder<'d> {
         }
         let node = self.document.find(&pointer).filter(|node| touches(&node.range(), offset))?;
         let text = node.text().filter(|text| !text.is_empty() && !node.is_through_alias())?;
-        match self.shape(&pointer)?.word()? {
+        let shape = self.shape(&pointer)?;
+        if let Some(kind) = shape.template()
+            && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
+        {
+            return match values::built_in(kind, self.file).iter().find(|known| known.name == name) {
+                Some(known) => Some(self.built_in(kind, known.name, token)),
+                None => self.variable(kind, &name, token, &pointer),
+            };
+        }
+        match shape.word()? {
             Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), &pointer),
-            Word::Template(kind) => {
-                let (name, token) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))?;
-                self.variable(kind, &name, token, &pointer)
-            }
-            Word::File(_) | Word::Pattern(_) | Word::Shell => None,
+            Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell => None,
         }
     }
 
@@ -140,14 +160,34 @@ impl<'d> Finder<'d> {
         Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
     }
 
+    /// All places of a name that the format fills.
+    fn built_in(&self, kind: &'static str, name: &'static str, token: Range<usize>) -> Occurrences {
+        let mut places = Vec::new();
+        let whole = 0..self.document.text().len_bytes();
+        walk::values(self.document, self.file, &whole, &mut |node, shape, _| {
+            if shape.template() == Some(kind) && node.text().is_some_and(|text| text.contains(name)) {
+                let found = placeholders(node, kind).into_iter().filter(|(found, _)| found == name);
+                places.extend(found.map(|(_, range)| Occurrence { range, is_definition: false, scalar: None }));
+            }
+        });
+        Occurrences::sorted(name, NameKind::BuiltIn, token, places)
+    }
+
     /// All places of a variable: where it is given, and the texts that are filled with it.
     fn variable(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
         if !template::is_variable(name) {
             return None;
         }
+        let first = self.owner(kind, at)?;
+        let at_home = first.clone();
+        // What is joined to nothing else is looked for in its own mapping alone.
+        let scope = match &first {
+            Owner::Given(own) if self.things_of(&first, kind).is_empty() => self.document.find(own)?.own_range(),
+            Owner::Given(_) | Owner::Thing(..) | Owner::Shared(_) => 0..self.document.text().len_bytes(),
+        };
         let mut found: Vec<(Owner, Occurrence)> = Vec::new();
         let braced = format!("{{{{{name}}}}}");
-        walk::scalars(self.document, &mut |node, place| {
+        walk::scalars_in(self.document, &scope, &mut |node, place| {
             let is_named = if place.is_key() {
                 node.key_text() == name
             } else {
@@ -176,7 +216,10 @@ impl<'d> Finder<'d> {
             let Some(owner) = self.owner(kind, &pointer) else { return };
             found.extend(occurrences.into_iter().map(|occurrence| (owner.clone(), occurrence)));
         });
-        let joined = self.joined(self.owner(kind, at)?, found.iter().map(|(owner, _)| owner));
+        let joined = self.joined(first, kind, found.iter().map(|(owner, _)| owner));
+        // An anchor may stand where the schema knows nothing.
+        let shared: Vec<Occurrence> = joined.iter().filter_map(|owner| self.shared_key(owner, kind, name)).collect();
+        found.extend(shared.into_iter().map(|place| (at_home.clone(), place)));
         let places = found.into_iter().filter(|(owner, _)| joined.contains(owner)).map(|(_, found)| found);
         Some(Occurrences::sorted(name, NameKind::Variable(kind), token, places.collect()))
     }
@@ -185,8 +228,8 @@ impl<'d> Finder<'d> {
     fn owner(&self, kind: &str, at: &Pointer) -> Option<Owner> {
         let above = |at: &Pointer| std::iter::successors(at.parent(), Pointer::parent);
         for at in above(at) {
-            let fields = self.shape(&at)?.fields(None);
-            if fields.iter().any(|field| matches!(field.shape.word(), Some(Word::Defines(found)) if found == kind)) {
+            let words = self.words(&self.shape(&at)?);
+            if words.iter().any(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind)) {
                 return Some(Owner::Given(at));
             }
         }
@@ -196,10 +239,17 @@ impl<'d> Finder<'d> {
             {
                 return Some(Owner::Thing(of, at.last()?));
             }
-            let shape = self.shape(&at)?;
-            if let Some(field) = names::name_of(&shape)
-                && let Some(Word::Defines(of)) = shape.step(field, None)?.word()
-            {
+            let words = self.words(&self.shape(&at)?);
+            let named = words.iter().find_map(|(field, word, kind)| match word {
+                Word::Defines(of) if *kind == Type::Text => Some((*field, *of)),
+                Word::Defines(_)
+                | Word::Refers(_)
+                | Word::Template(_)
+                | Word::File(_)
+                | Word::Pattern(_)
+                | Word::Shell => None,
+            });
+            if let Some((field, of)) = named {
                 return Some(Owner::Thing(of, self.document.find(&at)?.get(field)?.text()?.to_owned()));
             }
         }
@@ -207,12 +257,12 @@ impl<'d> Finder<'d> {
     }
 
     /// Those that share their variables with the first, by referring to the same things.
-    fn joined<'o>(&self, first: Owner, all: impl Iterator<Item = &'o Owner>) -> BTreeSet<Owner> {
+    fn joined<'o>(&self, first: Owner, kind: &str, all: impl Iterator<Item = &'o Owner>) -> BTreeSet<Owner> {
         let all: BTreeSet<&Owner> = all.collect();
         let links: Vec<(&Owner, Owner)> = all
             .iter()
-            .flat_map(|owner| self.things_of(owner).into_iter().map(move |thing| (*owner, thing)))
-            .filter(|(_, thing)| all.contains(thing))
+            .flat_map(|owner| self.things_of(owner, kind).into_iter().map(move |thing| (*owner, thing)))
+            .filter(|(_, thing)| matches!(thing, Owner::Shared(_)) || all.contains(thing))
             .collect();
         let mut joined = BTreeSet::from([first]);
         loop {
@@ -228,15 +278,43 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// The things that a mapping refers to.
-    fn things_of(&self, owner: &Owner) -> Vec<Owner> {
+    /// The things that a mapping refers to, and the place of variables that are not its own alone.
+    fn things_of(&self, owner: &Owner, kind: &str) -> Vec<Owner> {
         let Owner::Given(at) = owner else { return Vec::new() };
         let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
-        let refers = shape.fields(None).into_iter().filter_map(|field| match field.shape.word() {
-            Some(Word::Refers(kind)) => Some(Owner::Thing(kind, node.get(field.name)?.text()?.to_owned())),
-            Some(Word::Defines(_) | Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell) | None => None,
+        let words = self.words(&shape);
+        let refers = words.iter().filter_map(|(name, word, _)| match word {
+            Word::Refers(kind) => Some(Owner::Thing(kind, node.get(name)?.text()?.to_owned())),
+            Word::Defines(_) | Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell => None,
         });
-        refers.collect()
+        let given = self.given(node, &words, kind);
+        let shared = given.filter(|given| given.alias().is_some() || given.anchor().is_some());
+        refers.chain(shared.map(|given| Owner::Shared(given.resolved().own_range().start))).collect()
+    }
+
+    /// The variables that a mapping gives.
+    fn given(&self, node: NodeRef<'d>, words: &Words, kind: &str) -> Option<NodeRef<'d>> {
+        let (name, ..) = words.iter().find(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind))?;
+        node.get(name)
+    }
+
+    /// The key of a variable that a mapping gives through an alias.
+    fn shared_key(&self, owner: &Owner, kind: &str, name: &str) -> Option<Occurrence> {
+        let Owner::Given(at) = owner else { return None };
+        let given = self.given(self.document.find(at)?, &self.words(&self.shape(at)?), kind)?;
+        let entry = given.alias().and_then(|_| given.entry(name))?;
+        Some(occurrence(entry.key, true))
+    }
+
+    fn words(&self, shape: &Shape) -> Words {
+        let all = || {
+            let fields = shape.fields(None).into_iter();
+            fields.filter_map(|field| Some((field.name, field.shape.word()?, field.shape.kind()))).collect::<Words>()
+        };
+        match shape.definition() {
+            Some(definition) => Rc::clone(self.words.borrow_mut().entry(definition).or_insert_with(all)),
+            None => all(),
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
                 return Err(format!("`{to}` is defined in `{kind}` already: choose another name"));
             }
         }
+        NameKind::BuiltIn => {
+            return Err(format!("`{}` is a name of the format, and has no other", found.name));
+        }
         NameKind::Variable(_) | NameKind::Anchor => {}
     }
     Ok(found.places.iter().map(|place| edit(place, to)).collect())
@@ -71,7 +74,11 @@ mod tests {
         let unix = Fixture::parse(fixture);
         let shown = apply(&unix, unix.offset(), to).unwrap_or_else(|reason| reason);
         expected.assert_eq(&shown);
-        let other = Fixture::parse(&format!("# 😀 ä\n{fixture}").replace('\n', "\r\n"));
+        let (head, body) = fixture
+            .split_once('\n')
+            .filter(|(head, _)| head.starts_with("//-"))
+            .unwrap_or(("//- /kindlm.yaml", fixture));
+        let other = Fixture::parse(&format!("{head}\n{}", format!("# 😀 ä\n{body}").replace('\n', "\r\n")));
         let shown_there = apply(&other, other.offset(), to).unwrap_or_else(|reason| reason);
         let shown_there = shown_there.replace("\r\n", "\n");
         assert_eq!(shown_there.strip_prefix("# 😀 ä\n").unwrap_or(&shown_there), shown);
@@ -179,6 +186,22 @@ tests:
     }
 
     #[test]
+    fn a_variable_that_several_tests_share_is_renamed_in_all_of_them() {
+        check(
+            "x-vars: &v { q: 1 }\ntests:\n  - command: a {{$0q}}\n    vars: *v\n  - { command: 'b {{q}}', vars: *v }\n  - { command: 'c {{q}}', vars: { q: 2 } }\n",
+            "r",
+            expect![[r#"
+                x-vars: &v { r: 1 }
+                tests:
+                  - command: a {{r}}
+                    vars: *v
+                  - { command: 'b {{r}}', vars: *v }
+                  - { command: 'c {{q}}', vars: { q: 2 } }
+            "#]],
+        );
+    }
+
+    #[test]
     fn an_anchor_is_renamed_with_its_aliases_only() {
         check(
             "tests:\n  - name: a\n    expect: &a {output: {contains: [a]}}\n  - {name: b, expect: *a$0}\n  - name: c\n    expect: &a {}\n  - expect: *a\n",
@@ -223,6 +246,11 @@ tests:
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "a b",
             expect!["`a b` cannot be a variable: letters, digits, `_` and `.` make a name"],
+        );
+        check(
+            "//- /cli-bench-tasks.yaml\n- assert: [{file_exists: '{{work$0dir}}/a'}]\n",
+            "x",
+            expect!["`workdir` is a name of the format, and has no other"],
         );
         check("kindlm$0: 1\n", "x", expect!["nothing stands here that can be renamed: put the cursor on a name"]);
     }

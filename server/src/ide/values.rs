@@ -1,6 +1,6 @@
 //! What templates and paths stand for at this moment.
 
-use speclens_schema::{files::Files, shape::Shape};
+use speclens_schema::{dialect::clawspec::template as clawspec, files::Files, json_schema::SpecFile, shape::Shape};
 
 use super::template;
 
@@ -15,28 +15,20 @@ const WILD: [char; 3] = ['*', '?', '['];
 pub(crate) struct BuiltIn {
     /// The name.
     pub name: &'static str,
-    /// What it stands for.
+    /// What it stands for, as a sentence.
     pub docs: &'static str,
 }
 
-/// The names that have values in texts filled by `kind`, where the author does not choose them.
-pub(crate) fn built_in(kind: &str) -> &'static [BuiltIn] {
-    const CLAWSPEC: &[BuiltIn] = &[
-        BuiltIn { name: "today", docs: "the day in UTC" },
-        BuiltIn { name: "now", docs: "the moment in UTC" },
-        BuiltIn { name: "run_id", docs: "the id of the run; under `then`, the one that starting the target returned" },
-        BuiltIn { name: "run_started_at", docs: "when the run began, in UTC" },
-        BuiltIn { name: "repo_root", docs: "the root of the workspace" },
-        BuiltIn { name: "qa_inbox", docs: "the address of the test inbox" },
-        BuiltIn { name: "handoff.from", docs: "the agent that hands over; in handoffs only" },
-        BuiltIn { name: "handoff.to", docs: "the agent that takes over; in handoffs only" },
-        BuiltIn { name: "callee_run_id", docs: "the id of the run of the agent that takes over; in handoffs only" },
-    ];
-    const WORKDIR: &[BuiltIn] = &[BuiltIn { name: "workdir", docs: "the absolute path of the working directory" }];
+/// The names that have values in a kind of file, in texts filled by `kind`; none where the author chooses
+/// them.
+pub(crate) fn built_in(kind: &str, file: SpecFile) -> Vec<BuiltIn> {
     match kind {
-        "clawspec" => CLAWSPEC,
-        "workdir" => WORKDIR,
-        _ => &[],
+        "clawspec" => {
+            let known = clawspec::VARIABLES.iter().filter(|variable| variable.files.contains(&file));
+            known.map(|variable| BuiltIn { name: variable.name, docs: variable.docs }).collect()
+        }
+        "workdir" => vec![BuiltIn { name: "workdir", docs: "The absolute path of the working directory." }],
+        _ => Vec::new(),
     }
 }
 
@@ -59,7 +51,7 @@ impl Values<'_> {
                 let root = self.files.root().to_str()?;
                 (!root.is_empty()).then(|| root.to_owned())
             }
-            "qa_inbox" => Some("lumina.qa@agentmail.to".to_owned()),
+            "qa_inbox" => Some(clawspec::QA_INBOX.to_owned()),
             _ => None,
         }
     }

@@ -71,18 +71,31 @@ impl Place<'_, '_> {
 
 /// Visits every node, keys included.
 pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    nodes_in(document, &(0..document.text().len_bytes()), visit);
+}
+
+fn nodes_in<'d>(document: &'d Document, range: &Range<usize>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
     if let Some(root) = document.root() {
-        below(root, &mut Vec::new(), visit);
+        below(root, &mut Vec::new(), range, visit);
     }
 }
 
-/// Visits every scalar, keys included.
-pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
-    nodes(document, &mut |node, place| {
+/// Visits the scalars that touch a range, keys included.
+pub(crate) fn scalars_in<'d>(
+    document: &'d Document,
+    range: &Range<usize>,
+    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+) {
+    nodes_in(document, range, &mut |node, place| {
         if node.alias().is_none() && node.text().is_some() {
             visit(node, place);
         }
     });
+}
+
+/// Visits every scalar, keys included.
+pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    scalars_in(document, &(0..document.text().len_bytes()), visit);
 }
 
 /// Visits the scalar values that touch a range and of which the schema knows something, each with what it
@@ -128,20 +141,29 @@ fn values_below<'d>(
     }
 }
 
-fn below<'d>(node: NodeRef<'d>, steps: &mut Vec<Step<'d>>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+fn below<'d>(
+    node: NodeRef<'d>,
+    steps: &mut Vec<Step<'d>>,
+    range: &Range<usize>,
+    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+) {
+    let own = node.own_range();
+    if own.end < range.start || range.end < own.start {
+        return;
+    }
     visit(node, &Place { steps, is_key: false });
     if node.alias().is_some() {
         return;
     }
     for (index, item) in node.items().enumerate() {
         steps.push(Step::Item(index));
-        below(item, steps, visit);
+        below(item, steps, range, visit);
         steps.pop();
     }
     for entry in node.entries() {
         steps.push(Step::Key(entry.key));
         visit(entry.key, &Place { steps, is_key: true });
-        below(entry.value, steps, visit);
+        below(entry.value, steps, range, visit);
         steps.pop();
     }
 }

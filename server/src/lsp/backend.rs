@@ -21,6 +21,9 @@ use super::{
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
 
+/// As many lists of completions can be asked about: clients ask about the last one.
+const OFFERED: usize = 8;
+
 /// The framework's view of the session.
 pub(super) struct Backend {
     session: Arc<Session>,
@@ -326,7 +329,31 @@ impl LanguageServer for Backend {
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let place = params.text_document_position_params;
-        self.with(&place.text_document.uri, move |snapshot| features::completion(&snapshot, place.position)).await
+        let list = {
+            let mut state = self.session.state();
+            state.next_list += 1;
+            state.next_list
+        };
+        let work = move |snapshot: Snapshot| features::completion(&snapshot, place.position, list);
+        let Some((response, docs)) = self.with(&place.text_document.uri, work).await? else { return Ok(None) };
+        if !docs.is_empty() {
+            let mut state = self.session.state();
+            state.offered.push_back((list, docs));
+            if state.offered.len() > OFFERED {
+                state.offered.pop_front();
+            }
+        }
+        Ok(Some(response))
+    }
+
+    async fn completion_resolve(&self, mut item: CompletionItem) -> Result<CompletionItem> {
+        if let Some((list, index)) = features::place_of(&item) {
+            let state = self.session.state();
+            let offered = state.offered.iter().find(|(number, _)| *number == list);
+            let docs = offered.and_then(|(_, docs)| docs.get(index)).cloned();
+            item.documentation = docs.map(|docs| convert::markdown(docs).into());
+        }
+        Ok(item)
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {

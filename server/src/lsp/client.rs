@@ -21,6 +21,8 @@ pub(super) struct Abilities {
     pub resolves_edits: bool,
     /// It understands snippets.
     pub snippets: bool,
+    /// It asks for the docs of a completion when they are to be shown.
+    pub resolves_docs: bool,
     /// It shows progress that the server begins.
     pub progress: bool,
     /// It watches files when asked to.
@@ -39,6 +41,7 @@ impl Default for Abilities {
             refreshes_hints: false,
             resolves_edits: false,
             snippets: false,
+            resolves_docs: false,
             progress: false,
             watches_files: false,
             configuration: false,
@@ -63,6 +66,10 @@ impl Abilities {
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
             resolves_edits: resolves("edit") && is("/textDocument/codeAction/dataSupport"),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
+            resolves_docs: capabilities
+                .pointer("/textDocument/completion/completionItem/resolveSupport/properties")
+                .and_then(Value::as_array)
+                .is_some_and(|properties| properties.iter().any(|property| property == "documentation")),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: is("/workspace/configuration"),

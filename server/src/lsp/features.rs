@@ -28,7 +28,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let mut capabilities = json!({
         "positionEncoding": encoding,
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\""], "resolveProvider": false },
+        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\""], "resolveProvider": true },
         "hoverProvider": true,
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
@@ -199,18 +199,34 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
     texts.join("\n")
 }
 
-/// What may be written at a place.
-pub(super) fn completion(snapshot: &Snapshot, position: Position) -> CompletionResponse {
+/// What may be written at a place. The second part holds the docs that are sent when they are asked for.
+pub(super) fn completion(snapshot: &Snapshot, position: Position, list: u64) -> (CompletionResponse, Vec<String>) {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
     let found = completion::complete(document, snapshot.place.file, offset, snapshot.place.files.as_ref());
-    let items = found.into_iter().map(|item| completion_item(snapshot, item));
+    let mut docs = Vec::new();
+    let items = found.into_iter().enumerate().map(|(index, mut item)| {
+        if snapshot.abilities.resolves_docs {
+            docs.push(std::mem::take(&mut item.docs));
+        }
+        let data = docs.last().is_some_and(|docs| !docs.is_empty());
+        let mut item = completion_item(snapshot, item);
+        item.data = data.then(|| json!({ "list": list, "index": index }));
+        item
+    });
     // What fits changes with what is typed: a half-typed key has other neighbours than a blank line.
-    CompletionResponse::CompletionList(CompletionList {
+    let response = CompletionResponse::CompletionList(CompletionList {
         is_incomplete: false,
         items: items.collect(),
         ..CompletionList::default()
-    })
+    });
+    (response, docs)
+}
+
+/// The list that an item belongs to, and its place there, when there is more to say about it.
+pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
+    let data = item.data.as_ref()?;
+    Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
 }
 
 fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {

@@ -9,7 +9,7 @@ use tower_lsp_server::gen_lsp_types::*;
 use super::{convert, features, session::Snapshot};
 use crate::ide::{
     links,
-    occurrences::{self, Occurrences},
+    occurrences::{self, NameKind, Occurrences},
     rename, selection,
     symbols::{self, Symbol},
     values::Values,
@@ -66,7 +66,7 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Documen
 
 /// The name that would be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
-    let found = found(snapshot, position)?;
+    let found = found(snapshot, position).filter(|found| found.kind != NameKind::BuiltIn)?;
     Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
         range: range(snapshot, found.token),
         placeholder: found.name,

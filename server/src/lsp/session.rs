@@ -53,6 +53,9 @@ pub(super) struct State {
     pub runs: BTreeMap<u32, Running>,
     pub next_run: u32,
     pub openings: u64,
+    /// The docs of the completions offered last, by the number of their list.
+    pub offered: std::collections::VecDeque<(u64, Vec<String>)>,
+    pub next_list: u64,
     /// Documents that wait to be analysed.
     waiting: BTreeSet<String>,
     /// The server is about to end: nothing begins any more.
@@ -139,6 +142,8 @@ impl Session {
             runs: BTreeMap::new(),
             next_run: 1,
             openings: 0,
+            offered: std::collections::VecDeque::new(),
+            next_list: 1,
             waiting: BTreeSet::new(),
             stopping: false,
         };

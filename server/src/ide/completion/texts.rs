@@ -3,28 +3,51 @@
 use speclens_schema::{document::NodeRef, files::FileKind, problem::Code};
 
 use super::{CompletionKind, List};
-use crate::ide::{card, context::is_template, line, names, template};
+use crate::ide::{card, line, names, template, values};
+
+/// What stands in front of a path to more tasks.
+const SCHEME: &str = "file://";
+
+/// A path as it is written without quotes, where that can be read again.
+fn path_text(path: &str) -> String {
+    match path.strip_prefix(SCHEME) {
+        Some(rest) if speclens_schema::shape::scalar(rest) == rest => path.to_owned(),
+        Some(_) | None => speclens_schema::shape::scalar(path),
+    }
+}
 
 impl List<'_> {
-    /// Names inside `{{`.
-    pub(super) fn variables(&mut self) {
-        if !is_template(&self.context.shape) {
-            return;
-        }
+    /// Names inside `{{`. Says whether that is where the cursor stands.
+    pub(super) fn variables(&mut self) -> bool {
+        let shape = &self.context.shape;
+        let Some(filled_by) = shape.template() else { return false };
         let (line, start) = self.line();
         let before = &line[..self.offset - start];
         let typed = before.len() - before.trim_end_matches(template::is_name).len();
-        if !before[..before.len() - typed].ends_with("{{") {
-            return;
+        let built_in = values::built_in(filled_by, self.file);
+        let opening = &before[..before.len() - typed];
+        let opening = if built_in.is_empty() { opening } else { opening.trim_end_matches(' ') };
+        if !opening.ends_with("{{") {
+            return false;
         }
         let behind = &line[self.offset - start..];
         let rest = behind.find(|letter| !template::is_name(letter)).unwrap_or(behind.len());
         let range = self.offset - typed..self.offset + rest;
-        let closing = match &behind[rest..] {
+        let tail = if built_in.is_empty() { &behind[rest..] } else { behind[rest..].trim_start_matches(' ') };
+        let closing = match tail {
             tail if tail.starts_with("}}") => "",
             tail if tail.starts_with('}') => "}",
             _ => "}}",
         };
+        let only = shape.template_names();
+        for known in built_in.iter().filter(|known| only.as_ref().is_none_or(|only| only.contains(&known.name))) {
+            let item = self.add(0, known.name, CompletionKind::Variable, format!("{}{closing}", known.name));
+            item.edit.range = range.clone();
+            item.detail = known.docs.to_owned();
+        }
+        if !built_in.is_empty() {
+            return true;
+        }
         let mut found: Vec<(String, String)> = Vec::new();
         let mut add = |name: String, detail: String| {
             let is_new = !name.is_empty() && name.chars().all(template::is_name);
@@ -53,6 +76,7 @@ impl List<'_> {
             item.edit.range = range.clone();
             item.detail = detail;
         }
+        true
     }
 
     /// The prompt in which the cursor stands.
@@ -66,17 +90,27 @@ impl List<'_> {
         let (line, start) = self.line();
         let token = self.context.token.clone();
         let typed = line[token.start.min(self.offset) - start..self.offset - start].to_owned();
-        let (directory, _) = typed.rsplit_once('/').map_or(("", typed.as_str()), |(directory, name)| (directory, name));
+        let scheme = if kind == "tasks" { SCHEME } else { "" };
+        let written = typed.strip_prefix(scheme).unwrap_or(&typed);
+        let (directory, _) = written.rsplit_once('/').map_or(("", written), |(directory, name)| (directory, name));
         let clean = directory.trim_start_matches("./");
-        if directory.starts_with('/') || clean.split('/').any(|part| part == "..") {
+        if directory.starts_with('/') || written.starts_with('/') || clean.split('/').any(|part| part == "..") {
             return;
         }
+        let endings: &[&str] = match kind {
+            "json-schema" => &[".json"],
+            "tasks" | "yaml" | "handoff" => &[".yaml", ".yml"],
+            "markdown" => &[".md"],
+            "log" => &[".log", ".jsonl"],
+            _ => &[],
+        };
         let gap = self.layout().gap;
         for (name, entry) in self.files.list(clean) {
             let is_hidden = name.starts_with('.') || name == "node_modules";
-            let is_wanted = kind == "any" || name.ends_with(".json");
+            let is_wanted = endings.is_empty() || endings.iter().any(|ending| name.ends_with(ending));
             let (rank, is_directory) = match entry {
-                FileKind::Directory => (1, true),
+                FileKind::Directory => (if kind == "directory" { 0 } else { 1 }, true),
+                FileKind::File if kind == "directory" => continue,
                 FileKind::File if is_wanted => (0, false),
                 FileKind::File => (2, false),
                 FileKind::Other => continue,
@@ -84,10 +118,11 @@ impl List<'_> {
             if is_hidden || (!is_directory && self.file_is_own(clean, &name)) {
                 continue;
             }
-            let slash = if is_directory { "/" } else { "" };
-            let path =
-                if directory.is_empty() { format!("{name}{slash}") } else { format!("{directory}/{name}{slash}") };
-            let text = if quote.is_some() { path.clone() } else { speclens_schema::shape::scalar(&path) };
+            // A directory that is the target itself has no slash behind it.
+            let slash = if is_directory && kind != "directory" { "/" } else { "" };
+            let below = if directory.is_empty() { "" } else { "/" };
+            let path = format!("{scheme}{directory}{below}{name}{slash}");
+            let text = if quote.is_some() { path.clone() } else { path_text(&path) };
             let kind = if is_directory { CompletionKind::Directory } else { CompletionKind::File };
             let item = self.add(rank, format!("{name}{slash}"), kind, format!("{gap}{text}"));
             item.filter_text = path;
@@ -96,7 +131,9 @@ impl List<'_> {
 
     /// Suites lie in the same directory, and are never what a path in them means.
     pub(super) fn file_is_own(&self, directory: &str, name: &str) -> bool {
-        directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml")
+        let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+        path == self.files.place()
+            || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
     }
 
     /// Codes in `# speclens: allow(`.

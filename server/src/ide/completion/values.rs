@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, ops::Range};
 
+use serde_json::Value;
 use speclens_schema::{
     document::NodeRef,
     shape::{Field, Need, Shape, Type, Word, show},
@@ -15,9 +16,18 @@ impl List<'_> {
     pub(super) fn values(&mut self, quote: Option<char>) {
         let shape = self.context.shape.clone();
         let gap = self.layout().gap;
+        if self.variables() {
+            return;
+        }
         match shape.word() {
-            Some(Word::Template(_)) => self.variables(),
-            Some(Word::File(kind)) => self.paths(kind, quote),
+            Some(Word::Template(_)) => self.scalar_values(&shape, quote, gap, false),
+            Some(Word::File(kind)) => {
+                self.paths(kind, quote);
+                // Logs lie anywhere; of other paths an example helps only where there is none.
+                if self.items.is_empty() || kind == "log" {
+                    self.scalar_values(&shape, quote, gap, false);
+                }
+            }
             Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
                 if shape.kind() == Type::Mapping && self.layout().flow {
                     self.mapping_in_brackets(&shape);
@@ -70,6 +80,7 @@ impl List<'_> {
         if !self.context.token.is_empty() || matches!(shape.word(), Some(Word::Defines(_))) {
             return;
         }
+        self.values_beside(shape, quote, &lead);
         let examples = shape.examples().into_iter().map(|value| (value, "example"));
         for (value, detail) in default.map(|value| (value, "default")).into_iter().chain(examples) {
             let Some(text) = written(value, quote) else { continue };
@@ -103,6 +114,36 @@ impl List<'_> {
                 item.detail = format!("not in {kind} yet");
                 item.docs = card::choice(&choice);
             }
+        }
+    }
+
+    /// Values that other cases have in the same list: tags, and the like. Lists that lie deeper hold what is said
+    /// of one case.
+    fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+        let steps: Vec<String> = self.context.at.steps().collect();
+        let is_index = |step: &String| step.parse::<usize>().is_ok();
+        let [section @ .., case, field, last] = steps.as_slice() else { return };
+        let is_list_of_case = section.len() <= 1 && is_index(case) && is_index(last);
+        if !is_list_of_case || shape.kind() != Type::Text || shape.word().is_some() {
+            return;
+        }
+        let cases = match section.first() {
+            Some(section) => self.document.root().and_then(|root| root.get(section)),
+            None => self.document.root(),
+        };
+        let mut seen = self.named_beside();
+        let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
+        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(field));
+        let mut found: Vec<&str> = Vec::new();
+        for value in lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text) {
+            if !value.is_empty() && seen.insert(value.to_owned()) {
+                found.push(value);
+            }
+        }
+        for value in found {
+            let Some(text) = written(&Value::from(value), quote) else { continue };
+            let item = self.add(0, value, CompletionKind::Value, format!("{lead}{text}"));
+            item.detail = "used in this file".to_owned();
         }
     }
 

@@ -260,7 +260,7 @@ fn names_that_the_format_fills_are_told() {
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify: { run: \"test -s {{work$0dir}}/a\" }\n",
         expect![[r#"
             [{{workdir}}]
-            **{{workdir}}** · the absolute path of the working directory: known when it runs
+            **{{workdir}}** · The absolute path of the working directory. Known when it runs.
         "#]],
     );
     check(

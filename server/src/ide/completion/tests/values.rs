@@ -210,10 +210,10 @@ fn files_are_offered_below_the_directory() {
     check(
         &format!("{suite}$0\n{files}"),
         expect![[r#"
-        File order.json
-        Directory schemas/
-        File readme.md
-    "#]],
+            File order.json
+            Directory schemas/
+            File readme.md
+        "#]],
     );
     check(
         &format!("{suite}schemas/$0\n{files}"),
@@ -258,4 +258,47 @@ fn codes_are_offered_in_comments_that_allow() {
     "#]],
     );
     check_labels("# speclens: allow(unused) $0\n", expect![[""]]);
+}
+
+#[test]
+fn names_that_the_format_fills_are_offered_wherever_they_count() {
+    let suite = "//- /clawspec-scenarios.yaml\nversion: \"1.0\"\nscenarios:\n  - name: a\n    then:\n      - type: file_present\n        path: ";
+    check_labels(&format!("{suite}\"out/{{{{t$0\"\n"), expect!["today now repo_root qa_inbox run_id run_started_at"]);
+    check_choice(
+        &format!("{suite}\"out/{{{{ $0 }}}}\"\n"),
+        "today",
+        expect![[r#"
+        version: "1.0"
+        scenarios:
+          - name: a
+            then:
+              - type: file_present
+                path: "out/{{ today }}"
+    "#]],
+    );
+    check_labels(
+        "//- /cli-bench-tasks.yaml\n- id: a\n  assert:\n    - verify: { run: 'test -s {{$0' }\n",
+        expect!["workdir"],
+    );
+}
+
+#[test]
+fn paths_of_the_wanted_kind_come_first() {
+    let files = "//- /t/a.yaml\n[]\n//- /t/b.txt\nx\n//- /fixtures/x\nx\n";
+    check_labels(&format!("//- /cli-bench.yaml\nscaffold: $0\n{files}"), expect!["fixtures t"]);
+    check_choice(
+        &format!("//- /cli-bench.yaml\ntasks:\n  - file://t/$0\n{files}"),
+        "a.yaml",
+        expect![[r#"
+        tasks:
+          - file://t/a.yaml
+    "#]],
+    );
+    check_labels(&format!("//- /cli-bench.yaml\ntasks:\r\n  - 'file://$0'\r\n{files}"), expect!["fixtures/ t/"]);
+}
+
+#[test]
+fn tags_of_other_cases_are_offered() {
+    let suite = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: 😀\n    tags: [smoke, slow]\n  - name: b\n    tags: [slow, $0]\n";
+    check_labels(suite, expect!["smoke"]);
 }
