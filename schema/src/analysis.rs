@@ -9,7 +9,7 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm},
+    dialect::{Dialect, clawspec, cli_bench, kindlm, secrets},
     document::{Block, Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
@@ -143,6 +143,9 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
+        if self.file.dialect().is_some() {
+            secrets::lint_root(root, Definition::lists(self.file), problems);
+        }
     }
 
     /// What the schema finds wrong, in the words of the format.
@@ -172,6 +175,9 @@ impl Analyzer {
                 clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
             }
         };
+        if self.file.dialect().is_some() {
+            secrets::lint_item(item, &mut problems);
+        }
         Findings { problems, facts }
     }
 

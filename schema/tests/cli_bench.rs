@@ -318,3 +318,23 @@ fn typing_leaves_what_reading_anew_would_find() {
     }
     assert!(found > 1500 && compared > 80, "only {found} problems, {compared} compared");
 }
+
+/// A key in a suite of any format is told, once, wherever it stands.
+#[test]
+fn pasted_secrets_are_told_in_every_format() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let key = ["ghp_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"].concat();
+    for (file, text) in [
+        (SpecFile::KindLm, format!("kindlm: 1\ntests:\n  - name: a\n    command: login {key}\n    expect: {{}}\n")),
+        (SpecFile::KindLm, format!("kindlm: 1\nproject: {key}\n")),
+        (SpecFile::CliBench, format!("cli: a\nsetup: [login {key}]\n")),
+        (SpecFile::CliBenchTasks, format!("- id: a\n  env: {{TOKEN: {key}}}\n")),
+        (SpecFile::ClawSpecScenarios, format!("scenarios:\n  - name: a\n    when: {{params: {{key: {key}}}}}\n")),
+        (SpecFile::ClawSpec, format!("gateway_auth_token: {key}\n")),
+    ] {
+        let problems = analyze(&text, file, &[]).problems;
+        let told: Vec<_> = problems.iter().filter(|problem| problem.code == Code::PastedSecret).collect();
+        assert_eq!(told.len(), 1, "{text}{problems:#?}");
+        assert!(text[told[0].range.clone()].contains(&key) || file == SpecFile::ClawSpec, "{told:?}");
+    }
+}

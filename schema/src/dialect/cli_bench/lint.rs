@@ -14,7 +14,6 @@ mod paths;
 mod patterns;
 mod refine;
 mod revisions;
-mod secrets;
 mod thresholds;
 mod turns;
 mod workdir;
@@ -41,7 +40,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Pr
     environment::lint(&spot, &mut problems);
     files::lint_scaffold(&spot, files, &mut problems);
     revisions::lint_root(&spot, &mut problems);
-    secrets::lint_root(root, &mut problems);
     thresholds::lint(&spot, &mut problems);
     thresholds::lint_models(&spot, &mut problems);
     workdir::lint(&spot, &mut problems);
@@ -53,7 +51,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Pr
 pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
     let mut problems = Vec::new();
     let spot = Spot::root(item);
-    secrets::lint(&spot, &mut problems);
     if list == "redact_patterns" {
         patterns::lint_redaction(&spot, &mut problems);
     }
