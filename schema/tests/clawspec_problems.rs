@@ -121,3 +121,19 @@ fn every_cure_takes_its_problem_away() {
     }
     assert!(seen >= 40, "only {seen} cures");
 }
+
+/// Where nothing says which directory the root is, a target that ends as its place does is taken for right.
+#[test]
+fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
+    let text = fs::read_to_string(folder.join("missing-negative.yaml")).unwrap();
+    let files = MemoryFiles::new("/work", [("copy/skills/demo/SKILL.md", "# Demo\n")]);
+    let look = |place: &str| {
+        let document = Document::read(&text, ScalarRules::Yaml11);
+        let files = files.clone().at(place);
+        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(look("copy/skills/demo/tests/scenarios.yaml"), ["missing-negative"]);
+    assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["missing-file", "target-mismatch", "missing-negative"]);
+}

@@ -47,6 +47,9 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
     let here = directory_of(files.place());
     let Some(wanted) = below_root(text) else { return };
     let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
+    // Without settings that say so, the root may be another one than the author's: what ends in the same way is right.
+    let is_here = |here: &&str| here.strip_suffix(&wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let wanted = here.filter(is_here).map_or_else(|| wanted.clone(), str::to_owned);
     if let Some(here) = here.filter(|here| *here != wanted) {
         let message = format!(
             "the contract lies in `{here}`, and its target is `{text}`: the scenarios are run for another target than they stand beside"
