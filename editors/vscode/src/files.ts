@@ -1,14 +1,45 @@
 import * as vscode from 'vscode';
 
-/** The files that the server reads. The one list of them in this extension. */
-const patterns = ['**/kindlm.yaml', '**/kindlm.yml', '**/speclens.yaml'];
+/** Files that are specs by their names. The one list of them in this extension. */
+const patterns = [
+  '**/kindlm.yaml',
+  '**/kindlm.yml',
+  '**/cli-bench.yaml',
+  '**/cli-bench.yml',
+  '**/clawspec.yaml',
+  '**/tests/scenarios.yaml',
+  '**/tests/pipeline.yaml',
+  '**/tests/handoffs/*.yaml',
+  '**/tests/baselines.yaml',
+  '**/coverage-ledger.yaml',
+  '**/speclens.yaml',
+];
 
 /**
- * The language id stays `yaml`, so that other YAML extensions go on colouring and indenting these files; only the
- * names decide what speclens looks at.
+ * What the server is told about: every YAML document, since task files and contracts may have any name. The server knows
+ * by the content, and by the suites that name a file, which are specs, and says nothing about the others. The language
+ * id stays `yaml`, so that other YAML extensions go on colouring and indenting these files.
  */
-export const selector = patterns.map((pattern) => ({ scheme: 'file', language: 'yaml', pattern }));
+export const selector = ['file', 'untitled'].map((scheme) => ({ scheme, language: 'yaml' }));
+
+/** What is a spec by its name: there the state of the server is shown. */
+export const named = patterns.map((pattern) => ({ scheme: 'file', language: 'yaml', pattern }));
 
 export function isSpec(document: vscode.TextDocument): boolean {
-  return vscode.languages.match(selector, document) > 0;
+  return vscode.languages.match(named, document) > 0 || (document.languageId === 'yaml' && holdsSpec(document));
+}
+
+/** What begins like a spec under another name: enough to start the server, which then decides. */
+function holdsSpec(document: vscode.TextDocument): boolean {
+  if (!['file', 'untitled'].includes(document.uri.scheme)) return false;
+  const head = document.getText(new vscode.Range(0, 0, 200, 0));
+  const has = (pattern: RegExp) => pattern.test(head);
+  return (
+    has(/^# ?speclens: dialect=/m) ||
+    has(/^kindlm:[ \t]*\S/m) ||
+    (has(/^cli:[ \t]*\S/m) && has(/^tasks:/m)) ||
+    (has(/^-[ \t]/m) && has(/^[ -]+intent:/m) && has(/^[ -]+assert:/m)) ||
+    (has(/^target:/m) && has(/^scenarios:/m)) ||
+    (has(/^(handoff|pipeline):/m) && has(/^version:/m))
+  );
 }

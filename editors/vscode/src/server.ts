@@ -2,12 +2,12 @@
 
 import * as vscode from 'vscode';
 import { DidChangeConfigurationNotification, LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
-import { selector } from './files';
+import { named, selector } from './files';
 import { findProgram, type Program } from './program';
 
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
-  private readonly status = vscode.languages.createLanguageStatusItem('speclens.server', selector);
+  private readonly status = vscode.languages.createLanguageStatusItem('speclens.server', named);
   /** Starts and stops follow one another: a restart during a start waits for it. */
   private queue: Promise<void> = Promise.resolve();
 

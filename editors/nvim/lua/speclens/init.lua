@@ -3,8 +3,58 @@
 
 local M = {}
 
---- The files that the server reads. The one list of them in this plugin.
-M.files = { ['kindlm.yaml'] = true, ['kindlm.yml'] = true, ['speclens.yaml'] = true }
+--- Files that are specs by their names. The one list of them in this plugin.
+M.files = {
+  ['kindlm.yaml'] = true,
+  ['kindlm.yml'] = true,
+  ['cli-bench.yaml'] = true,
+  ['cli-bench.yml'] = true,
+  ['clawspec.yaml'] = true,
+  ['coverage-ledger.yaml'] = true,
+  ['speclens.yaml'] = true,
+}
+
+--- Files that are specs by their names and places.
+M.places = {
+  '/tests/scenarios%.yaml$',
+  '/tests/pipeline%.yaml$',
+  '/tests/handoffs/[^/]+%.yaml$',
+  '/tests/baselines%.yaml$',
+}
+
+--- Whether a buffer begins like a spec, or lies in the suite of a `cli-bench.yaml`: task files and contracts may have any name.
+--- The server then decides, and says nothing about files that are none.
+local function holds_spec(buf, name)
+  local head = '\n' .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, 200, false), '\n') .. '\n'
+  local function has(...)
+    for _, pattern in ipairs({ ... }) do
+      if not head:find(pattern) then
+        return false
+      end
+    end
+    return true
+  end
+  return has('\n# ?speclens: dialect=')
+    or has('\nkindlm:%s*%S')
+    or has('\ncli:%s*%S', '\ntasks:')
+    or has('\n%- ', '\n[ -]+intent:', '\n[ -]+assert:')
+    or has('\ntarget:', '\nscenarios:')
+    or has('\nversion:', '\nhandoff:')
+    or has('\nversion:', '\npipeline:')
+    or (name ~= '' and vim.fs.root(buf, { 'cli-bench.yaml', 'cli-bench.yml' }) ~= nil)
+end
+
+local function is_spec(buf, name)
+  if M.files[vim.fs.basename(name)] then
+    return true
+  end
+  for _, place in ipairs(M.places) do
+    if name:find(place) then
+      return true
+    end
+  end
+  return holds_spec(buf, name)
+end
 
 M.version_needed = '0.1'
 
@@ -15,8 +65,8 @@ local has_self_refreshing_lenses = vim.lsp.codelens.enable ~= nil -- 0.12
 ---@return string? root nil where speclens has nothing to say
 local function root(buf)
   local name = vim.api.nvim_buf_get_name(buf)
-  if M.files[vim.fs.basename(name)] then
-    return vim.fs.root(buf, { 'speclens.yaml', '.git' }) or vim.fs.dirname(name)
+  if is_spec(buf, name) then
+    return vim.fs.root(buf, { 'speclens.yaml', 'clawspec.yaml', '.git' }) or vim.fs.dirname(name)
   end
 end
 
