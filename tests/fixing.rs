@@ -212,3 +212,20 @@ fn what_cannot_be_read_is_an_error_whatever_is_set() {
     let done = place.run(&["check", "--allow", "syntax"]);
     assert!(done.stderr.contains("`syntax` is always an error"), "{done:?}");
 }
+
+/// The paths in such a file begin at the root of the repository, not beside the file.
+#[test]
+fn files_far_below_their_root_are_fixed_in_place() {
+    let place = Place::empty();
+    let scenarios = |word: &str| {
+        format!(
+            "version: \"1.0\"\ntarget: {{type: skill, path: skills/demo}}\nscenarios:\n  - name: one\n    tags: [negative]\n    when: {{invoke: hello}}\n    then:\n      - type: artifact_contains\n        path: out.md\n        {word}: [Summary]\n"
+        )
+    };
+    place.write("skills/demo/SKILL.md", "# Demo\n");
+    place.write("clawspec.yaml", "version: \"1.0\"\n");
+    place.write("skills/demo/tests/scenarios.yaml", scenarios("sectons"));
+    let done = place.run(&["check", "--fix"]);
+    assert_eq!(place.read("skills/demo/tests/scenarios.yaml"), scenarios("sections"), "{done:?}");
+    assert!(done.stdout.contains("fixed skills/demo/tests/scenarios.yaml:10: "), "{done:?}");
+}

@@ -40,7 +40,7 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
         let Some(cured) = cured(loaded) else { continue };
         let path = &loaded.report.source.path;
         let before = String::from(loaded.report.source.document.text());
-        match rewrite(&loaded.directory.join(&loaded.file_name), &before, &cured.text) {
+        match rewrite(&loaded.lookout.path, &before, &cured.text) {
             Ok(()) => outcome.fixed.push((path.clone(), cured.applied)),
             Err(error) => {
                 output::complain(&error.context(format!("{path} stays as it is")));

@@ -44,6 +44,8 @@ pub(crate) struct Loaded {
 /// Says what is wrong with a suite, also after its text was changed.
 #[derive(Debug)]
 pub(super) struct Lookout {
+    /// The file.
+    pub(super) path: PathBuf,
     analyzer: Analyzer,
     files: DiskFiles,
     settings: Arc<Settings>,
@@ -98,7 +100,13 @@ impl Loader<'_> {
             None => analysis.problems,
         };
         self.levels.deny(&mut problems);
-        let lookout = Lookout { analyzer, files, settings: Arc::clone(&settings), levels: self.levels.clone() };
+        let lookout = Lookout {
+            path: path.clone(),
+            analyzer,
+            files,
+            settings: Arc::clone(&settings),
+            levels: self.levels.clone(),
+        };
         let report = SuiteReport {
             source: SourceText { path: shown(path), document },
             dialect: analysis.suite.dialect,
