@@ -182,6 +182,12 @@ async function measure(tests) {
     };
     row['completion p50 / p95'] = p50p95(await requests('textDocument/completion', { position: { line: broken, character: 4 } }));
     row['hover p50 / p95'] = p50p95(await requests('textDocument/hover', { position: { line: broken, character: 6 } }));
+    row['highlight p95'] = quantile(await requests('textDocument/documentHighlight', { position: place(`{{order`) }), 0.95).toFixed(2);
+    row['outline p95'] = quantile(await requests('textDocument/documentSymbol', {}), 0.95).toFixed(2);
+    row['folding p95'] = quantile(await requests('textDocument/foldingRange', {}), 0.95).toFixed(2);
+    const screen = { range: { start: { line: broken, character: 0 }, end: { line: broken + 60, character: 0 } } };
+    row['tokens of a screen p95'] = quantile(await requests('textDocument/semanticTokens/range', screen), 0.95).toFixed(2);
+    row['hints of a screen p95'] = quantile(await requests('textDocument/inlayHint', screen), 0.95).toFixed(2);
     row['MB resident'] = client.memory().toFixed(0);
     client.process.kill();
   } finally {

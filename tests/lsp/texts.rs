@@ -133,3 +133,27 @@ fn docs_of_completions_come_when_they_are_asked_for() {
         assert_eq!(client.request("completionItem/resolve", unknown)["result"]["label"], "tests");
     }
 }
+
+#[test]
+fn contracts_have_hints_tokens_and_names_to_complete() {
+    let contract = "version: \"1.0\"\ntarget: { type: skill, path: skills/a, trigger: /a }\nscenarios:\n  - name: 😀\n    when: { invoke: /a }\n    then:\n      - { type: artifact_exists, path: 'out/{{ today }}/*.md' }\n";
+    let mut client =
+        Client::start(&[("skills/a/tests/scenarios.yaml", contract), ("clawspec.yaml", "version: \"1.0\"\n")]);
+    client.open("skills/a/tests/scenarios.yaml");
+    let document = json!({ "uri": client.uri("skills/a/tests/scenarios.yaml") });
+    let range = json!({ "start": { "line": 6, "character": 0 }, "end": { "line": 7, "character": 0 } });
+    let ask = json!({ "textDocument": document, "range": range });
+    let found = client.request("textDocument/inlayHint", ask)["result"].clone();
+    let labels: Vec<&str> = found.as_array().unwrap().iter().map(|hint| hint["label"].as_str().unwrap()).collect();
+    assert!(labels[0].starts_with("= 20") && labels[0].len() == 12, "{labels:?}");
+    assert_eq!(labels[1], "no file");
+    let resolved = client.request("inlayHint/resolve", found[1].clone())["result"].clone();
+    assert!(resolved["tooltip"]["value"].as_str().unwrap().contains("nothing matches"), "{resolved}");
+    let tokens = client.request("textDocument/semanticTokens/full", json!({ "textDocument": document }));
+    assert_eq!(tokens["result"]["data"].as_array().unwrap().len(), 5, "{tokens}");
+    let column = contract.lines().nth(6).unwrap().find("today").unwrap();
+    let place = json!({ "textDocument": document, "position": { "line": 6, "character": column } });
+    let offered = client.request("textDocument/completion", place.clone())["result"]["items"].clone();
+    assert!(offered.as_array().unwrap().iter().any(|item| item["label"] == "run_id"), "{offered}");
+    assert_eq!(client.request("textDocument/prepareRename", place)["result"], Value::Null);
+}

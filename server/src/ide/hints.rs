@@ -178,6 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn names_that_the_format_fills_show_their_values() {
+        check(
+            "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: a\n    then:\n      - type: artifact_exists\n        path: \"out/{{ today }}/*.md\"\n      - {type: artifact_exists, path: 'x/{{run_id}}-{{today}}.md'}\n//- /out/2026-05-14/a.md\nx\n",
+            expect![[r#"
+                scenarios:
+                  - name: a
+                    then:
+                      - type: artifact_exists
+                        path: "out/{{ today }}⟨= 2026-05-14⟩/*.md"⟨1 file⟩
+                      - {type: artifact_exists, path: 'x/{{run_id}}-{{today}}⟨= 2026-05-14⟩.md'}
+            "#]],
+        );
+    }
+
+    #[test]
     fn patterns_say_how_many_files_they_match() {
         check(
             "//- /cli-bench.yaml\ntasks:\n  - file://tasks/*.yaml\n  - file://tasks/a.yaml\n  - \"file://none/*.yaml\"\n//- /tasks/a.yaml\n[]\n//- /tasks/b.yaml\n[]\n",

@@ -163,6 +163,12 @@ mod tests {
             "#]],
         );
         check(
+            "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: a\n    then:\n      - type: artifact_exists\n        path: 'a/{{ today }}.md'\n",
+            expect![[r#"
+                Placeholder {{ today }}
+            "#]],
+        );
+        check(
             "tests:\n  - command: |\n      # first\n      cat <<END\n      x {{a}}\n      END\n    expect: {}\n",
             expect![[r#"
                 Comment # first

@@ -273,6 +273,25 @@ fn names_that_the_format_fills_are_told() {
 }
 
 #[test]
+fn artifacts_of_a_run_are_looked_for_as_of_today() {
+    let suite = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: a\n    then:\n      - type: artifact_exists\n        path: ";
+    check(
+        &format!("{suite}o$0ut/{{{{ today }}}}.md\n//- /out/2026-05-14.md\nx\n"),
+        expect![[r#"
+            [out/{{ today }}.md]
+            `out/{{ today }}.md`: now `out/2026-05-14.md` · file below the suite's directory, 2 bytes
+        "#]],
+    );
+    check(
+        &format!("{suite}\"out/{{{{ to$0day }}}}.md\"\n"),
+        expect![[r#"
+            [{{ today }}]
+            **{{today}}** · The day in UTC, as `2026-05-14`. Now `2026-05-14`.
+        "#]],
+    );
+}
+
+#[test]
 fn patterns_are_told_in_words() {
     check(
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - ran: \"^git\\\\s+pu$0sh\"\n",
