@@ -194,12 +194,14 @@ impl Document {
 
     /// Brings the tree up to date. Costs the blocks that were touched.
     pub fn refresh(&mut self) {
-        let Some(pending) = self.pending.take() else { return };
+        // Kept until the blocks are there: should that panic, the next edit finds everything as it was.
+        let Some(pending) = self.pending.clone() else { return };
         self.whole_problem = None;
         if self.text.len_bytes() > SIZE_LIMIT {
             let message = format!("larger than {} MB: the file is not read; split it", SIZE_LIMIT / 1024 / 1024);
             self.whole_problem = Some(Fault { range: 0..0, message, too_large: true });
             self.adopt(Vec::new());
+            self.pending = None;
             return;
         }
         match blocks::split(&self.text) {
@@ -210,6 +212,7 @@ impl Document {
             }
             Some(spans) => self.refresh_blocks(&spans, &pending),
         }
+        self.pending = None;
     }
 
     /// Lets the whole text decide, as on opening and saving: where it can be read although a block could

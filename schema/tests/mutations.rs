@@ -23,8 +23,36 @@ impl Numbers {
 
 fn mutate(text: &str, numbers: &mut Numbers) -> String {
     const SIGNS: &[&str] = &[
-        "\"", "'", "[", "{", "}", "]", ":", "- ", "\n", "  ", "\t", "&a ", "*a", "#", "é", "🦀", "|", "null", "{{x}}",
-        "<<: *a\n", "\r\n", "\u{feff}",
+        "\"",
+        "'",
+        "[",
+        "{",
+        "}",
+        "]",
+        ":",
+        "- ",
+        "\n",
+        "  ",
+        "\t",
+        "&a ",
+        "*a",
+        "#",
+        "é",
+        "🦀",
+        "|",
+        "null",
+        "{{x}}",
+        "<<: *a\n",
+        "\r\n",
+        "\u{feff}",
+        "\u{a0}",
+        "\u{a0}: x: y",
+        "\u{3000}",
+        "\u{2028}",
+        "\u{85}",
+        "\u{7f}",
+        "e\u{301}",
+        "👩\u{200d}🔬",
     ];
     let mut letters: Vec<char> = text.chars().collect();
     for _ in 0..=numbers.below(4) {
@@ -45,6 +73,7 @@ fn mutate(text: &str, numbers: &mut Numbers) -> String {
 #[track_caller]
 fn check(text: &str, problem: &Problem) {
     assert!(text.get(problem.range.clone()).is_some(), "{problem:?}\n{text}");
+    assert!(!problem.message.contains("a defect of"), "{text}");
     assert!(!problem.message.contains("under any of the"), "{}", problem.message);
     for related in &problem.related {
         assert!(text.get(related.range.clone()).is_some(), "{problem:?}\n{text}");

@@ -4,6 +4,7 @@ use std::{
     any::Any,
     collections::hash_map::Entry as Slot,
     ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -96,8 +97,9 @@ impl Block {
             suspect: None,
             without_edits: false,
         };
-        match events::parse(text) {
-            Ok(parsed) => {
+        match survived(|| events::parse(text)) {
+            None => block.faults.push(unreadable(text)),
+            Some(Ok(parsed)) => {
                 block.root = parsed.root;
                 if let Some(second) = parsed.second_document {
                     let message = "a second document begins here: a suite is one document".to_owned();
@@ -106,10 +108,14 @@ impl Block {
                 }
                 block.expect_shape(text);
             }
-            Err(error) => {
-                let recovered = recover(text, &error, suspect.clone());
-                block.root = recovered.root;
-                block.faults = recovered.faults;
+            Some(Err(error)) => {
+                match survived(|| recover(text, &error, suspect.clone())) {
+                    Some(recovered) => {
+                        block.root = recovered.root;
+                        block.faults = recovered.faults;
+                    }
+                    None => block.faults.push(unreadable(text)),
+                }
                 block.suspect = suspect;
             }
         }
@@ -287,6 +293,21 @@ impl Block {
     }
 }
 
+/// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
+fn survived<T>(read: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(read)).ok()
+}
+
+/// The mistake of a block that could not be read because of one of ours.
+fn unreadable(text: &str) -> Fault {
+    let message = "this part could not be read: that is a defect of speclens, please report it; writing the lines in \
+                   another way may help until it is mended"
+        .to_owned();
+    let start = text.len() - text.trim_start().len();
+    let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
+    Fault { range: start..end, message, too_large: false }
+}
+
 /// Blocks are told apart by number: an address may be used again.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -350,5 +371,19 @@ fn key_text(key: &Node) -> Option<&str> {
     match &key.kind {
         NodeKind::Scalar { value, .. } => Some(value),
         NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{survived, unreadable};
+
+    #[test]
+    fn a_reading_that_panics_is_a_mistake_in_its_block() {
+        assert_eq!(survived(|| 1), Some(1));
+        assert_eq!(survived(|| "ä".split_at(1)), None);
+        let fault = unreadable("\u{a0}\n  key: value\nb: c");
+        assert_eq!(fault.range, 5..15);
+        assert!(fault.message.contains("a defect of speclens"), "{}", fault.message);
     }
 }

@@ -170,6 +170,11 @@ impl Splitter<'_> {
 
     fn top_level(&mut self, line: &Line) -> bool {
         match line.first {
+            // A mark of the byte order counts as such at the beginning of the text alone; a piece that began with it
+            // would be read without it.
+            0xef if line.start > 0 && self.text.byte_slice(line.start..).chars().next() == Some('\u{feff}') => {
+                return false;
+            }
             b']' | b'}' => return self.has_entry(),
             b'%' | b'?' if matches!(self.list, List::None | List::Possible) => return false,
             b'-' | b'.' => {

@@ -216,8 +216,12 @@ impl Reader {
         }
         let rest = after_line(&self.work, head_end, piece.end)..piece.end;
         match head_shape(&self.work[content..head_end]) {
-            Head::Key(key) => self.key_with_children(content..content + key, head_end, rest, error, depth),
-            Head::KeyWithValue(key) => self.key_with_value(content..content + key, piece, head_end, error, depth),
+            Head::Key { key, colon } => {
+                self.key_with_children(content..content + key, content + colon + 1, head_end, rest, error, depth)
+            }
+            Head::KeyWithValue { key, colon } => {
+                self.key_with_value(content..content + key, content + colon + 1, piece, head_end, error, depth)
+            }
             Head::Other => self.headless(content..head_end, rest, error, depth),
         }
     }
@@ -225,6 +229,7 @@ impl Reader {
     fn key_with_children(
         &mut self,
         key: Range<usize>,
+        behind_colon: usize,
         head_end: usize,
         rest: Range<usize>,
         error: &SyntaxError,
@@ -234,7 +239,7 @@ impl Reader {
             self.blame_error(error, key.start..head_end);
             return None;
         };
-        let empty = Node::empty(key.end + 1);
+        let empty = Node::empty(behind_colon);
         if self.work[rest.clone()].trim().is_empty() {
             self.blame_error(error, key.start..head_end);
             return Some(mapping(key_node, empty));
@@ -247,6 +252,7 @@ impl Reader {
     fn key_with_value(
         &mut self,
         key: Range<usize>,
+        behind_colon: usize,
         piece: Range<usize>,
         head_end: usize,
         error: &SyntaxError,
@@ -277,8 +283,8 @@ impl Reader {
             }
             None => {
                 let key_node = self.key_node(key.clone())?;
-                let value = Node::empty(key.end + 1);
-                self.blame_error(error, key.end + 1..head_end);
+                let value = Node::empty(behind_colon);
+                self.blame_error(error, behind_colon..head_end);
                 (mapping(key_node, value), after_line(&self.work, head_end, piece.end))
             }
         };
@@ -362,10 +368,10 @@ fn mapping(key: Node, value: Node) -> Node {
 }
 
 enum Head {
-    /// `key:`; the length of the key.
-    Key(usize),
-    /// `key: value`; the length of the key.
-    KeyWithValue(usize),
+    /// `key:`; where the key ends, and where its colon stands.
+    Key { key: usize, colon: usize },
+    /// `key: value`; the same.
+    KeyWithValue { key: usize, colon: usize },
     /// Anything else.
     Other,
 }
@@ -378,17 +384,19 @@ fn head_shape(line: &str) -> Head {
         },
         _ => (0, false),
     };
-    let colon = line[from..]
-        .match_indices(':')
-        .map(|(at, _)| from + at)
-        .find(|at| line[at + 1..].chars().next().is_none_or(char::is_whitespace));
+    let colon = line[from..].match_indices(':').map(|(at, _)| from + at).find(|at| ends_or_blank(&line[at + 1..]));
     let Some(colon) = colon else { return Head::Other };
-    let key = line[..colon].trim_end();
+    let key = line[..colon].trim_end_matches([' ', '\t']);
     if key.is_empty() || (!quoted && key.starts_with(['[', '{', '&', '*', '!', '?', '|', '>', '#'])) {
         return Head::Other;
     }
     let value = line[colon + 1..].trim();
-    if value.is_empty() || value.starts_with('#') { Head::Key(key.len()) } else { Head::KeyWithValue(key.len()) }
+    let key = key.len();
+    if value.is_empty() || value.starts_with('#') {
+        Head::Key { key, colon }
+    } else {
+        Head::KeyWithValue { key, colon }
+    }
 }
 
 /// The beginnings of the lines that begin a piece.
@@ -444,7 +452,12 @@ fn indent(text: &str) -> usize {
 }
 
 fn is_dash(text: &str) -> bool {
-    text.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    text.strip_prefix('-').is_some_and(ends_or_blank)
+}
+
+/// Whether nothing follows, or what YAML counts as white space: a no-break space, say, is a letter like others.
+fn ends_or_blank(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])
 }
 
 /// A range without the blanks at its ends.

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     env, fs,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -12,7 +13,12 @@ use speclens_runner::{
     report::{SettingsReport, SourceText, SuiteReport},
 };
 use speclens_schema::{
-    analysis::Analyzer, dialect::ScalarRules, document::Document, mask::Secrets, problem::Problem, settings::Settings,
+    analysis::Analyzer,
+    dialect::ScalarRules,
+    document::{Document, Pointer},
+    mask::Secrets,
+    problem::{Code, Problem},
+    settings::Settings,
 };
 
 use super::{
@@ -90,10 +96,18 @@ impl Loader<'_> {
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&scope.settings_directory());
         let (text, unreadable) = read_text(path);
-        let document = Document::read(&text, scope.file.scalar_rules());
         let files = DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone());
         let analyzer = Analyzer::new(scope.file);
-        let analysis = analyzer.analyze(&document, &files, &settings);
+        let look = |text: &str| {
+            let document = Document::read(text, scope.file.scalar_rules());
+            let analysis = analyzer.analyze(&document, &files, &settings);
+            (document, analysis)
+        };
+        let ((document, analysis), unreadable) = match catch_unwind(AssertUnwindSafe(|| look(&text))) {
+            Ok(found) => (found, unreadable),
+            // A mistake of ours in one file must not hide what is found in the others.
+            Err(_) => (look(""), Some(defect())),
+        };
         // What the bytes are says more than what the parser makes of them.
         let mut problems = match unreadable {
             Some(problem) => vec![problem],
@@ -130,6 +144,12 @@ impl Loader<'_> {
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(directory.to_owned()).or_insert_with(read).clone()
     }
+}
+
+/// The problem of a file at which the analysis panicked.
+fn defect() -> Problem {
+    let message = "the file could not be checked: that is a defect of speclens, please report it with the file";
+    Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message)
 }
 
 /// What is wrong with the settings, with the text that it is about.
