@@ -37,6 +37,7 @@ use crate::{
 
 use block::Name;
 use blocks::SpanKind;
+use events::Parsed;
 use recover::Fault;
 use update::Pending;
 
@@ -234,6 +235,9 @@ impl Document {
                 let words = String::from(self.text.line(line));
                 let range = start..start + words.trim_end().len();
                 self.whole_problem = Some(Fault { range, message, too_large: error.too_deep });
+            }
+            (Ok(Parsed { second_document: Some(second), .. }), false) => {
+                self.whole_problem = Some(block::second_document(text, second));
             }
             (Ok(_) | Err(_), _) => {}
         }

@@ -101,11 +101,7 @@ impl Block {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
                 block.root = parsed.root;
-                if let Some(second) = parsed.second_document {
-                    let message = "a second document begins here: a suite is one document".to_owned();
-                    let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
-                    block.faults.push(Fault { range: second..end, message, too_large: false });
-                }
+                block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));
                 block.expect_shape(text);
             }
             Some(Err(error)) => {
@@ -141,7 +137,13 @@ impl Block {
 
     /// A piece that is YAML may still not be what can stand at its place.
     fn expect_shape(&mut self, text: &str) {
-        let Some(root) = &self.root else { return };
+        let Some(root) = &self.root else {
+            if self.kind == BlockKind::Stray && text.starts_with("...") {
+                let message = "`...` ends the document, so nothing below it counts: remove this line".to_owned();
+                self.faults.push(Fault { range: 0..3, message, too_large: false });
+            }
+            return;
+        };
         let (fits, message) = match self.kind {
             BlockKind::Whole => (true, ""),
             BlockKind::Entry | BlockKind::Head => {
@@ -291,6 +293,13 @@ impl Block {
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found
     }
+}
+
+/// The mistake of a text in which a second document begins.
+pub(super) fn second_document(text: &str, second: usize) -> Fault {
+    let message = "a second document begins here: a suite is one document".to_owned();
+    let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
+    Fault { range: second..end, message, too_large: false }
 }
 
 /// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.

@@ -42,6 +42,11 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
         return None;
     }
     let mut spans = splitter.spans;
+    // With nothing behind it the end of the document is no mistake.
+    while spans.len() > 1 && spans.last().is_some_and(|span| span.kind == SpanKind::Stray && ends_document(text, span))
+    {
+        spans.pop();
+    }
     let end = text.len_bytes();
     for index in 0..spans.len() {
         spans[index].range.end = spans.get(index + 1).map_or(end, |next| next.range.start);
@@ -53,6 +58,12 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
         }
     }
     Some(spans)
+}
+
+/// Whether a piece begins with `...`.
+fn ends_document(text: &Rope, span: &Span) -> bool {
+    let mut letters = text.byte_slice(span.range.start..).chars();
+    letters.by_ref().take(3).eq("...".chars()) && letters.next().is_none_or(char::is_whitespace)
 }
 
 /// The beginning of a line: enough to decide where it belongs.

@@ -269,6 +269,46 @@ fn foreign_blanks_are_letters() {
     assert_eq!(document.root().unwrap().entries().next().unwrap().key.key_text(), "a\u{a0}");
 }
 
+/// `...` ends the document; what follows is another one, however it looks.
+#[test]
+fn nothing_follows_the_end_of_the_document() {
+    for head in ["a: 1\n", "t:\n  - n: x\n", "t:\n- n: x\n", "t:\n  - n: x\ng: 1\n", "t: [{n: x}]\n"] {
+        for end in ["...\n", "...", "... # why\n", "...\n# why\n\n", "...\n...\n"] {
+            let text = format!("{head}{end}");
+            for document in [Document::read(&text, ScalarRules::Yaml12), Document::read_cut(&text, ScalarRules::Yaml12)]
+            {
+                assert_eq!(document.problems(), [], "{text}");
+                assert_eq!(outline(&document), outline(&Document::read(head, ScalarRules::Yaml12)), "{text}");
+            }
+        }
+        for rest in [
+            "g: 0\n",
+            "gates:\n  g: 0\n",
+            "  - n: y\n",
+            "- n: y\n",
+            "---\n",
+            "---\ng: 0\n",
+            "%YAML 1.2\n---\n",
+            "text\n",
+        ] {
+            for end in ["...\n", "... # why\n", "...\n\n# why\n", "...\n...\n"] {
+                let text = format!("{head}{end}{rest}");
+                let document = Document::read(&text, ScalarRules::Yaml12);
+                assert!(!document.is_intact(), "{text}");
+                assert!(
+                    document
+                        .root()
+                        .unwrap()
+                        .get("g")
+                        .is_none_or(|gates| head.contains("g:") && gates.text() == Some("1")),
+                    "{text}"
+                );
+                assert!(!Document::read_cut(&text, ScalarRules::Yaml12).is_intact(), "{text}");
+            }
+        }
+    }
+}
+
 /// What the YAML parser of the original program refuses is a mistake at its line, and what it takes is none.
 #[test]
 fn lines_that_are_not_deep_enough() {
