@@ -258,3 +258,41 @@ fn the_clock_can_be_stopped() {
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("SPECLENS_NOW"), "{done:?}");
 }
+
+#[test]
+fn a_claim_that_is_not_understood_never_lets_a_test_pass() {
+    let expect = "{output: {contains: 5, notContains: [never]}}";
+    let place = Place::with(&suite("echo hello", expect));
+    assert_eq!(place.run(&["run"]).code, Some(2));
+    let check = |arguments: &[&str]| {
+        let (code, report) = place.report(arguments);
+        let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap().clone();
+        let outcomes: Vec<&str> = verdicts.iter().filter_map(|verdict| verdict["outcome"].as_str()).collect();
+        assert_eq!((code, outcomes), (Some(3), vec!["pass", "unknown"]), "{report}");
+    };
+    check(&["--allow", "wrong-type"]);
+    check(&["--warn", "wrong-type"]);
+    check(&["--allow", "wrong-type", "--recorded"]);
+    place.write("speclens.yaml", "severity: {wrong-type: hint}\n");
+    check(&[]);
+    place.write("kindlm.yaml", suite("echo hello", &format!("{expect} # speclens: allow(wrong-type)")));
+    check(&[]);
+    place.write("kindlm.yaml", format!("{}gates: {{passRateMin: 0}}\n", suite("echo never", expect)));
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(3), "what gates allow is the failure alone: {report}");
+}
+
+#[test]
+fn the_latency_of_an_output_that_was_held_open_is_not_known() {
+    let held = "(sleep 20; echo late) & echo early";
+    for (expect, gate, code) in [
+        ("{latency: {maxMs: 60000}}", "", 3),
+        ("{latency: {maxMs: 300}}", "", 1),
+        ("{output: {}}", "gates: {latencyMaxMs: 60000}\n", 3),
+        ("{output: {}}", "gates: {latencyMaxMs: 300}\n", 1),
+    ] {
+        let place = Place::with(&format!("{}{gate}", suite(held, expect)));
+        let (found, report) = place.report(&[]);
+        assert_eq!(found, Some(code), "{expect} {gate}: {report}");
+    }
+}

@@ -403,6 +403,7 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
                     status: run.status,
                     verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
                     duration_ms: run.evidence.as_ref().and_then(|evidence| evidence.duration_ms),
+                    duration_is_open: run.evidence.as_ref().is_some_and(|evidence| evidence.duration_is_open()),
                     cost_usd: run.evidence.as_ref().and_then(|evidence| evidence.usage?.cost_usd),
                 })
                 .collect(),
@@ -434,6 +435,11 @@ impl Sum {
             .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
         let rescued = gates.rescued && !cut_off;
         let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !rescued;
+        // What gates allow are failures; what is not known beside one of them stays so.
+        let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
+        let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
+        let open = open.filter(|_| rescued);
+        let broken = broken || open.is_some();
         // Where something broke or stayed unknown, a limit that nobody wrote has nothing to add: it would
         // call a run false that was merely not observed.
         let gates_failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (!broken || gate.at.is_some()));
@@ -442,6 +448,7 @@ impl Sum {
         } else {
             statuses().max().unwrap_or(Status::Skip)
         };
+        let worst = open.map_or(worst, |status| worst.max(status));
         let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
         let worst = of_gates.map_or(worst, |status| worst.max(status));
         let status = if gates_failed { worst.max(Status::Fail) } else { worst };

@@ -81,13 +81,18 @@ impl Analyzer {
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
+        finish(self.found(document, files), document, settings)
+    }
+
+    /// What is wrong, whatever the author allows.
+    fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = document.problems();
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}
             Some(root) => self.look(document, root, files, &mut problems),
         }
-        finish(problems, document, settings)
+        problems
     }
 
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
@@ -187,11 +192,15 @@ impl Analyzer {
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
-    /// What can be run. The problems decide which cases are intact.
+    /// What can be run. The problems decide which cases are intact; what is no error because somebody allowed it
+    /// counts all the same, since a claim that is not understood does not become one by that.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files);
         let mut suite = self.lower_root(document, &context, files, settings);
-        suite.cases.extend(self.cases(document, files, &context, &error_places(problems)));
+        let is_adjusted = !settings.severity.is_empty() || !document.allowances().is_empty();
+        let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
+        let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
+        suite.cases.extend(self.cases(document, files, &context, &errors));
         suite
     }
 
@@ -243,7 +252,13 @@ impl Analyzer {
         }
     }
 
-    fn cases(&self, document: &Document, files: &dyn Files, context: &RootContext, errors: &[usize]) -> Vec<Arc<Case>> {
+    fn cases(
+        &self,
+        document: &Document,
+        files: &dyn Files,
+        context: &RootContext,
+        errors: &Errors<'_>,
+    ) -> Vec<Arc<Case>> {
         let mut hasher = DefaultHasher::new();
         format!("{context:?}").hash(&mut hasher);
         let context_key = hasher.finish();
@@ -264,12 +279,16 @@ impl Analyzer {
                 }
             };
             // What was cut off below an item, because it is not deep enough, belongs to it as well.
-            let next = items.and_then(|items| items.item_at(index + 1)).and_then(|next| own_block(document, next));
-            let end = next.map_or(extent.end, |(start, _)| start.max(extent.end));
-            let first = errors.partition_point(|place| *place < extent.start);
-            let broken = errors.get(first).is_some_and(|place| *place < end);
+            let end = document.end_with_strays(item).max(extent.end);
+            let (is_refused, doubts) = errors.within(&(extent.start..end));
             cases.extend(lowered.into_iter().map(|case| {
-                if broken && case.intact { Arc::new(Case { intact: false, ..Case::clone(&case) }) } else { case }
+                if !doubts.is_empty() || !case.intact {
+                    Arc::new(case.doubted(&doubts))
+                } else if is_refused {
+                    Arc::new(Case { intact: false, ..Case::clone(&case) })
+                } else {
+                    case
+                }
             }));
         }
         cases
@@ -330,12 +349,35 @@ fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'
     document.block_of(item).filter(|(_, block)| block.item_count() == 1)
 }
 
-/// Where errors begin, in order.
-fn error_places(problems: &[Problem]) -> Vec<usize> {
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
-    places.sort_unstable();
-    places
+/// The errors of a document, in the order of the text.
+struct Errors<'p> {
+    /// Where those begin that settings call errors.
+    refused: Vec<usize>,
+    /// Those of which some part of the text is not understood, whatever settings say.
+    doubts: Vec<&'p Problem>,
+}
+
+impl<'p> Errors<'p> {
+    /// `told` are the problems as settings adjust them, `found` as they are.
+    fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
+        let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
+        let mut refused: Vec<usize> = errors.map(|problem| problem.range.start).collect();
+        refused.sort_unstable();
+        // Two tests of one name are understood.
+        let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
+        let mut doubts: Vec<&Problem> = found.iter().filter(is_doubt).collect();
+        doubts.sort_by_key(|problem| problem.range.start);
+        Errors { refused, doubts }
+    }
+
+    /// Whether an error begins there, and the doubts that do.
+    fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
+        let first = self.refused.partition_point(|place| *place < range.start);
+        let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
+        let first = self.doubts.partition_point(|problem| problem.range.start < range.start);
+        let doubts = self.doubts[first..].iter().take_while(|problem| problem.range.start < range.end);
+        (is_refused, doubts.copied().collect())
+    }
 }
 
 /// Sorts problems by place; comments and settings decide which are told, and how bad they are.
@@ -404,6 +446,8 @@ mod tests {
 
     const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    expct: {}\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
 
+    const ALL: &str = "wrong-type, unknown-key, invalid-value, missing-field, duplicate-key, unknown-alias";
+
     fn analyzer() -> Analyzer {
         Analyzer::new(SpecFile::KindLm)
     }
@@ -438,6 +482,63 @@ mod tests {
         let analysis = analyzer().analyze(&document, &files(), &Settings::default());
         let intact: Vec<bool> = analysis.suite.cases.iter().map(|case| case.intact).collect();
         assert_eq!(intact, [true, true, false], "{:#?}", analysis.problems);
+    }
+
+    /// The reasons why each case cannot pass.
+    fn doubts(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let cases = analyzer().analyze(&document, &files(), settings).suite.cases;
+        let reasons = |case: &std::sync::Arc<crate::suite::Case>| {
+            let reasons = case.claims.iter().flat_map(|claim| claim.check.texts());
+            reasons.filter(|text| text.starts_with("part of this test could not be understood: ")).collect()
+        };
+        cases.iter().map(|case| (case.intact, reasons(case))).collect()
+    }
+
+    #[test]
+    fn a_case_with_a_part_that_is_not_understood_cannot_pass() {
+        let mut off = Settings::default();
+        for code in Code::ALL {
+            off.severity.insert(code.as_str().to_owned(), Level::Off);
+        }
+        for claims in [
+            "output: {contains: 5}",
+            "output: {contans: [x]}",
+            "outpt: {contains: [x]}",
+            "output: {contains: }",
+            "output: {contains: [*none]}",
+            "output: {contains: [x], contains: [y]}",
+            "output: {format: jsn}",
+            "toolCalls: [{}]",
+            "latency: {maxMs: '1'}",
+            "judge: {criteria: a}",
+            "guardrails: {pii: {denyPatterns: a}}",
+        ] {
+            for expect in [format!("expect: {{{claims}}}"), format!("expect: {{{claims}}} # speclens: allow({})", ALL)]
+            {
+                let text = SUITE.replace("expect: {output: {contains: [x]}}", &expect);
+                for settings in [&Settings::default(), &off] {
+                    let doubts = doubts(&text, settings);
+                    assert!(!doubts[0].0 && !doubts[0].1.is_empty(), "{expect}: {doubts:?}");
+                    assert!(doubts[2].0 && doubts[2].1.is_empty(), "{expect}: {doubts:?}");
+                }
+            }
+        }
+        let without = SUITE.replace("    expect: {output: {maxLength: 3}}\n", "");
+        assert!(!doubts(&without, &off)[2].1.is_empty());
+        assert!(doubts(SUITE, &off).iter().all(|(intact, doubts)| *intact && doubts.is_empty()));
+    }
+
+    #[test]
+    fn a_line_that_lost_its_test_belongs_to_the_one_above() {
+        let lost = "  expect:\n      output: {contains: [NOPE]}\n";
+        let last = format!("{SUITE}{lost}");
+        assert_eq!(doubts(&last, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [true, true, false]);
+        let first = SUITE.replace("  - name: b", &format!("{lost}  - name: b"));
+        assert_eq!(doubts(&first, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [false, true, true]);
+        let alone = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo hello\n    expect:\n      output: {contains: [hello]}\n  expect:\n      output: {contains: [NOPE]}\n";
+        assert!(!doubts(alone, &Settings::default())[0].0);
+        assert!(!doubts(&format!("{alone}gates: {{}}\n"), &Settings::default())[0].0);
     }
 
     #[test]

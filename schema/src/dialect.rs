@@ -164,6 +164,8 @@ pub struct RunOutcome<'a> {
     pub verdicts: Vec<&'a Verdict>,
     /// From start to end.
     pub duration_ms: Option<f64>,
+    /// Whether it may have taken longer than that.
+    pub duration_is_open: bool,
     /// US dollars.
     pub cost_usd: Option<f64>,
 }

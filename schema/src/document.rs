@@ -291,6 +291,16 @@ impl Document {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
+    /// Where an item ends, the lines behind it that belong to nothing included.
+    pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
+        let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
+            return item.range().end;
+        };
+        let is_stray = |at: &usize| self.blocks[*at].kind == BlockKind::Stray;
+        let last = (block + 1..self.blocks.len()).take_while(is_stray).last().unwrap_or(block);
+        self.starts[last] + self.blocks[last].length
+    }
+
     /// A number that changes when a block changes, or a block that one of its aliases leads to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
         let mut hasher = FxHasher::default();

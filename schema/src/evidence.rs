@@ -230,6 +230,11 @@ pub enum RunErrorKind {
 }
 
 impl Evidence {
+    /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.
+    pub fn duration_is_open(&self) -> bool {
+        self.stdout.iter().chain(&self.stderr).any(|capture| capture.cut)
+    }
+
     /// That secrets were masked, as a note for people.
     pub fn mask_note(&self) -> Option<String> {
         match self.stdout.iter().chain(&self.stderr).map(|capture| capture.masked.len()).sum() {

@@ -14,6 +14,7 @@ pub mod check;
 pub mod cure;
 pub mod dialect;
 pub mod document;
+mod doubt;
 pub mod evidence;
 pub mod files;
 pub mod json_schema;

@@ -300,6 +300,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
                     status: *status,
                     verdicts: judged.iter().map(|it| &it.verdict).collect(),
                     duration_ms: evidence.duration_ms,
+                    duration_is_open: evidence.duration_is_open(),
                     cost_usd: evidence.usage.and_then(|usage| usage.cost_usd),
                 })
                 .collect();

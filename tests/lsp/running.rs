@@ -166,3 +166,29 @@ tests:
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     assert!(Value::from(found.clone()).to_string().contains("two"), "{found:?}");
 }
+
+#[test]
+fn a_claim_that_is_being_typed_does_not_show_a_pass() {
+    let text = |expect: &str| {
+        format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: one\n    command: echo hi\n{expect}")
+    };
+    let mut client = Client::start(&[("kindlm.yaml", &text("    expect: {output: {contains: [hi]}}\n"))]);
+    client.open("kindlm.yaml");
+    run(&mut client, "one");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    let uri = client.uri("kindlm.yaml");
+    let broken = [
+        "    expect: {output: {contains: hi}}\n",
+        "    expect: {output: {contans: [hi]}}\n",
+        "    expect:\n",
+        "",
+        "    expect: {output: {contains: [hi], contains: [hi]}}\n",
+        "    expect:\n      output: {contains: [hi]}\n  expect:\n      output: {contains: [NOPE]}\n",
+    ];
+    for (version, expect) in (2..).zip(broken) {
+        let document = json!({ "uri": uri, "version": version });
+        let changes = json!([{ "text": text(expect) }]);
+        client.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
+        lenses_until(&mut client, expect, |titles| !titles.iter().any(|title| title.starts_with('✓')));
+    }
+}

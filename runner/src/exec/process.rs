@@ -232,15 +232,18 @@ async fn attend(
         (None, None) => None,
     };
     // What the process that still holds the pipe would have written is missing.
-    let unfinished = stdout.is_open();
-    let mut captured = stdout.capture();
-    captured.cut |= unfinished;
+    let unfinished = [stdout.is_open(), stderr.is_open()];
+    let mut captured = [stdout.capture(), stderr.capture()];
+    for (stream, unfinished) in captured.iter_mut().zip(unfinished) {
+        stream.cut |= unfinished;
+    }
+    let [stdout, stderr] = captured;
     Finished {
         exit: exit.flatten(),
-        stdout: captured,
-        stderr: stderr.capture(),
-        // Waiting for silence is our time, not the command's.
-        duration: if stop.is_none() && held { last - started } else { ended - started },
+        stdout,
+        stderr,
+        // A pipe that is open at the end was open until then at least.
+        duration: ended - started,
         error,
         notes,
     }

@@ -134,7 +134,8 @@ async fn a_background_child_that_holds_the_pipe_hangs_nothing_and_does_not_survi
     assert!(begun.elapsed() < Duration::from_secs(20));
     assert_eq!(finished.stdout.text, "done");
     assert_eq!(finished.error, None);
-    assert!(finished.duration < Duration::from_millis(900), "our patience is not its time: {:?}", finished.duration);
+    assert!(finished.stdout.cut && finished.stderr.cut);
+    assert!(finished.duration >= Duration::from_millis(900), "so long it was open at least: {:?}", finished.duration);
     assert!(finished.notes[0].contains("kept the output open"), "{:?}", finished.notes);
     assert_gone(pid_in(directory.path().join("pid")).await).await;
 }

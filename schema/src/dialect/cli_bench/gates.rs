@@ -143,8 +143,14 @@ mod tests {
         let cases: Vec<CaseOutcome<'_>> = runs
             .iter()
             .map(|(subject, status)| {
-                let run =
-                    RunOutcome { subject, status: *status, verdicts: Vec::new(), duration_ms: None, cost_usd: None };
+                let run = RunOutcome {
+                    subject,
+                    status: *status,
+                    verdicts: Vec::new(),
+                    duration_ms: None,
+                    duration_is_open: false,
+                    cost_usd: None,
+                };
                 CaseOutcome { status: *status, runs: vec![run] }
             })
             .collect();

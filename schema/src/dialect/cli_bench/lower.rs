@@ -133,8 +133,9 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
         let Some(root) = file.document.root() else { continue };
         for (index, task) in root.items().enumerate().filter(|(_, task)| task.shape() == Shape::Mapping) {
             let mut case = lower_task(task, Pointer::root().index(index), context, Some(&file));
-            case.intact &= file.document.is_intact() && is_clean(task, files);
-            cases.push(case);
+            let is_clean = is_clean(task, files);
+            case.intact &= file.document.is_intact();
+            cases.push(if is_clean { case } else { case.doubted(&[]) });
         }
     }
     cases

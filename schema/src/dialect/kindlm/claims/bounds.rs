@@ -22,7 +22,8 @@ impl Check for LatencyClaim {
         let row = Row::new(Pointer::root().key("maxMs"), "latency", format!("Latency <= {most}ms"));
         let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
         if took <= self.expect.max_ms {
-            return vec![row.pass()];
+            let open = evidence.duration_is_open();
+            return vec![row.pass_unless(open.then_some("the output was still open when it was no longer waited for"))];
         }
         let shown = number_text((took * 1000.0).round() / 1000.0);
         let mismatch = Mismatch {

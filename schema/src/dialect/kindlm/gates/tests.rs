@@ -39,6 +39,7 @@ fn evaluate(gates: &str, cases: &[&[Option<Verdict>]]) -> GateReport {
                     status: verdict.as_ref().map_or(Status::Error, |verdict| verdict.outcome.status()),
                     verdicts: verdict.iter().collect(),
                     duration_ms: Some(10.0),
+                    duration_is_open: false,
                     cost_usd: Some(0.0),
                 })
                 .collect();

@@ -1,0 +1,58 @@
+//! What stands in a test and was not understood: it may have been a claim, so that the test cannot pass.
+
+use std::sync::Arc;
+
+use crate::{
+    document::Pointer,
+    evidence::Evidence,
+    problem::Problem,
+    suite::{Case, Claim},
+    verdict::{Check, Outcome, Verdict},
+};
+
+/// The kind of the verdict that such a part gets.
+const KIND: &str = "not-understood";
+
+/// A part of a test with an error: always unknown.
+#[derive(Clone, Debug)]
+struct NotUnderstood {
+    reason: String,
+}
+
+impl Check for NotUnderstood {
+    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
+        vec![Verdict {
+            at: Pointer::root(),
+            kind: KIND,
+            label: "Part that is not understood".to_owned(),
+            code: None,
+            score: None,
+            outcome: Outcome::Unknown(self.reason.clone()),
+            related: Vec::new(),
+        }]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.reason.clone()]
+    }
+}
+
+impl Case {
+    /// The same case, which cannot pass because of these errors; without any, because it could not be read as a whole.
+    pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
+        let mut case = Case { intact: false, ..self.clone() };
+        let mut add = |at: Pointer, message: &str| {
+            let reason = format!("part of this test could not be understood: {message}");
+            case.claims.push(Claim { at, phase: None, check: Arc::new(NotUnderstood { reason }) });
+        };
+        for error in errors {
+            // A line that belongs to nothing has no place in the test.
+            let is_inside = self.file.is_none() && error.at.below(&self.at).is_some();
+            add(if is_inside { error.at.clone() } else { self.at.clone() }, &error.message);
+        }
+        if errors.is_empty() {
+            add(self.at.clone(), "correct what `speclens check` says about it");
+        }
+        case
+    }
+}
