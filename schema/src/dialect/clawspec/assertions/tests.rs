@@ -132,7 +132,8 @@ fn case(assertion: &str) -> Case {
     let files = MemoryFiles::new("/work", [("clawspec.yaml", settings)]);
     let analysis = Analyzer::new(SpecFile::ClawSpecScenarios).analyze(&document, &files, &Settings::default());
     let case = analysis.suite.cases[0].as_ref().clone();
-    assert_eq!(case.claims.len(), 1, "{assertion}");
+    // Behind it are the reasons why a mistaken one cannot pass.
+    assert!(case.claims.len() == 1 || !case.intact, "{assertion}");
     case
 }
 
