@@ -97,7 +97,10 @@ fn a_secret_that_hides_how_the_output_reads_leaves_it_unknown() {
 fn reports_say_that_something_was_masked() {
     let place = Place::with(&suite("echo \"$OPENAI_API_KEY and $USER_PASSWORD\"", "{output: {maxLength: 100}}"));
     let (code, _, run) = outcomes(&place, &[]);
-    assert_eq!((code, &run["notes"][0]), (Some(0), &"2 secret values were masked in the output".into()));
+    assert_eq!(
+        (code, &run["notes"][0]),
+        (Some(0), &"2 secret values were masked in the output (`OPENAI_API_KEY`, `USER_PASSWORD`)".into())
+    );
     let mut program = place.program(&["run"]);
     let human = Done::of(&program.env("OPENAI_API_KEY", KEY).output().unwrap());
     assert!(human.stdout.contains("1 secret value was masked in the output"), "{human:?}");
@@ -116,4 +119,39 @@ fn what_becomes_a_secret_later_is_masked_in_what_was_recorded() {
     assert_eq!(run["evidence"]["stdout"], "*************\n");
     let human = place.run(&["run", "--recorded"]);
     assert!(!human.text().contains("4711"), "{human:?}");
+}
+
+#[test]
+fn a_secret_with_escapes_is_masked_where_it_is_read() {
+    const SECRET: &str = "abc/def+ghi<jkl&mno/9";
+    let place = Place::with(&suite("cat out.txt", "{toolCalls: [{tool: x, argsMatch: {k: zzz}}]}"));
+    for written in [r"abc\/def+ghi<jkl&mno\/9", r"abc/def+ghi\u003cjkl\u0026mno/9", r"\u0061bc/def\u002Bghi<jkl&mno/9"]
+    {
+        place.write("out.txt", format!(r#"{{"kindlm":"tool_call","name":"x","arguments":{{"k":"{written}"}}}}"#));
+        for format in ["human", "json", "junit"] {
+            let mut program = place.program(&["run", "--report", format, "--set", "report.evidence=true"]);
+            let done = Done::of(&program.env("AWS_SECRET_ACCESS_KEY", SECRET).output().unwrap());
+            assert!(!done.stdout.contains("ghi") && done.stdout.contains("***"), "{done:?}");
+        }
+        for recording in place.recordings() {
+            assert!(!std::fs::read_to_string(recording).unwrap().contains("ghi"));
+        }
+    }
+}
+
+#[test]
+fn a_secret_in_the_suite_itself_is_not_printed() {
+    let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: [{KEY}, zz], contans: [{KEY}]}}}}")));
+    for arguments in [&["check"][..], &["run", "--allow", "unknown-key"]] {
+        let done = Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+        assert!(done.stdout.contains(&"*".repeat(KEY.len())) && !done.stdout.contains(KEY), "{done:?}");
+    }
+}
+
+#[test]
+fn the_character_that_stands_for_secrets_hides_nothing_when_a_command_writes_it() {
+    let place = Place::with(&suite("printf '\\357\\267\\220'", "{output: {contains: [x]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    place.write("kindlm.yaml", suite("printf '\\357\\267\\220'", "{output: {notContains: [\"\\uFDD0\"]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(3));
 }

@@ -12,6 +12,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 use speclens_schema::{
     dialect::Dialect,
     document::{Document, Pointer},
+    mask::Secrets,
     problem::{Problem, Severity},
     suite::{Case, Suite},
     verdict::Status,
@@ -26,6 +27,8 @@ pub struct SourceText {
     pub path: String,
     /// Its text.
     pub document: Document,
+    /// What must not be shown, although it stands there.
+    pub secrets: Arc<Secrets>,
 }
 
 /// What is wrong with the settings that a suite runs under.
@@ -93,7 +96,7 @@ impl SuiteReport {
         let Some(file) = &case.file else { return Cow::Borrowed(&self.source) };
         let directory = self.source.path.rsplit_once('/').map(|(directory, _)| format!("{directory}/"));
         let path = format!("{}{}", directory.unwrap_or_default(), file.path);
-        Cow::Owned(SourceText { path, document: file.document.clone() })
+        Cow::Owned(SourceText { path, document: file.document.clone(), secrets: Arc::clone(&self.source.secrets) })
     }
 }
 

@@ -271,8 +271,17 @@ impl Run {
     }
 
     fn settle(&self, case: &Case, unit: &Unit, key: String, attempt: Attempt) -> RunResult {
-        let Attempt { mut evidence, notes } = attempt;
-        self.job.suite.dialect.mask(&mut evidence, &self.job.secrets);
+        let Attempt { mut evidence, mut notes } = attempt;
+        let secrets = &self.job.secrets;
+        let streams = evidence.stdout.iter().chain(&evidence.stderr).filter(|_| !secrets.is_empty());
+        let streams: Vec<String> = streams.map(|stream| stream.text.clone()).collect();
+        self.job.suite.dialect.mask(&mut evidence, secrets);
+        if let Some(note) = evidence.mask_note() {
+            let names: Vec<String> = secrets.names_in(&streams).iter().map(|name| format!("`{name}`")).collect();
+            if !names.is_empty() {
+                notes.push(format!("{note} ({})", names.join(", ")));
+            }
+        }
         // A run that was cancelled says nothing about the action.
         let cancelled = evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled);
         let recorded = !cancelled && self.record(unit, case, key.clone(), &evidence, &notes);
@@ -340,7 +349,8 @@ impl Run {
         origin: Origin,
         mut notes: Vec<String>,
     ) -> RunResult {
-        notes.extend(evidence.mask_note());
+        // Who masked it may have said more.
+        notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
         let verdicts = judge(case, &evidence, &self.job.secrets);
         let absence = evidence
             .error

@@ -274,18 +274,23 @@ impl Capture {
     /// The text, each masked unit as [`HIDDEN`].
     pub fn hidden_text(&self) -> Cow<'_, str> {
         if self.masked.is_empty() {
-            return Cow::Borrowed(&self.text);
+            return as_observed(&self.text);
         }
         let mut text = String::with_capacity(self.text.len());
         let mut from = 0;
         for &(start, end) in &self.masked {
-            text.push_str(&self.text[from..start]);
+            text.push_str(&as_observed(&self.text[from..start]));
             text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { HIDDEN }));
             from = end;
         }
-        text.push_str(&self.text[from..]);
+        text.push_str(&as_observed(&self.text[from..]));
         Cow::Owned(text)
     }
+}
+
+/// A text without the character that stands for what is masked: a program that wrote it hid nothing.
+fn as_observed(text: &str) -> Cow<'_, str> {
+    if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
 impl Concealed {

@@ -4,7 +4,7 @@
 //! remembered where they stand: a claim that depends on what was there is unknown. The values come from the caller,
 //! since this crate does not read the environment.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write, sync::OnceLock};
 
 use serde_json::Value;
 
@@ -24,8 +24,60 @@ const ROUNDS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     /// The longest first, so that a value inside another one does not spoil it.
-    values: Vec<String>,
+    values: Vec<Secret>,
     patterns: Vec<regex::Regex>,
+}
+
+/// One value that must not be shown.
+#[derive(Clone, Debug)]
+struct Secret {
+    text: String,
+    /// The variable that holds it.
+    name: Option<String>,
+    /// What it may look like as part of a text in JSON, where programs escape differently.
+    escaped: OnceLock<Option<regex::Regex>>,
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Secret) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Secret {
+    /// Where it stands in a text, as it is and with escapes.
+    fn find_in(&self, text: &str, has_escapes: bool, found: &mut Vec<(usize, usize)>) {
+        let finder = memchr::memmem::Finder::new(&self.text);
+        let mut from = 0;
+        while let Some(start) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+            found.push((from + start, from + start + self.text.len()));
+            // A value may overlap itself.
+            from += start + 1;
+        }
+        if has_escapes && let Some(escaped) = self.escaped.get_or_init(|| escaped(&self.text)) {
+            found.extend(escaped.find_iter(text).map(|it| (it.start(), it.end())));
+        }
+    }
+}
+
+/// A text in which each character may be escaped as JSON allows.
+fn escaped(text: &str) -> Option<regex::Regex> {
+    let mut pattern = String::new();
+    for character in text.chars() {
+        let _ = write!(pattern, "(?:{}|", regex::escape(character.encode_utf8(&mut [0; 4])));
+        match character {
+            '"' | '\\' | '/' => drop(write!(pattern, r"\\{}|", regex::escape(character.encode_utf8(&mut [0; 4])))),
+            '\n' => pattern.push_str(r"\\n|"),
+            '\t' => pattern.push_str(r"\\t|"),
+            '\r' => pattern.push_str(r"\\r|"),
+            _ => {}
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(pattern, r"\\u(?i:{unit:04x})");
+        }
+        pattern.push(')');
+    }
+    regex::RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()
 }
 
 /// A value that was only guessed to be secret, by the name of its variable, counts from this length on.
@@ -61,6 +113,61 @@ pub fn looks_secret(name: &str) -> bool {
     })
 }
 
+/// Whether a variable with this name and this value probably holds a secret.
+fn holds_secret(name: &str, value: &str) -> bool {
+    /// Names that end so tell something about a secret, and hold none.
+    const ABOUT: [&str; 22] = [
+        "ALGORITHM",
+        "COUNT",
+        "DISABLED",
+        "DOMAIN",
+        "ENABLED",
+        "EXPIRATION",
+        "EXPIRES",
+        "EXPIRY",
+        "HOST",
+        "HOSTNAME",
+        "LENGTH",
+        "MODE",
+        "NAME",
+        "PORT",
+        "REGION",
+        "SIZE",
+        "TIMEOUT",
+        "TTL",
+        "TYPE",
+        "USERNAME",
+        "VERSION",
+        "LIFETIME",
+    ];
+    let name_in_capitals = name.to_ascii_uppercase();
+    let last = name_in_capitals.rsplit(|it: char| !it.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let is_harmless = match last {
+        "DIR" | "DIRECTORY" | "PATH" | "FILE" => value.contains(['/', '\\']) || !has_token(value),
+        "CREDENTIAL" | "CREDENTIALS" => is_path(value) && !has_token(value),
+        // A user, a password or a token may stand in it.
+        "URL" | "URI" => !value.contains(['@', '?', '#']) && !has_token(value),
+        about => ABOUT.contains(&about) && !has_token(value),
+    };
+    looks_secret(name) && !is_harmless
+}
+
+fn is_path(value: &str) -> bool {
+    let has_drive = matches!(value.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    let is_rooted = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
+    (has_drive || is_rooted) && !value.contains(['+', '=', '\n'])
+}
+
+/// Whether a part of it is as long, and as mixed, as tokens are.
+fn has_token(value: &str) -> bool {
+    const LENGTH: usize = 20;
+    value.split(['/', '\\', '.', ':']).any(|part| {
+        part.len() >= LENGTH
+            && part.contains(|it: char| it.is_ascii_digit())
+            && part.contains(|it: char| it.is_ascii_alphabetic())
+    })
+}
+
 impl PartialEq for Secrets {
     fn eq(&self, other: &Secrets) -> bool {
         let patterns = |secrets: &Secrets| -> Vec<String> {
@@ -85,9 +192,9 @@ impl Secrets {
     ) -> (Secrets, Vec<(String, String)>) {
         let mut secrets = Secrets::default();
         for (name, value) in environment {
-            let guessed = || looks_secret(name) && value.chars().count() >= GUESSED_LENGTH;
+            let guessed = || holds_secret(name, value) && value.chars().count() >= GUESSED_LENGTH;
             if redact_env.iter().any(|named| named == name) || guessed() {
-                secrets.add(value);
+                secrets.add_named(value, Some(name));
             }
         }
         let mut errors = Vec::new();
@@ -106,20 +213,25 @@ impl Secrets {
 
     /// Adds a value that is known to be secret, such as the value of an `apiKeyEnv`, as it is and as it stands in JSON.
     pub fn add(&mut self, value: &str) {
-        self.insert(value);
+        self.add_named(value, None);
+    }
+
+    fn add_named(&mut self, value: &str, name: Option<&str>) {
+        self.insert(value, name);
         if let Ok(quoted) = serde_json::to_string(value) {
-            self.insert(quoted.trim_matches('"'));
+            self.insert(quoted.trim_matches('"'), name);
         }
     }
 
-    fn insert(&mut self, value: &str) {
+    fn insert(&mut self, value: &str, name: Option<&str>) {
         // White space around it is no secret, and may be missing where the value is written.
         let value = value.trim_matches(is_space);
-        if value.is_empty() || self.values.iter().any(|known| known == value) {
+        if value.is_empty() || self.values.iter().any(|known| known.text == value) {
             return;
         }
-        let place = self.values.partition_point(|known| known.len() >= value.len());
-        self.values.insert(place, value.to_owned());
+        let place = self.values.partition_point(|known| known.text.len() >= value.len());
+        let escaped = OnceLock::new();
+        self.values.insert(place, Secret { text: value.to_owned(), name: name.map(str::to_owned), escaped });
     }
 
     /// Whether there is nothing to mask.
@@ -153,6 +265,33 @@ impl Secrets {
         masked
     }
 
+    /// The variables whose values stand in any of these texts, in order.
+    pub fn names_in(&self, texts: &[String]) -> Vec<&str> {
+        let stands_in = |value: &&Secret| {
+            let mut found = Vec::new();
+            texts.iter().for_each(|text| value.find_in(text, text.contains('\\'), &mut found));
+            !found.is_empty()
+        };
+        let names = self.values.iter().filter(|value| value.name.is_some()).filter(stands_in);
+        let mut names: Vec<&str> = names.filter_map(|value| value.name.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The text with as many stars as each secret has bytes, so that places in it stay.
+    pub fn cover(&self, text: &str) -> String {
+        let mut covered = String::with_capacity(text.len());
+        let mut from = 0;
+        for (start, end) in self.ranges(text) {
+            covered.push_str(&text[from..start]);
+            covered.extend(std::iter::repeat_n('*', end - start));
+            from = end;
+        }
+        covered.push_str(&text[from..]);
+        covered
+    }
+
     /// Whether masking would change the text.
     pub fn contains_secret(&self, text: &str) -> bool {
         !self.ranges(text).is_empty()
@@ -161,15 +300,8 @@ impl Secrets {
     /// Where the secrets stand, merged and in order.
     fn ranges(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        for value in &self.values {
-            let finder = memchr::memmem::Finder::new(value);
-            let mut from = 0;
-            while let Some(start) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
-                found.push((from + start, from + start + value.len()));
-                // A value may overlap itself.
-                from += start + 1;
-            }
-        }
+        let has_escapes = text.contains('\\');
+        self.values.iter().for_each(|value| value.find_in(text, has_escapes, &mut found));
         for pattern in &self.patterns {
             for it in pattern.find_iter(text) {
                 let start = it.end() - it.as_str().trim_start_matches(is_space).len();
@@ -243,7 +375,7 @@ pub fn has_hidden(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, looks_secret};
+    use super::{Secrets, holds_secret, looks_secret};
 
     fn secrets(environment: &[(&str, &str)], named: &[&str], patterns: &[&str]) -> Secrets {
         let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
@@ -280,6 +412,50 @@ mod tests {
         let secrets = secrets(&[("A_KEY", "ab\"cd\\ef")], &[], &[]);
         assert_eq!(secrets.mask(r#"{"x":"ab\"cd\\ef"}"#), r#"{"x":"**********"}"#);
         assert_eq!(secrets.mask("ab\"cd\\ef"), "********");
+    }
+
+    #[test]
+    fn secrets_are_found_as_any_program_escapes_them() {
+        let secrets = secrets(&[("A_KEY", "abc/def+ghi<jkl&mno/9"), ("B_KEY", "pässword😀1")], &[], &[]);
+        for written in [
+            r"abc\/def+ghi<jkl&mno\/9",
+            r"abc/def+ghi\u003cjkl\u0026mno/9",
+            r"abc\u002fdef\u002Bghi\u003Cjkl\u0026mno\/9",
+            r"p\u00e4ssword\ud83d\ude001",
+            r"p\u00E4ssword\uD83D\uDE001",
+        ] {
+            let masked = secrets.mask(&format!("\"{written}\""));
+            assert_eq!(masked, format!("\"{}\"", "*".repeat(written.len())));
+        }
+        assert_eq!(secrets.names_in(&["x".to_owned(), r"abc\/def+ghi<jkl&mno\/9".to_owned()]), ["A_KEY"]);
+        assert_eq!(secrets.cover("x pässword😀1 y").len(), "x pässword😀1 y".len());
+    }
+
+    #[test]
+    fn values_tell_what_is_no_secret() {
+        for (name, value) in [
+            ("PASSWORD_STORE_DIR", "/home/me"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/gcp-key.json"),
+            ("AUTH_URL", "http://localhost:8080/login"),
+            ("COOKIE_DOMAIN", "localhost"),
+            ("AUTH_MODE", "disabled"),
+            ("TOKEN_EXPIRY", "2026-11-21T10:00:00Z"),
+            ("KEY_COUNT", "00000000"),
+            ("API_KEY_FILE", "/run/secrets/api_key"),
+        ] {
+            assert!(!holds_secret(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("AUTH_URL", "https://me:pass@host/"),
+            ("AUTH_URL", "https://host/?token=abc"),
+            ("TOKEN_URL", "https://hooks.example.com/services/T00/B00/XXXX1234567890abcdefgh"),
+            ("GOOGLE_CREDENTIALS", "{\"private_key\": \"x\"}"),
+            ("AWS_SECRET_ACCESS_KEY", "/abcdef/ghijk"),
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+            ("API_KEY_NAME", "sk-abcdef1234567890abcdef"),
+        ] {
+            assert!(holds_secret(name, value), "{name}");
+        }
     }
 
     #[test]

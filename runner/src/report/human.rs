@@ -124,10 +124,12 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for related in &problem.related {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
-    let mut group =
-        level.primary_title(shown(&problem.told())).id(problem.code.as_str()).elements(snippets(source, &marks));
+    let mut group = level
+        .primary_title(shown(&source.secrets.mask(&problem.told())))
+        .id(problem.code.as_str())
+        .elements(snippets(source, &marks));
     for fix in &problem.fixes {
-        group = group.element(Level::HELP.message(shown(&fix.title)));
+        group = group.element(Level::HELP.message(shown(&source.secrets.mask(&fix.title))));
     }
     render(group)
 }
@@ -357,9 +359,11 @@ fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
         let begin = visible.floor_char_boundary((start - from).min(visible.len()));
         let end = visible.ceil_char_boundary((mark.range.end.max(start) - from).clamp(begin, visible.len()));
         let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-        let annotation: Annotation<'static> = kind.span(begin..end).label(mark.label.as_deref().map(shown));
+        let annotation: Annotation<'static> =
+            kind.span(begin..end).label(mark.label.as_deref().map(|label| shown(&source.secrets.mask(label))));
+        let visible = source.secrets.cover(visible);
         elements.push(Element::from(
-            Snippet::source(tabless(visible))
+            Snippet::source(tabless(&visible))
                 .path(source.path.clone())
                 .line_start(first + 1)
                 .fold(false)

@@ -122,7 +122,7 @@ impl Loader<'_> {
             levels: self.levels.clone(),
         };
         let report = SuiteReport {
-            source: SourceText { path: shown(path), document },
+            source: SourceText { path: shown(path), document, secrets: Arc::clone(&secrets) },
             dialect: analysis.suite.dialect,
             settings: settings_report,
             problems,
@@ -138,7 +138,7 @@ impl Loader<'_> {
             self.levels.adjust(Arc::make_mut(&mut workspace.settings));
             self.levels.adjust_problems(&mut workspace.problems);
             let secrets = Arc::new(workspace.secrets());
-            let report = report_of(&workspace).map(Arc::new);
+            let report = report_of(&workspace, &secrets).map(Arc::new);
             Surroundings { settings: workspace.settings, report, secrets }
         };
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,10 +153,13 @@ fn defect() -> Problem {
 }
 
 /// What is wrong with the settings, with the text that it is about.
-fn report_of(workspace: &Workspace) -> Option<SettingsReport> {
+fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<SettingsReport> {
     let file = workspace.file.as_ref().filter(|_| !workspace.problems.is_empty())?;
     let document = Document::read(&read_text(file).0, ScalarRules::Yaml12);
-    Some(SettingsReport { source: SourceText { path: shown(file), document }, problems: workspace.problems.clone() })
+    Some(SettingsReport {
+        source: SourceText { path: shown(file), document, secrets: Arc::clone(secrets) },
+        problems: workspace.problems.clone(),
+    })
 }
 
 /// A path as reports name it: relative to the working directory where it lies below it.

@@ -166,3 +166,14 @@ fn ties_are_rounded_up() {
     assert_eq!(fixed(66.666_666, 1), "66.7");
     assert_eq!(fixed(0.000_001, 4), "0.0000");
 }
+
+#[test]
+fn a_count_that_an_open_row_could_raise_above_its_limit_is_unknown() {
+    let open = || row("pii", None, Outcome::Unknown("masked".to_owned()));
+    let failed = || row("pii", Some("PII_DETECTED"), Outcome::Fail(Mismatch::default()));
+    for (limit, status) in [(0, Status::Fail), (1, Status::Unknown), (2, Status::Pass)] {
+        let report = evaluate(&format!("{{piiFailuresMax: {limit}}}"), &[&[Some(failed()), Some(open())]]);
+        let gate = report.gates.iter().find(|gate| gate.name == "piiFailuresMax").unwrap();
+        assert_eq!(gate.status, status, "{}", gate.message);
+    }
+}
