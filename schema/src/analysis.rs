@@ -105,7 +105,10 @@ impl Analyzer {
                     None => (0, Arc::new(self.look_at(item, list, files))),
                     Some((start, block)) => {
                         let look = || self.look_at(item, list, files).relative_to(start, block);
-                        (start, block.memo(self.key(document, block), look))
+                        // An item may come to stand in another list, without a letter of it changing.
+                        let mut hasher = DefaultHasher::new();
+                        (self.key(document, block), list).hash(&mut hasher);
+                        (start, block.memo(hasher.finish(), look))
                     }
                 };
                 if !found.problems.is_empty() {
@@ -556,5 +559,23 @@ mod tests {
         assert_eq!(count(&misspelt, &settings, Code::InvalidSetting), 1);
         settings.severity.insert("unknown-key".to_owned(), Level::Off);
         assert_eq!(count(SUITE, &settings, Code::UnknownKey), 0);
+    }
+
+    #[test]
+    fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
+        let text = "kindlm: 1\nmodels:\n  - {id: a}\ntests:\n  - name: one\n    command: x\n  - name: two\n";
+        let mut document = Document::read(text, ScalarRules::Yaml12);
+        let (analyzer, settings) = (Analyzer::new(SpecFile::KindLm), Settings::default());
+        let problems = |document: &Document| analyzer.problems(document, &files(), &settings);
+        let before = problems(&document);
+        let colon = text.find("tests:").unwrap() + 5;
+        document.edit(colon..colon + 1, "");
+        document.refresh();
+        let fresh = Document::read(&String::from(document.text()), ScalarRules::Yaml12);
+        assert_eq!(problems(&document), problems(&fresh));
+        assert_ne!(problems(&document), before);
+        document.edit(colon..colon, ":");
+        document.refresh();
+        assert_eq!(problems(&document), before);
     }
 }
