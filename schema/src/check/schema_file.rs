@@ -354,6 +354,10 @@ mod tests {
 
     #[test]
     fn broken_schemas_are_refused_with_a_reason() {
+        check_refused(
+            json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
+            "at `/properties/day`: `formatMinimum` is not supported: say it with a `pattern`",
+        );
         check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is no type, which is `array`");
         check_refused(
             json!({"$ref": "#/definitions/missing"}),

@@ -61,6 +61,14 @@ impl Adapted {
         {
             self.unchecked.insert(format.clone());
         }
+        // The original compares dates and times by them; nothing here does, and a rule must not vanish.
+        let limits = ["formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum"];
+        if members.get("format").is_some_and(Value::is_string)
+            && let Some(limit) = limits.into_iter().find(|limit| members.contains_key(*limit))
+        {
+            let message = format!("{}: `{limit}` is not supported: say it with a `pattern`", place(at));
+            return Err(SchemaError::of(message));
+        }
         if let Some(nullable) = members.get("nullable") {
             let may_be_null = *nullable == Value::Bool(true);
             let is_denied = *nullable == Value::Bool(false);
