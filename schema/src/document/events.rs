@@ -233,7 +233,8 @@ impl Builder<'_> {
             let rest = &self.text[at..range.end];
             let content = rest.trim_start_matches(' ');
             let indent = rest.len() - content.len();
-            let is_empty = content.starts_with(['\n', '\r']);
+            // Blanks alone, tabs among them, make no line.
+            let is_empty = content.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
             let comment = brackets && content.starts_with('#');
             let closing = brackets && indent == column && at + indent + 1 == range.end;
             if indent <= column && !(is_empty || comment || closing) {
