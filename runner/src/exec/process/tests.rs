@@ -234,7 +234,8 @@ async fn cancelling_under_load_leaves_nothing_behind() {
     while let Some(finished) = runs.join_next().await {
         let finished = finished.unwrap();
         assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
-        assert!(finished.stdout.text.starts_with("y\n"));
+        // The last command of the script may not have come to write anything yet.
+        assert!(finished.stdout.text.is_empty() || finished.stdout.text.starts_with("y\n"));
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
     for pid in processes {
