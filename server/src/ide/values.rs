@@ -97,13 +97,13 @@ mod tests {
 
     #[test]
     fn paths_lead_below_the_suites_directory() {
-        let files = MemoryFiles::new("/work/suite", []);
+        let files = MemoryFiles::new("/there/suite", []);
         let values = Values { files: &files, now: "2026-05-14T12:00:00.5Z" };
         let shape = Shape::of(SpecFile::CliBench).below(&Pointer::parse("/scaffold"), None).unwrap();
         let path = |text| values.path(&shape, text);
         assert_eq!(path("file://./a/b.yaml").as_deref(), Some("a/b.yaml"));
-        assert_eq!(path("/work/suite/a").as_deref(), Some("a"));
-        assert_eq!(path("/work/suites/a"), None);
+        assert_eq!(path("/there/suite/a").as_deref(), Some("a"));
+        assert_eq!(path("/there/suites/a"), None);
         assert_eq!(path(""), None);
         assert_eq!(values.of("now").as_deref(), Some("2026-05-14T12:00:00Z"));
         assert_eq!(values.of("today").as_deref(), Some("2026-05-14"));
