@@ -38,8 +38,6 @@ pub struct Scopes {
     buffers: Arc<Buffers>,
     /// The main files in each directory that was looked at.
     mains: Mutex<HashMap<PathBuf, Vec<Arc<Main>>>>,
-    /// Main files with other names.
-    others: Mutex<Vec<PathBuf>>,
 }
 
 /// A main file of a cli-bench suite.
@@ -70,7 +68,7 @@ impl Scope {
 impl Scopes {
     /// Scopes within these folders: what lies in one of them belongs to nothing outside of it.
     pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
-        Scopes { folders: Mutex::new(folders), buffers, mains: Mutex::default(), others: Mutex::default() }
+        Scopes { folders: Mutex::new(folders), buffers, mains: Mutex::default() }
     }
 
     /// Other folders from now on.
@@ -81,11 +79,6 @@ impl Scopes {
     /// The folders.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Main files that have another name than the usual one.
-    pub fn set_other_mains(&self, paths: Vec<PathBuf>) {
-        *self.others.lock().unwrap_or_else(PoisonError::into_inner) = paths;
     }
 
     /// Files changed: what was read of main files is void.
@@ -150,11 +143,8 @@ impl Scopes {
 
     /// The main file with an entry that leads to a file: the nearest one.
     fn main_of(&self, path: &Path) -> Option<Arc<Main>> {
-        let near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory));
-        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let others = others.into_iter().filter(|main| main != path).filter_map(|main| self.read_main(&main));
-        let mut all = near.chain(others.map(Arc::new));
-        all.find(|main| {
+        let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory));
+        near.find(|main| {
             let files = MemoryFiles::new(&main.directory, []);
             let relative = path.strip_prefix(&main.directory).map(slashed);
             relative
@@ -242,8 +232,6 @@ mod tests {
         check(&scopes, &root, "bench/tasks/deep/a.yaml", tasks("bench", "tasks/deep/a.yaml", Some("cli-bench.yaml")));
         check(&scopes, &root, "bench/else.yaml", None);
         check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", None));
-        scopes.set_other_mains(vec![root.join("my.yaml")]);
-        check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", Some("my.yaml")));
         check(&scopes, &root, "my.yaml", Some((SpecFile::CliBench, "", "my.yaml", None)));
     }
 
