@@ -107,12 +107,22 @@ impl SpecFile {
         }
     }
 
-    /// The kind of a file with this name.
-    pub fn of_file_name(name: &str) -> Option<SpecFile> {
-        match name {
-            "kindlm.yaml" | "kindlm.yml" => Some(SpecFile::KindLm),
-            "speclens.yaml" => Some(SpecFile::Settings),
-            _ => None,
+    /// The files that are of this kind by name and place, as globs. A list of tasks is one because a suite names it.
+    /// The server decides by [`crate::kind::detect`], which looks at the content as well.
+    pub fn file_patterns(self) -> &'static [&'static str] {
+        match self {
+            SpecFile::KindLm => &["**/kindlm.yaml", "**/kindlm.yml"],
+            SpecFile::Settings => &["**/speclens.yaml"],
+            SpecFile::CliBench => &["**/cli-bench.yaml", "**/cli-bench.yml"],
+            SpecFile::CliBenchTasks => &[],
+            SpecFile::ClawSpecScenarios => &["**/tests/scenarios.yaml"],
+            SpecFile::ClawSpecHandoff => &["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"],
+            SpecFile::ClawSpecPipeline => {
+                &["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"]
+            }
+            SpecFile::ClawSpec => &["**/clawspec.yaml"],
+            SpecFile::ClawSpecLedger => &["**/coverage-ledger.yaml"],
+            SpecFile::ClawSpecBaselines => &["**/tests/baselines.yaml"],
         }
     }
 

@@ -10,6 +10,7 @@ use speclens_schema::{
     cure,
     document::Document,
     json_schema::SpecFile,
+    kind::{self, Named},
     problem::{Code, Fix, Problem, example::Example},
     reference::reference,
 };
@@ -54,6 +55,39 @@ fn the_clawspec_schemas_are_fresh() {
 #[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
+}
+
+/// What a schema catalogue asks for, beside the schemas.
+#[test]
+fn the_table_of_file_names_is_fresh() {
+    let mut text = String::from(
+        "# JSON Schemas\n\n\
+         Generated from the types in `../src`; a test keeps them fresh. Draft 2020-12, each with an `$id` that is a name, not an\n\
+         address. Keys that begin with `x-` are speclens' own; other tools pass them over.\n\n\
+         | schema | of | serves |\n|---|---|---|\n",
+    );
+    for file in SpecFile::PUBLISHED {
+        let patterns = file.file_patterns().iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ");
+        let serves = if patterns.is_empty() { "what a `file://` entry of a suite names" } else { &patterns };
+        text.push_str(&format!("| [{0}.schema.json]({0}.schema.json) | {1} | {serves} |\n", file.as_str(), file.title()));
+    }
+    text.push_str("| [report.schema.json](report.schema.json) | report | what `speclens run --report json` prints |\n");
+    check("json/README.md", &text);
+}
+
+/// What a pattern matches is of that kind for the server, too, and the extension of VS Code knows every pattern.
+#[test]
+fn every_pattern_of_names_is_known_to_server_and_client() {
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/vscode/src/files.ts");
+    let client = fs::read_to_string(client).unwrap();
+    for file in SpecFile::ALL {
+        for pattern in file.file_patterns() {
+            let path = pattern.replace("**/", "deep/").replace('*', "a");
+            let named = kind::of_path(&path).unwrap();
+            assert!(named == Named::Surely(*file) || named == Named::Perhaps(*file), "{path}: {named:?}");
+            assert!(client.contains(&format!("'{pattern}'")), "{pattern}");
+        }
+    }
 }
 
 #[test]

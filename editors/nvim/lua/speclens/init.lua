@@ -18,7 +18,8 @@ M.files = {
 M.places = {
   '/tests/scenarios%.yaml$',
   '/tests/pipeline%.yaml$',
-  '/tests/handoffs/[^/]+%.yaml$',
+  '/tests/pipelines/[^/]+%.ya?ml$',
+  '/tests/handoffs/[^/]+%.ya?ml$',
   '/tests/baselines%.yaml$',
 }
 
