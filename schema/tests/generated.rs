@@ -69,7 +69,11 @@ fn the_table_of_file_names_is_fresh() {
     for file in SpecFile::PUBLISHED {
         let patterns = file.file_patterns().iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ");
         let serves = if patterns.is_empty() { "what a `file://` entry of a suite names" } else { &patterns };
-        text.push_str(&format!("| [{0}.schema.json]({0}.schema.json) | {1} | {serves} |\n", file.as_str(), file.title()));
+        text.push_str(&format!(
+            "| [{0}.schema.json]({0}.schema.json) | {1} | {serves} |\n",
+            file.as_str(),
+            file.title()
+        ));
     }
     text.push_str("| [report.schema.json](report.schema.json) | report | what `speclens run --report json` prints |\n");
     check("json/README.md", &text);

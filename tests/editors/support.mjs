@@ -30,10 +30,12 @@ export function folder(name) {
   return mkdtempSync(join(temporary, `${name}-`));
 }
 
-/** A copy of tests/specs/editors to edit and to run in. */
+/** A copy of tests/specs/editors to edit and to run in, and beside it the examples of the formats that are edited only. */
 export function workspace() {
   const path = join(folder('workspace'), 'refund-desk'); // a name for the title bar
-  cpSync(join(repository, 'tests/specs/editors'), path, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
+  const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
+  copy('tests/specs/editors', path);
+  for (const format of ['cli-bench', 'clawspec']) copy(join('schema/examples-editing', format), join(path, format));
   return path;
 }
 

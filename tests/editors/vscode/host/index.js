@@ -44,6 +44,37 @@ async function replace(old, fresh) {
   await workspace.applyEdit(edit);
 }
 
+/** Opens another file of the workspace and changes one place in it; gives what is then wrong with the file. */
+async function breakFile(path, old, fresh) {
+  const document = await workspace.openTextDocument(sibling(path));
+  await window.showTextDocument(document, vscode.ViewColumn.One);
+  const errors = () => languages.getDiagnostics(document.uri).filter((it) => it.source === 'speclens' && it.severity === vscode.DiagnosticSeverity.Error);
+  const start = document.getText().indexOf(old);
+  assert.ok(start >= 0, `${old} is in ${path}`);
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(start + old.length)), fresh);
+  await workspace.applyEdit(edit);
+  const [problem] = await until('the problem', () => errors().length && errors());
+  assert.equal(errors().length, 1, JSON.stringify(errors()));
+  return { document, problem, errors };
+}
+
+/** The one problem is where it is said to be, and its quick fix brings the old text back. */
+async function isCured({ document, problem, errors }, marked, old) {
+  assert.equal(document.getText(problem.range), marked);
+  const actions = await commands.executeCommand('vscode.executeCodeActionProvider', document.uri, problem.range, 'quickfix');
+  const fix = actions.find((action) => action.isPreferred && action.edit);
+  assert.ok(fix, JSON.stringify(actions));
+  await workspace.applyEdit(fix.edit);
+  await until('no problem', () => errors().length === 0);
+  assert.ok(document.getText().includes(old));
+}
+
+async function labelsAt(document, position) {
+  const list = await commands.executeCommand('vscode.executeCompletionItemProvider', document.uri, position);
+  return list.items.map((item) => item.label.label ?? item.label);
+}
+
 const configure = (key, value) => workspace.getConfiguration('speclens').update(key, value, vscode.ConfigurationTarget.Global);
 const sibling = (name) => vscode.Uri.joinPath(spec.uri, '..', name);
 
@@ -198,9 +229,38 @@ const tests = {
     await until('the problem', () => problems().length === 1);
   },
 
+  async 'a task file of cli-bench: a misspelled assertion is a problem with a fix, assertions are completed'() {
+    const broken = await breakFile('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"');
+    const labels = await labelsAt(broken.document, broken.problem.range.end);
+    for (const label of ['output_contains', 'output_equals']) assert.ok(labels.includes(label), labels.join());
+    await isCured(broken, 'output_contain', 'output_contains: "Usage"');
+  },
+
+  async 'a suite of cli-bench: the tasks that it names are a step away'() {
+    const main = await workspace.openTextDocument(sibling('cli-bench/cli-bench.yaml'));
+    const at = main.positionAt(main.getText().indexOf('tasks/basics.yaml') + 2);
+    const links = await commands.executeCommand('vscode.executeLinkProvider', main.uri, 100);
+    const link = links.find((link) => link.range.contains(at));
+    assert.ok(link?.target?.path.endsWith('/cli-bench/tasks/basics.yaml'), JSON.stringify(links));
+  },
+
+  async 'a contract of ClawSpec: a misspelled type is a problem with a fix, types are completed, placeholders explained'() {
+    const path = 'clawspec/skills/newsletter/tests/scenarios.yaml';
+    const broken = await breakFile(path, 'type: file_absent', 'type: file_absnt');
+    const labels = await labelsAt(broken.document, broken.problem.range.end);
+    for (const label of ['file_absent', 'llm_judge']) assert.ok(labels.includes(label), labels.join());
+    await isCured(broken, 'file_absnt', 'type: file_absent');
+    const { document } = broken;
+    const at = document.positionAt(document.getText().indexOf('drafts/{{today}}') + 11);
+    const hovers = await commands.executeCommand('vscode.executeHoverProvider', document.uri, at);
+    const today = /\d{4}-\d{2}-\d{2}/;
+    assert.ok(hovers.some((hover) => hover.contents.some((part) => today.test(part.value))), JSON.stringify(hovers));
+  },
+
   async 'other YAML files are left alone'() {
-    await workspace.fs.writeFile(sibling('compose.yaml'), Buffer.from(original));
-    const other = await workspace.openTextDocument(sibling('compose.yaml'));
+    await workspace.fs.writeFile(sibling('deployment.yaml'), Buffer.from('kind: Deployment\ntests:\n  - name: greets\n    notContain: x\n'));
+    const other = await workspace.openTextDocument(sibling('deployment.yaml'));
+    assert.equal(other.languageId, 'yaml');
     // The answer for this document and then for the spec: had there been problems for the first, they would be here too.
     assert.deepEqual(await commands.executeCommand('vscode.executeCodeLensProvider', other.uri, 100), []);
     await replace('kindlm: 1', 'kindlm: 2');

@@ -1,0 +1,88 @@
+-- Files of the other formats, and task files and contracts that no name gives away.
+
+local scenario = {}
+
+function scenario.setup()
+  require('speclens').setup({ cmd = { vim.env.SPECLENS_BIN, 'lsp' } })
+end
+
+function scenario.tests(T)
+  local test, wait, is = T.test, T.wait, T.is
+
+  --- Breaks one place of a file: the one problem is on `marked`.
+  local function broken(path, old, new, marked)
+    vim.cmd.edit(path)
+    T.buf = vim.api.nvim_get_current_buf()
+    T.client()
+    T.replace(old, new)
+    wait('the diagnostic', function()
+      return #T.problems() == 1
+    end)
+    is(marked, T.underlined(T.problems()[1]))
+  end
+
+  --- What completion offers behind `text`.
+  local function offered(text)
+    local line = T.line(text)
+    local params = vim.lsp.util.make_position_params(0, T.client().offset_encoding)
+    params.position = { line = line, character = #vim.api.nvim_buf_get_lines(T.buf, line, line + 1, false)[1] }
+    local answers = vim.lsp.buf_request_sync(T.buf, 'textDocument/completion', params, 20000)
+    local labels = {}
+    for _, answer in pairs(answers) do
+      for _, item in ipairs(answer.result.items or answer.result) do
+        labels[item.label] = true
+      end
+    end
+    return labels
+  end
+
+  --- The preferred fix at the one problem, applied.
+  local function fix()
+    local it = T.problems()[1]
+    vim.api.nvim_win_set_cursor(0, { it.lnum + 1, it.col })
+    vim.lsp.buf.code_action({
+      apply = true,
+      filter = function(action)
+        return action.isPreferred
+      end,
+    })
+    wait('no diagnostic', function()
+      return #T.problems() == 0
+    end)
+  end
+
+  test('a suite of cli-bench: an unknown key is named and cured', function()
+    broken('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
+    fix()
+    T.line('tasks:')
+  end)
+
+  test('a task file of cli-bench: assertions are checked and completed', function()
+    broken('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"', 'output_contain')
+    fix()
+    T.replace('output_contains: "Usage"', 'output_')
+    local labels = offered('- output_')
+    assert(labels.output_contains and labels.output_equals, vim.inspect(labels))
+  end)
+
+  test('a contract of ClawSpec: types are checked and completed', function()
+    broken('clawspec/skills/newsletter/tests/scenarios.yaml', 'type: file_absent', 'type: file_absnt', 'file_absnt')
+    fix()
+    T.replace('type: file_absent', 'type: file_abs')
+    local labels = offered('type: file_abs')
+    assert(labels.file_absent and labels.llm_judge, vim.inspect(labels))
+  end)
+
+  test('a contract of any name is known by its content', function()
+    vim.fn.writefile({ 'version: "1.0"', 'target:', '  type: skill', '  path: skills/a', '  trigger: /a', 'scenarios:', '  - nam: a' }, 'loose.yaml')
+    vim.cmd.edit('loose.yaml')
+    T.buf = vim.api.nvim_get_current_buf()
+    wait('the diagnostic', function()
+      return vim.iter(T.problems()):any(function(it)
+        return T.underlined(it) == 'nam'
+      end)
+    end)
+  end)
+end
+
+return scenario
