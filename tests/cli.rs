@@ -26,6 +26,26 @@ fn the_starter_suite_passes_and_is_never_overwritten() {
 }
 
 #[test]
+fn the_starters_of_the_other_formats_have_no_mistakes_and_overwrite_nothing() {
+    for (dialect, first, last) in [
+        ("cli-bench", "cli-bench.yaml", "tasks/basics.yaml"),
+        ("clawspec", "clawspec.yaml", "skills/greeter/tests/scenarios.yaml"),
+    ] {
+        let place = Place::empty();
+        assert_eq!(place.run(&["init", dialect]).code, Some(0));
+        let checked = place.run(&["check", "--deny", "warnings"]);
+        assert_eq!(checked.code, Some(0), "{checked:?}");
+        assert!(checked.stdout.starts_with("no problems in ") && checked.stdout.ends_with(" tests\n"), "{checked:?}");
+        // One file that is in the way is enough to leave everything alone.
+        fs::remove_file(place.path().join(first)).unwrap();
+        place.write(last, "mine");
+        let again = place.run(&["init", dialect]);
+        assert_eq!((again.code, place.read(last).as_str()), (Some(2), "mine"));
+        assert!(again.stderr.contains("exists already") && !place.path().join(first).exists(), "{again:?}");
+    }
+}
+
+#[test]
 fn the_shipped_examples_pass() {
     let place = Place::copy_of("schema/examples");
     let done = place.run(&["run"]);

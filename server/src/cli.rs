@@ -43,7 +43,7 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Without a path, suites are found below the current directory (`kindlm.yaml`).
+Without a path, suites of all formats are found below the current directory.
 
 Exit status: 0 passed; 1 a claim or gate failed; 2 a suite or the command line is invalid;
 3 a run broke, or something stayed unknown; 130 interrupted.";

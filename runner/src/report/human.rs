@@ -78,6 +78,9 @@ pub fn check(reports: &[SuiteReport]) -> String {
     } else {
         writeln!(text, "{} in {checked}", parts.join(", "))
     };
+    if count(Severity::Hint) > 0 {
+        text.push_str("hints are shown in editors, and by `--format json`\n");
+    }
     text
 }
 

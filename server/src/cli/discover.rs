@@ -115,7 +115,7 @@ fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Ve
     ensure!(
         !found.is_empty(),
         "no suite in {}: a suite is a file named `kindlm.yaml` or `cli-bench.yaml`, or a ClawSpec contract such as \
-         `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` writes one",
+         `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` (or `cli-bench`, or `clawspec`) writes one",
         if directory == Path::new(".") { "this directory".to_owned() } else { directory.display().to_string() }
     );
     Ok(found)

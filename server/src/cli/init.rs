@@ -1,4 +1,4 @@
-//! `speclens init`: a commented starter suite.
+//! `speclens init`: a commented starter suite, in one file or in a few.
 
 use std::{
     fs,
@@ -21,21 +21,61 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dialect {
-    /// KindLM: kindlm.yaml
+    /// KindLM: `kindlm.yaml`
     Kindlm,
+    /// cli-bench: `cli-bench.yaml` and a file of tasks
+    CliBench,
+    /// ClawSpec: `clawspec.yaml`, and a skill with its contract
+    Clawspec,
+}
+
+impl Dialect {
+    /// The files of the starter suite: path and text.
+    fn files(self) -> &'static [(&'static str, &'static str)] {
+        macro_rules! files {
+            ($($folder:literal / $path:literal),*) => {
+                &[$(($path, include_str!(concat!("init/", $folder, "/", $path)))),*]
+            };
+        }
+        match self {
+            Dialect::Kindlm => files!("kindlm" / "kindlm.yaml"),
+            Dialect::CliBench => files!("cli-bench" / "cli-bench.yaml", "cli-bench" / "tasks/basics.yaml"),
+            Dialect::Clawspec => files!(
+                "clawspec" / "clawspec.yaml",
+                "clawspec" / "skills/greeter/SKILL.md",
+                "clawspec" / "skills/greeter/tests/scenarios.yaml"
+            ),
+        }
+    }
+
+    /// What to try next.
+    fn next(self) -> &'static str {
+        match self {
+            Dialect::Kindlm => "`speclens check` and `speclens run`",
+            Dialect::CliBench | Dialect::Clawspec => "`speclens check`",
+        }
+    }
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let (name, text) = match args.dialect {
-        Dialect::Kindlm => ("kindlm.yaml", include_str!("init/kindlm.yaml")),
-    };
-    create(Path::new(name), text)?;
-    output::print(&format!("wrote {name}: try `speclens check` and `speclens run`\n"))?;
+    let files = args.dialect.files();
+    // All of them or none: half a suite helps nobody.
+    if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
+        bail!("{path} exists already and stays as it is; nothing was written: move it away first");
+    }
+    for (path, text) in files {
+        create(Path::new(path), text)?;
+    }
+    let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    output::print(&format!("wrote {}: try {}\n", written.join(", "), args.dialect.next()))?;
     Ok(PASSED)
 }
 
 /// Writes a file that does not exist yet.
 fn create(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))?;
+    }
     match fs::File::create_new(path) {
         Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
