@@ -110,3 +110,49 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
     place.write("skills/a/tests/scenarios.yaml", scenarios.replace("skills/a,", "skills/b,"));
     assert!(place.run(&["check"]).stdout.contains("missing-file"));
 }
+
+#[test]
+fn a_test_of_a_task_file_is_counted_once() {
+    let place = Place::empty();
+    place.write("bench/cli-bench.yaml", "cli: sh\nproviders: [a/b]\ntasks:\n  - file://tasks/*.yaml\n");
+    place.write("bench/tasks/one.yaml", TASKS);
+    for arguments in [&["check"][..], &["check", "bench/cli-bench.yaml"], &["check", "bench/tasks/one.yaml"]] {
+        let done = place.run(arguments);
+        assert!(done.stdout.contains(", 1 test\n"), "{arguments:?} {done:?}");
+    }
+}
+
+#[test]
+fn an_id_that_stands_in_two_files_is_shown_in_both() {
+    let place = Place::empty();
+    place.write("bench/cli-bench.yaml", "cli: sh\nproviders: [a/b]\ntasks:\n  - file://tasks/*.yaml\n");
+    place.write("bench/tasks/one.yaml", TASKS);
+    place.write("bench/tasks/two.yaml", format!("# ä😀\r\n{}", TASKS.replace('\n', "\r\n")));
+    let duplicates = |suite: &serde_json::Value| -> Vec<serde_json::Value> {
+        let problems = suite["problems"].as_array().unwrap().iter();
+        problems.filter(|problem| problem["code"] == "duplicate-name").cloned().collect()
+    };
+    let done = place.run(&["check", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let places = |suite: usize| -> Vec<(String, u64)> {
+        let found = duplicates(&report["suites"][suite]);
+        let related = found.iter().flat_map(|problem| problem["related"].as_array().unwrap());
+        let place = |it: &serde_json::Value| {
+            (it["path"].as_str().unwrap().to_owned(), it["range"]["start"]["line"].as_u64().unwrap())
+        };
+        related.map(|related| place(&related["place"])).collect()
+    };
+    let (one, two) = (("bench/tasks/one.yaml".to_owned(), 0), ("bench/tasks/two.yaml".to_owned(), 1));
+    assert_eq!(places(0), [one.clone(), two.clone()], "{report:#}");
+    assert_eq!(places(1), [two], "{report:#}");
+    assert_eq!(places(2), [one], "{report:#}");
+    let human = place.run(&["check", "bench/tasks/two.yaml"]).stdout;
+    assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("used here, too"), "{human}");
+    let sarif: serde_json::Value =
+        serde_json::from_str(&place.run(&["check", "--format", "sarif", "bench/tasks/two.yaml"]).stdout).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let found = results.iter().find(|result| result["ruleId"] == "duplicate-name").unwrap();
+    let other = &found["relatedLocations"][0]["physicalLocation"];
+    assert_eq!(other["artifactLocation"]["uri"], "bench/tasks/one.yaml", "{found:#}");
+    assert_eq!(other["region"]["startLine"], 1, "{found:#}");
+}

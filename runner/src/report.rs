@@ -7,13 +7,13 @@ pub mod json;
 pub mod junit;
 pub mod sarif;
 
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, ops::Range, sync::Arc};
 
 use speclens_schema::{
-    dialect::Dialect,
+    dialect::{Dialect, ScalarRules},
     document::{Document, Pointer},
     mask::Secrets,
-    problem::{Problem, Severity},
+    problem::{OtherFile, Problem, Related, Severity},
     suite::{Case, Suite},
     verdict::Status,
 };
@@ -84,6 +84,13 @@ impl SuiteReport {
         }
     }
 
+    /// How many tests there are. One that stands in a file which is told about as well counts there.
+    fn tests(reports: &[SuiteReport]) -> usize {
+        let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
+        let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));
+        cases.filter(|(report, case)| case.file.is_none() || !told.contains(report.path_of(case).as_ref())).count()
+    }
+
     /// The name for headings: the author's, or the file's.
     fn title(&self) -> &str {
         self.suite.name.as_deref().unwrap_or(&self.source.path)
@@ -91,16 +98,36 @@ impl SuiteReport {
 }
 
 impl SuiteReport {
+    /// The file that a case stands in.
+    fn path_of<'r>(&'r self, case: &Case) -> Cow<'r, str> {
+        let Some(file) = &case.file else { return Cow::Borrowed(&self.source.path) };
+        let directory = self.source.path.rsplit_once('/').map(|(directory, _)| format!("{directory}/"));
+        Cow::Owned(format!("{}{}", directory.unwrap_or_default(), file.path))
+    }
+
     /// The text that a case stands in: that of the suite, or of another file that the suite names.
     fn source_of<'r>(&'r self, case: &Case) -> Cow<'r, SourceText> {
         let Some(file) = &case.file else { return Cow::Borrowed(&self.source) };
-        let directory = self.source.path.rsplit_once('/').map(|(directory, _)| format!("{directory}/"));
-        let path = format!("{}{}", directory.unwrap_or_default(), file.path);
+        let path = self.path_of(case).into_owned();
         Cow::Owned(SourceText { path, document: file.document.clone(), secrets: Arc::clone(&self.source.secrets) })
     }
 }
 
 impl SourceText {
+    /// Another file, whose path was made one that readers know.
+    fn of_other(&self, file: &OtherFile) -> SourceText {
+        let document = Document::unread(&file.text(), ScalarRules::Yaml12);
+        SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
+    }
+
+    /// The text that another place of a problem stands in.
+    fn source_of_related<'s>(&'s self, related: &Related) -> Cow<'s, SourceText> {
+        match &related.file {
+            Some(file) => Cow::Owned(self.of_other(file)),
+            None => Cow::Borrowed(self),
+        }
+    }
+
     /// The bytes to point at for a node: its value, or its key where the value takes many lines.
     fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let range = self.document.range_of(pointer);

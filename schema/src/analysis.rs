@@ -322,7 +322,7 @@ impl Findings {
             if !inside(&mut problem.range) {
                 problem.range = 0..0;
             }
-            problem.related.retain_mut(|related| inside(&mut related.range));
+            problem.related.retain_mut(|related| related.file.is_some() || inside(&mut related.range));
             problem.fixes.retain_mut(|fix| fix.edits.iter_mut().all(|edit| inside(&mut edit.range)));
         }
         self

@@ -2,7 +2,7 @@
 
 pub mod example;
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,24 @@ pub struct Related {
     pub at: Pointer,
     /// Its bytes.
     pub range: Range<usize>,
+    /// The file that it stands in, when that is another one than the problem's.
+    pub file: Option<OtherFile>,
+}
+
+/// A file beside the one that a problem is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherFile {
+    /// Its path: relative to the directory of the suite, until whoever tells about it knows better.
+    pub path: String,
+    /// What it holds, so that places in it can be shown.
+    pub bytes: Arc<[u8]>,
+}
+
+impl OtherFile {
+    /// What it holds, as text.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
 }
 
 /// A cure that a program can apply.
@@ -164,8 +182,25 @@ impl Problem {
 
     /// The same problem with another place that belongs to it.
     pub fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
-        self.related.push(Related { message: message.into(), at, range });
+        self.related.push(Related { message: message.into(), at, range, file: None });
         self
+    }
+
+    /// The same problem with a place in another file that belongs to it.
+    pub fn with_related_in(
+        mut self,
+        file: OtherFile,
+        message: impl Into<String>,
+        at: Pointer,
+        range: Range<usize>,
+    ) -> Problem {
+        self.related.push(Related { message: message.into(), at, range, file: Some(file) });
+        self
+    }
+
+    /// The other files that belong to the problem, to be named as readers know them.
+    pub fn other_files(&mut self) -> impl Iterator<Item = &mut OtherFile> {
+        self.related.iter_mut().filter_map(|related| related.file.as_mut())
     }
 
     /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes,
@@ -174,7 +209,7 @@ impl Problem {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
         self.at = base.join(&self.at);
-        for related in &mut self.related {
+        for related in self.related.iter_mut().filter(|related| related.file.is_none()) {
             shift(&mut related.range);
             related.at = base.join(&related.at);
         }

@@ -131,5 +131,8 @@ fn problems_of(
         None => workspace::problems(document),
     };
     snapshot.place.retain(&mut problems);
+    for file in problems.iter_mut().flat_map(Problem::other_files) {
+        file.path = snapshot.place.directory.join(&file.path).to_string_lossy().into_owned();
+    }
     problems
 }

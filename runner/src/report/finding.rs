@@ -21,8 +21,8 @@ pub(super) struct Finding<'r> {
     pub(super) message: String,
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
-    /// Other places that belong to it, in the same text.
-    pub(super) related: Vec<(&'r str, Range<usize>)>,
+    /// Other places that belong to it, each with its text.
+    pub(super) related: Vec<(&'r str, Cow<'r, SourceText>, Range<usize>)>,
     pub(super) fixes: &'r [Fix],
     /// The problem of the text that it is, if it is one.
     pub(super) problem: Option<&'r Problem>,
@@ -31,8 +31,13 @@ pub(super) struct Finding<'r> {
 impl Finding<'_> {
     /// Where it begins and ends; both count from 0, columns in UTF-16 units.
     pub(super) fn place(&self, range: &Range<usize>) -> Range<LineColumn> {
-        Lines::new(self.source.document.text(), Encoding::Utf16).places(range.clone())
+        place_in(&self.source, range)
     }
+}
+
+/// Where a range of a text begins and ends; both count from 0, columns in UTF-16 units.
+pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineColumn> {
+    Lines::new(source.document.text(), Encoding::Utf16).places(range.clone())
 }
 
 /// Everything that is wrong, in the order of the suites. Settings that several suites share are told about once.
@@ -66,7 +71,11 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
         message: problem.told(),
         source: Cow::Borrowed(source),
         range: problem.range.clone(),
-        related: problem.related.iter().map(|other| (other.message.as_str(), other.range.clone())).collect(),
+        related: problem
+            .related
+            .iter()
+            .map(|other| (other.message.as_str(), source.source_of_related(other), other.range.clone()))
+            .collect(),
         fixes: &problem.fixes,
         problem: Some(problem),
     }

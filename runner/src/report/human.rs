@@ -71,8 +71,7 @@ pub fn check(reports: &[SuiteReport]) -> String {
         .filter(|(count, _, _)| *count > 0)
         .map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word)))
         .collect();
-    let tests: usize = reports.iter().map(|report| report.suite.cases.len()).sum();
-    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(tests, "test"));
+    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
     let _ = if parts.is_empty() {
         writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}")
     } else {
@@ -124,13 +123,17 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
         Severity::Hint => Level::HELP,
     };
     let mut marks = vec![Mark { range: problem.range.clone(), label: None, primary: true }];
-    for related in &problem.related {
+    for related in problem.related.iter().filter(|related| related.file.is_none()) {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
     let mut group = level
         .primary_title(shown(&source.secrets.mask(&problem.told())))
         .id(problem.code.as_str())
         .elements(snippets(source, &marks));
+    for related in problem.related.iter().filter(|related| related.file.is_some()) {
+        let mark = Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false };
+        group = group.elements(snippets(&source.source_of_related(related), &[mark]));
+    }
     for fix in &problem.fixes {
         group = group.element(Level::HELP.message(shown(&source.secrets.mask(&fix.title))));
     }

@@ -433,7 +433,7 @@ impl Writer<'_> {
 fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
     let related = problem.related.iter().map(|related| RelatedEntry {
         message: related.message.clone(),
-        place: place_at(source, &related.at, related.range.clone()),
+        place: place_at(&source.source_of_related(related), &related.at, related.range.clone()),
     });
     ProblemEntry {
         code: problem.code.as_str().to_owned(),

@@ -10,8 +10,8 @@ use speclens_schema::{
 };
 
 use super::{
-    SuiteReport,
-    finding::{Finding, findings},
+    SourceText, SuiteReport,
+    finding::{Finding, findings, place_in},
 };
 
 /// Where the format's schema is published.
@@ -69,14 +69,14 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
         "ruleId": finding.rule,
         "level": level(finding.severity),
         "message": { "text": finding.message },
-        "locations": [location(finding, &finding.range)],
+        "locations": [location(&finding.source, &finding.range)],
     });
     if let Some(problem) = finding.problem {
         result["ruleIndex"] = json!(codes.binary_search(&problem.code).expect("the codes are those of the findings"));
     }
     if !finding.related.is_empty() {
-        let related = finding.related.iter().enumerate().map(|(id, (message, range))| {
-            let mut place = location(finding, range);
+        let related = finding.related.iter().enumerate().map(|(id, (message, source, range))| {
+            let mut place = location(source, range);
             place["id"] = json!(id);
             place["message"] = json!({ "text": message });
             place
@@ -89,11 +89,11 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
     result
 }
 
-fn location(finding: &Finding<'_>, range: &Range<usize>) -> Value {
+fn location(source: &SourceText, range: &Range<usize>) -> Value {
     json!({
         "physicalLocation": {
-            "artifactLocation": { "uri": uri(&finding.source.path) },
-            "region": region(&finding.place(range)),
+            "artifactLocation": { "uri": uri(&source.path) },
+            "region": region(&place_in(source, range)),
         },
     })
 }

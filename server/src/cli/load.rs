@@ -16,6 +16,7 @@ use speclens_schema::{
     analysis::Analyzer,
     dialect::ScalarRules,
     document::{Document, Pointer},
+    files::Files,
     mask::Secrets,
     problem::{Code, Problem},
     settings::Settings,
@@ -62,6 +63,7 @@ impl Lookout {
     /// What is wrong, in the order of the text.
     pub(super) fn problems(&self, document: &Document) -> Vec<Problem> {
         let mut problems = self.analyzer.problems(document, &self.files, &self.settings);
+        show_files(&mut problems, self.files.root());
         self.levels.deny(&mut problems);
         problems
     }
@@ -113,6 +115,7 @@ impl Loader<'_> {
             Some(problem) => vec![problem],
             None => analysis.problems,
         };
+        show_files(&mut problems, &scope.root);
         self.levels.deny(&mut problems);
         let lookout = Lookout {
             path: path.clone(),
@@ -160,6 +163,13 @@ fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<SettingsRe
         source: SourceText { path: shown(file), document, secrets: Arc::clone(secrets) },
         problems: workspace.problems.clone(),
     })
+}
+
+/// Names other files as reports do.
+fn show_files(problems: &mut [Problem], root: &Path) {
+    for file in problems.iter_mut().flat_map(Problem::other_files) {
+        file.path = shown(&root.join(&file.path));
+    }
 }
 
 /// A path as reports name it: relative to the working directory where it lies below it.

@@ -1,10 +1,14 @@
 //! Ours ⇄ LSP's: the only place where bytes meet lines and UTF-16 columns.
 
-use std::{ops::Range, path::PathBuf};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
+use ropey::Rope;
 use speclens_schema::{
     document::{Document, Encoding, LineColumn, Lines},
-    problem::{Edit, Problem, Severity},
+    problem::{Edit, OtherFile, Problem, Severity},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -124,7 +128,10 @@ pub(super) fn cap(diagnostics: &mut Vec<lsp::Diagnostic>, all: usize) {
 
 fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: &Problem) -> lsp::Diagnostic {
     let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
-        location: lsp::Location { uri: uri.clone(), range: range(document, encoding, related.range.clone()) },
+        location: match &related.file {
+            None => lsp::Location { uri: uri.clone(), range: range(document, encoding, related.range.clone()) },
+            Some(file) => elsewhere(file, encoding, related.range.clone(), uri),
+        },
         message: related.message.clone(),
     });
     let related: Vec<_> = related.collect();
@@ -140,6 +147,20 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         related_information: (!related.is_empty()).then_some(related),
         data: None,
     }
+}
+
+/// A place in another file.
+fn elsewhere(file: &OtherFile, encoding: Encoding, range: Range<usize>, near: &lsp::Uri) -> lsp::Location {
+    let places = Lines::new(&Rope::from_str(&file.text()), encoding).places(range);
+    lsp::Location {
+        uri: uri(Path::new(&file.path)).unwrap_or_else(|| near.clone()),
+        range: lsp::Range { start: position(places.start), end: position(places.end) },
+    }
+}
+
+/// The address of a file.
+pub(super) fn uri(path: &Path) -> Option<lsp::Uri> {
+    Some(lsp::Uri(url::Url::from_file_path(path).ok()?.into()))
 }
 
 /// The path of a file that a client names; nothing for anything that is no local file.

@@ -27,7 +27,7 @@ use crate::{
     validate::{Definition, is_damaged},
 };
 
-pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, item_facts};
+pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, TaskId, item_facts};
 pub use refine::refine;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.

@@ -6,6 +6,7 @@ use crate::{
     document::{Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
+    problem::{OtherFile, Problem},
     spot::Spot,
 };
 
@@ -55,9 +56,30 @@ pub struct FileFacts {
     /// Its path.
     pub path: String,
     /// The ids of its tasks, in their order.
-    pub ids: Vec<String>,
+    pub ids: Vec<TaskId>,
     /// Why it holds no tasks.
     pub wrong: Option<String>,
+    /// What it holds.
+    pub bytes: Arc<[u8]>,
+}
+
+/// The id of a task in another file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskId {
+    /// The id.
+    pub text: String,
+    /// Where it stands.
+    pub at: Pointer,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+impl FileFacts {
+    /// A problem, with the place of an id of this file beside it.
+    pub(super) fn shown_beside(&self, problem: Problem, id: &TaskId, message: &str) -> Problem {
+        let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
+        problem.with_related_in(file, message, id.at.clone(), id.range.clone())
+    }
 }
 
 /// What tasks need to know of their suite.
@@ -67,8 +89,8 @@ pub struct SuiteFacts {
     pub cli: Option<String>,
     /// How models learn about the program.
     pub help_modes: Vec<HelpMode>,
-    /// The ids of tasks in other files, each with its file.
-    pub others: Vec<(String, String)>,
+    /// The other files with tasks, in the order in which ids are taken.
+    pub others: Vec<Arc<FileFacts>>,
 }
 
 /// What an item says; nothing for items of other lists than that of the tasks.
@@ -148,7 +170,12 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
                     Some(root) if root.shape() != crate::document::Shape::Sequence => {
                         wrong("holds no list: a task file begins with `- id: …`".to_owned())
                     }
-                    Some(root) => FileFacts { path: path.to_owned(), ids: ids(root), wrong: None },
+                    Some(root) => FileFacts {
+                        path: path.to_owned(),
+                        ids: ids(root, &Pointer::root()),
+                        wrong: None,
+                        bytes: Arc::clone(&bytes),
+                    },
                 }
             }
         });
@@ -160,9 +187,14 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     })
 }
 
-/// The ids in a list of tasks.
-fn ids(list: NodeRef<'_>) -> Vec<String> {
-    list.items().filter_map(|task| Some(task.get("id")?.as_str()?.to_owned())).collect()
+/// The ids in a list of tasks that stands at a place.
+fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
+    let ids = list.items().enumerate().filter_map(|(index, task)| {
+        let id = task.get("id")?;
+        let text = id.as_str().filter(|text| !text.is_empty())?;
+        Some(TaskId { text: text.to_owned(), at: at.index(index).key("id"), range: id.range() })
+    });
+    ids.collect()
 }
 
 /// What the tasks of a document need to know of their suite.
@@ -176,14 +208,18 @@ pub(super) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) 
     let Some(root) = main.document.root() else { return SuiteFacts::default() };
     let mut facts = of_main(root);
     let tasks = root.get("tasks");
-    facts.others.extend(tasks.map(ids).unwrap_or_default().into_iter().map(|id| (id, main.path.clone())));
+    facts.others.push(Arc::new(FileFacts {
+        path: main.path.clone(),
+        ids: tasks.map(|tasks| ids(tasks, &Pointer::root().key("tasks"))).unwrap_or_default(),
+        wrong: None,
+        bytes: files.read(&main.path).unwrap_or_default(),
+    }));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
     let mut paths: Vec<String> = entries.filter_map(|text| Target::of(text, files)).flat_map(Target::files).collect();
     paths.sort_unstable();
     paths.dedup();
-    for path in paths.iter().filter(|path| *path != files.place()) {
-        facts.others.extend(file_facts(path, files).ids.iter().map(|id| (id.clone(), path.clone())));
-    }
+    let others = paths.iter().filter(|path| *path != files.place());
+    facts.others.extend(others.map(|path| file_facts(path, files)));
     facts
 }
 

@@ -8,7 +8,7 @@ use crate::{
     spot::Spot,
 };
 
-use super::facts::{ItemFacts, Named, SuiteFacts};
+use super::facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskId};
 
 /// An id can be a file name, and be written on a command line.
 pub(super) fn lint_id(task: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -39,8 +39,10 @@ fn slug(text: &str) -> String {
 /// Ids that stand twice in the suite.
 pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteFacts, problems: &mut Vec<Problem>) {
     let mut seen: HashMap<&str, Holder<'_>> = HashMap::new();
-    for (id, path) in &suite.others {
-        seen.entry(id).or_insert(Holder::File(path));
+    for file in &suite.others {
+        for id in &file.ids {
+            seen.entry(&id.text).or_insert(Holder::File(file, id));
+        }
     }
     for (index, (start, facts)) in items.iter().enumerate() {
         let base = list.index(index);
@@ -55,9 +57,11 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                         let (at, range) = first.place(base, *start);
                         problems.push(problem.with_related("first used here", at, range));
                     }
-                    Some(Holder::File(path)) => {
-                        let message = format!("task id `{}` is already taken in `{path}`: choose another", id.text);
-                        problems.push(Problem::new(Code::DuplicateName, at, range, message));
+                    Some(Holder::File(file, first)) => {
+                        let message =
+                            format!("task id `{}` is already taken in `{}`: choose another", id.text, file.path);
+                        let problem = Problem::new(Code::DuplicateName, at, range, message);
+                        problems.push(file.shown_beside(problem, first, "used here, too"));
                     }
                     None => drop(seen.insert(&id.text, Holder::Task(id, base, *start))),
                 }
@@ -67,10 +71,11 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                 let mut told = Vec::new();
                 for file in files {
                     // A file that several entries lead to counts once; that is told by another lint.
-                    if seen.values().any(|holder| matches!(holder, Holder::File(path) if *path == file.path)) {
+                    if seen.values().any(|holder| matches!(holder, Holder::File(known, _) if known.path == file.path)) {
                         continue;
                     }
-                    for id in file.ids.iter().filter(|id| !id.is_empty()) {
+                    for own in &file.ids {
+                        let id = &own.text;
                         let (at, range) = entry.place(&base, *start);
                         let problem = |message| Problem::new(Code::DuplicateName, at, range, message);
                         match seen.get(id.as_str()) {
@@ -80,20 +85,23 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                                     file.path
                                 );
                                 let (at, range) = first.place(base, *start);
-                                problems.push(problem(message).with_related("first used here", at, range));
+                                let problem = problem(message).with_related("first used here", at, range);
+                                problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
-                            // Within one file it is told where that file is checked.
-                            Some(Holder::File(path)) if *path == file.path => {}
-                            Some(Holder::File(path)) => {
-                                let message =
-                                    format!("task id `{id}` stands in `{path}` and in `{}`: choose another", file.path);
-                                problems.push(problem(message));
+                            Some(Holder::File(other, first)) => {
+                                let message = format!(
+                                    "task id `{id}` stands in `{}` and in `{}`: choose another",
+                                    other.path, file.path
+                                );
+                                let problem = other.shown_beside(problem(message), first, "first used here");
+                                problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
-                            None => told.push(id.as_str()),
+                            None => told.push(own),
                         }
                     }
+                    // Within one file it is told where that file is checked.
                     for id in told.drain(..) {
-                        seen.insert(id, Holder::File(&file.path));
+                        seen.insert(&id.text, Holder::File(file, id));
                     }
                 }
             }
@@ -105,8 +113,8 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
 enum Holder<'f> {
     /// A task of the document: its item's place and first byte.
     Task(&'f Named, Pointer, usize),
-    /// A task of this file.
-    File(&'f str),
+    /// A task of another file.
+    File(&'f FileFacts, &'f TaskId),
 }
 
 #[cfg(test)]
