@@ -9,6 +9,7 @@ mod allow;
 mod block;
 mod blocks;
 mod events;
+pub(crate) mod fault;
 mod lines;
 mod pointer;
 #[cfg(test)]
@@ -32,13 +33,13 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::ScalarRules,
-    problem::{Code, Problem},
+    problem::{Code, Edit, Fix, Problem},
 };
 
 use block::Name;
 use blocks::SpanKind;
 use events::Parsed;
-use recover::Fault;
+use fault::Fault;
 use update::Pending;
 
 pub use allow::Allowance;
@@ -200,7 +201,7 @@ impl Document {
         self.whole_problem = None;
         if self.text.len_bytes() > SIZE_LIMIT {
             let message = format!("larger than {} MB: the file is not read; split it", SIZE_LIMIT / 1024 / 1024);
-            self.whole_problem = Some(Fault { range: 0..0, message, too_large: true });
+            self.whole_problem = Some(Fault::too_large(0..0, message));
             self.adopt(Vec::new());
             self.pending = None;
             return;
@@ -234,7 +235,7 @@ impl Document {
                 let start = self.text.line_to_byte(line);
                 let words = String::from(self.text.line(line));
                 let range = start..start + words.trim_end().len();
-                self.whole_problem = Some(Fault { range, message, too_large: error.too_deep });
+                self.whole_problem = Some(Fault { too_large: error.too_deep, ..Fault::new(range, message) });
             }
             (Ok(Parsed { second_document: Some(second), .. }), false) => {
                 self.whole_problem = Some(block::second_document(text, second));
@@ -490,7 +491,20 @@ fn block_kind(kind: SpanKind) -> BlockKind {
 }
 
 fn syntax_problem(fault: &Fault, start: usize) -> Problem {
-    let code = if fault.too_large { Code::TooLarge } else { Code::Syntax };
+    let is_template = fault.cure.as_ref().is_some_and(|cure| cure.is_template);
+    let code = match (fault.too_large, is_template) {
+        (true, _) => Code::TooLarge,
+        (false, true) => Code::UnquotedTemplate,
+        (false, false) => Code::Syntax,
+    };
     let range = fault.range.start + start..fault.range.end + start;
-    Problem::new(code, Pointer::root(), range, fault.message.clone())
+    let problem = Problem::new(code, Pointer::root(), range, fault.message.clone());
+    match &fault.cure {
+        Some(cure) => {
+            let title = format!("Write {}", cure.text);
+            let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
+            problem.with_fix(if cure.is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+        }
+        None => problem,
+    }
 }

@@ -118,12 +118,16 @@ impl<'t> Outline<'t> {
             }
             match (indent, words.strip_prefix("- ").or((words == "-").then_some(""))) {
                 (0, Some(rest)) if outline.keys.is_empty() => {
-                    outline.items.push(key_of(rest).into_iter().map(|(key, _)| key).collect());
+                    let first = key_of(rest).map(|(key, _)| key);
+                    outline.items.push(first.into_iter().chain(keys_in_braces(rest)).collect());
                     inner = Some(2 + rest.len() - rest.trim_start_matches(' ').len());
                 }
                 (0, Some(_)) => {}
                 (0, None) => match key_of(words) {
                     Some(key) => {
+                        let value = words[key.0.len()..].split_once(':').map_or("", |(_, value)| value);
+                        let at = outline.keys.len();
+                        outline.below.extend(keys_in_braces(value).map(|key| (at, key)));
                         outline.keys.push(key);
                         inner = None;
                     }
@@ -177,6 +181,21 @@ fn key_of(line: &str) -> Option<(&str, bool)> {
     let rest = rest.strip_prefix(':').filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))?;
     let value = rest.trim();
     Some((key.trim_end(), !value.is_empty() && !value.starts_with('#')))
+}
+
+/// The keys of a mapping in braces, as far as one line shows them.
+fn keys_in_braces(value: &str) -> impl Iterator<Item = &str> {
+    let inner = value.trim_start().strip_prefix('{').unwrap_or_default();
+    let mut depth = 0_usize;
+    let parts = inner.split(move |letter| {
+        match letter {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    parts.filter_map(|part| key_of(part).map(|(key, _)| key))
 }
 
 /// What stands in the file.
@@ -257,6 +276,10 @@ mod tests {
         let scenarios = "version: \"1.0\"\ntarget:\n  type: skill\n  path: a\nscenarios:\n  - name: \"x\n";
         check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
         check("x.yaml", "target:\n  type: skill\nscenarios: []\n", None);
+        let braces = "target: {type: skill, also: [a, trigger: b], path: c}\nscenarios: []\n";
+        check("x.yaml", braces, Some(SpecFile::ClawSpecScenarios));
+        check("x.yaml", "target: {type: skill, also: {path: c}}\nscenarios: []\n", None);
+        check("x.yaml", "- {id: a, intent: b, assert: [{ran: c}]}\n", Some(SpecFile::CliBenchTasks));
         check(
             "x.yaml",
             "pipeline:\n  name: a\n  skill_path: b\nstages:\n  - name: c\n",

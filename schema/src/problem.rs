@@ -356,12 +356,20 @@ impl Code {
 
     /// Whether no setting can make less of it: a test that could not be read would otherwise vanish in silence.
     pub fn is_always_an_error(self) -> bool {
-        matches!(self, Code::Syntax | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
+        matches!(self, Code::Syntax | Code::UnquotedTemplate | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
     }
 
     /// Whether part of the text is not understood: what stands there is not judged, so that nothing can be
     /// said of it.
     pub fn is_about_reading(self) -> bool {
-        matches!(self, Code::Syntax | Code::Encoding | Code::DuplicateKey | Code::UnknownAlias | Code::TooLarge)
+        matches!(
+            self,
+            Code::Syntax
+                | Code::UnquotedTemplate
+                | Code::Encoding
+                | Code::DuplicateKey
+                | Code::UnknownAlias
+                | Code::TooLarge
+        )
     }
 }

@@ -8,6 +8,7 @@
 
 mod fix;
 mod message;
+mod template;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -27,6 +28,7 @@ use crate::{
 use message::Finding;
 
 pub(crate) use message::describe;
+pub(crate) use template::unquoted_template;
 
 /// A part of a document that is checked on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,8 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Pointer, events,
-    recover::{Fault, recover},
+    fault::Fault,
+    recover::recover,
     tree::{Entry, Node, NodeKind, Style},
 };
 
@@ -140,7 +141,7 @@ impl Block {
         let Some(root) = &self.root else {
             if self.kind == BlockKind::Stray && text.starts_with("...") {
                 let message = "`...` ends the document, so nothing below it counts: remove this line".to_owned();
-                self.faults.push(Fault { range: 0..3, message, too_large: false });
+                self.faults.push(Fault::new(0..3, message));
             }
             return;
         };
@@ -167,7 +168,7 @@ impl Block {
         } else {
             message.to_owned()
         };
-        self.faults.push(Fault { range: range.start..range.start + words.len(), message, too_large: false });
+        self.faults.push(Fault::new(range.start..range.start + words.len(), message));
         // A key whose colon is missing keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
@@ -299,7 +300,7 @@ impl Block {
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
     let message = "a second document begins here: a suite is one document".to_owned();
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
-    Fault { range: second..end, message, too_large: false }
+    Fault::new(second..end, message)
 }
 
 /// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
@@ -314,7 +315,7 @@ fn unreadable(text: &str) -> Fault {
         .to_owned();
     let start = text.len() - text.trim_start().len();
     let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
-    Fault { range: start..end, message, too_large: false }
+    Fault::new(start..end, message)
 }
 
 /// Blocks are told apart by number: an address may be used again.

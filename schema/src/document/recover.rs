@@ -9,19 +9,9 @@ use std::ops::Range;
 
 use super::{
     events::{NESTING_LIMIT, SyntaxError, floor_boundary, parse},
+    fault::Fault,
     tree::{Entry, Node, NodeKind, Style},
 };
-
-/// A mistake in the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// The bytes to blame.
-    pub range: Range<usize>,
-    /// What is wrong and what to do.
-    pub message: String,
-    /// Whether it is a limit of ours rather than a mistake.
-    pub too_large: bool,
-}
 
 /// What could be read of a text with mistakes.
 #[derive(Debug, Default)]
@@ -40,7 +30,7 @@ pub(crate) fn recover(text: &str, error: &SyntaxError, suspect: Option<Range<usi
     if error.too_deep {
         let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
         let range = line_at(text, error.offset);
-        return Recovered { root: None, faults: vec![Fault { range, message, too_large: true }] };
+        return Recovered { root: None, faults: vec![Fault::too_large(range, message)] };
     }
     if let Some(recovered) = suspect.and_then(|suspect| without_suspect(text, error, suspect)) {
         return recovered;
@@ -49,7 +39,7 @@ pub(crate) fn recover(text: &str, error: &SyntaxError, suspect: Option<Range<usi
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
-        faults.push(fault(text, line_at(text, error.offset), error));
+        faults.push(Fault::of_error(text, line_at(text, error.offset), error));
     }
     Recovered { root, faults }
 }
@@ -74,7 +64,7 @@ fn without_suspect(text: &str, error: &SyntaxError, suspect: Range<usize>) -> Op
             && let Ok(parsed) = parse(&candidate)
         {
             let range = trimmed(text, start..end);
-            return Some(Recovered { root: parsed.root, faults: vec![fault(text, range, error)] });
+            return Some(Recovered { root: parsed.root, faults: vec![Fault::of_error(text, range, error)] });
         }
     }
     None
@@ -122,7 +112,7 @@ impl Reader {
 
     fn blame(&mut self, range: Range<usize>, message: impl Into<String>) {
         let range = trimmed(&self.work, range);
-        self.faults.push(Fault { range, message: message.into(), too_large: false });
+        self.faults.push(Fault::new(range, message));
     }
 
     /// Reads what stands at one level: the entries of a mapping, or the items of a list.
@@ -208,8 +198,13 @@ impl Reader {
         }
         if is_list && is_dash(&self.work[content..head_end]) {
             blank(&mut self.work, content..content + 1);
-            let inner =
-                if self.work[piece.clone()].trim().is_empty() { None } else { self.pieces(piece.clone(), depth + 1) };
+            let inner = if self.work[piece.clone()].trim().is_empty() {
+                None
+            } else if let Some(meant) = self.meant(piece.clone(), error) {
+                Some(meant)
+            } else {
+                self.pieces(piece.clone(), depth + 1)
+            };
             let item = inner.unwrap_or_else(|| Node::empty(content + 1));
             let range = content..item.range.end.max(content + 1);
             return Some(Node { range, anchor: None, tag: None, kind: NodeKind::Sequence(vec![item]) });
@@ -283,9 +278,11 @@ impl Reader {
             }
             None => {
                 let key_node = self.key_node(key.clone())?;
-                let value = Node::empty(behind_colon);
-                self.blame_error(error, behind_colon..head_end);
-                (mapping(key_node, value), after_line(&self.work, head_end, piece.end))
+                let meant = self.blame_error(error, behind_colon..head_end);
+                (
+                    mapping(key_node, meant.unwrap_or_else(|| Node::empty(behind_colon))),
+                    after_line(&self.work, head_end, piece.end),
+                )
             }
         };
         // What follows is most likely meant to stand beside the key.
@@ -324,42 +321,23 @@ impl Reader {
         self.parse(key).ok().flatten().filter(|node| matches!(node.kind, NodeKind::Scalar { .. }))
     }
 
-    fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) {
-        let fallback = trimmed(&self.work, fallback);
-        let fault = fault(&self.work, fallback, error);
+    /// The text that an item of one line is meant to be, if all of it is one.
+    fn meant(&mut self, piece: Range<usize>, error: &SyntaxError) -> Option<Node> {
+        let content = trimmed(&self.work, piece);
+        let fault = Fault::of_error(&self.work, content.clone(), error);
+        let node = fault.cure.as_ref().filter(|cure| cure.range.start == content.start)?.node()?;
         self.faults.push(fault);
+        Some(node)
     }
-}
 
-/// One mistake in the words of the parser, or better ones where its words help nobody.
-fn fault(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
-    if error.at_line {
-        let range = trimmed(text, line_at(text, error.offset));
-        return Fault { range, message: error.message.clone(), too_large: false };
+    /// Names a mistake of the parser. The answer is what was meant, if that is known.
+    fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) -> Option<Node> {
+        let fallback = trimmed(&self.work, fallback);
+        let fault = Fault::of_error(&self.work, fallback, error);
+        let meant = fault.cure.as_ref().and_then(|cure| cure.node());
+        self.faults.push(fault);
+        meant
     }
-    let blamed = text.get(range.clone()).unwrap_or_default();
-    let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
-    let value = blamed.split_once(": ").map_or(blamed, |(_, value)| value).trim_start();
-    let tab = text.get(..error.offset).is_some_and(|before| {
-        let line = &text[before.rfind('\n').map_or(0, |end| end + 1)..];
-        line.starts_with([' ', '\t']) && line[..line.len() - line.trim_start().len()].contains('\t')
-    });
-    let message = if tab {
-        "a tab cannot indent: use spaces".to_owned()
-    } else if value.starts_with('"') && value.matches('"').count() == 1 {
-        "the text has no closing `\"`".to_owned()
-    } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
-        "the text has no closing `'`".to_owned()
-    } else if value.starts_with('[') && opening('[', ']') {
-        "the list has no closing `]`".to_owned()
-    } else if value.starts_with('{') && opening('{', '}') {
-        "the mapping has no closing `}`".to_owned()
-    } else if value.starts_with(['@', '`']) {
-        format!("text cannot begin with `{}`: put it in quotes", &value[..1])
-    } else {
-        format!("not YAML: {}", error.message)
-    };
-    Fault { range, message, too_large: false }
 }
 
 fn mapping(key: Node, value: Node) -> Node {
@@ -367,7 +345,7 @@ fn mapping(key: Node, value: Node) -> Node {
     Node { range, anchor: None, tag: None, kind: NodeKind::Mapping(vec![Entry { key, value }]) }
 }
 
-enum Head {
+pub(super) enum Head {
     /// `key:`; where the key ends, and where its colon stands.
     Key { key: usize, colon: usize },
     /// `key: value`; the same.
@@ -376,7 +354,7 @@ enum Head {
     Other,
 }
 
-fn head_shape(line: &str) -> Head {
+pub(super) fn head_shape(line: &str) -> Head {
     let (from, quoted) = match line.chars().next() {
         Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
             Some(end) => (end + 2, true),
@@ -432,7 +410,7 @@ fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> 
 }
 
 /// The line around an offset, without its line break.
-fn line_at(text: &str, offset: usize) -> Range<usize> {
+pub(super) fn line_at(text: &str, offset: usize) -> Range<usize> {
     let offset = floor_boundary(text, offset.min(text.len()));
     let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
     let end = text[offset..].find('\n').map_or(text.len(), |end| offset + end);
@@ -451,7 +429,7 @@ fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-fn is_dash(text: &str) -> bool {
+pub(super) fn is_dash(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(ends_or_blank)
 }
 
@@ -461,7 +439,7 @@ fn ends_or_blank(rest: &str) -> bool {
 }
 
 /// A range without the blanks at its ends.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + (part.len() - part.trim_start().len());
     let end = range.start + part.trim_end().len();

@@ -15,7 +15,7 @@ use crate::{
     words::{is_surely, listed, nearest},
 };
 
-use super::{fix, head, place};
+use super::{fix, head, place, unquoted_template};
 
 /// A mistake at a node, before it is put into words.
 pub(super) struct Finding {
@@ -338,6 +338,11 @@ impl<'d> Context<'d> {
             return Problem::new(Code::WrongType, at, range, "a value of another type is expected here");
         };
         let (mut label, kind) = (shape.type_label(), shape.kind());
+        if kind == Type::Text
+            && let Some(problem) = unquoted_template(&at, node)
+        {
+            return problem;
+        }
         if let Some(text) = shape.text_form() {
             label = format!("{label} or {}", with_article(&text.type_label()));
         }

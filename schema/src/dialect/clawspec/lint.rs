@@ -38,7 +38,6 @@ pub use facts::{ItemFacts, Named};
 /// known already.
 pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let root = Spot::root(root);
-    templates::quote(&root, problems);
     match file {
         SpecFile::ClawSpecScenarios => {
             contracts::lint_unknown(&root, problems);

@@ -2,10 +2,11 @@
 
 use crate::{
     dialect::clawspec::template::{VARIABLES, placeholders, variable},
-    document::{NodeRef, Pointer, Shape},
+    document::NodeRef,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
+    validate::unquoted_template,
     words::{listed, nearest},
 };
 
@@ -81,50 +82,11 @@ fn lint_name(name: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// `{{today}}` without quotes is a mapping in a mapping.
+/// `{{today}}` without quotes, also where any value may stand.
 fn lint_unquoted(member: &Spot<'_>, problems: &mut Vec<Problem>) {
-    if member.node.shape() != Shape::Mapping || member.node.alias().is_some() {
-        return;
-    }
-    let range = member.node.own_range();
-    let text = member.node.document().text();
-    let Some(source) = text.get_byte_slice(range.clone()).map(String::from) else { return };
-    let inner = source.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
-    if inner.is_none_or(|inner| inner.contains(['{', '}', ':', '\n'])) {
-        return;
-    }
-    let at = member.at.clone();
-    problems.retain(|problem| problem.at != at && problem.at.below(&at).is_none());
-    problems.push(unquoted(at, range, &source));
-}
-
-fn unquoted(at: Pointer, range: std::ops::Range<usize>, source: &str) -> Problem {
-    let message = "a text that begins with `{{` must stand in quotes: without them it is a mapping";
-    let quoted = serde_json::Value::from(source).to_string();
-    let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
-    Problem::new(Code::UnquotedTemplate, at, range, message).with_fix(fix)
-}
-
-/// What the reader found wrong in a line whose value begins with `{{`: it lacks quotes.
-pub(super) fn quote(root: &Spot<'_>, problems: &mut [Problem]) {
-    let text = root.node.document().text();
-    let mut done: Vec<usize> = Vec::new();
-    for problem in problems.iter_mut().filter(|problem| problem.code == Code::Syntax) {
-        let start = problem.range.start.min(text.len_bytes());
-        let line = text.byte_to_line(start);
-        let line_start = text.line_to_byte(line);
-        let Some(words) = text.get_byte_slice(line_start..text.line_to_byte(line + 1)).map(String::from) else {
-            continue;
-        };
-        let words = words.trim_end();
-        let Some(at) = words.find(": {{").map(|at| at + 2).or_else(|| words.find("- {{").map(|at| at + 2)) else {
-            continue;
-        };
-        if done.contains(&line) || !words[at..].contains("}}") {
-            continue;
-        }
-        done.push(line);
-        *problem = unquoted(problem.at.clone(), line_start + at..line_start + words.len(), &words[at..]);
+    if let Some(problem) = unquoted_template(&member.at, member.node) {
+        problems.retain(|known| known.at != member.at && known.at.below(&member.at).is_none());
+        problems.push(problem);
     }
 }
 
