@@ -11,6 +11,7 @@ mod blocks;
 mod events;
 pub(crate) mod fault;
 mod lines;
+mod loose;
 mod pointer;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
@@ -53,6 +54,9 @@ pub use view::{EntryRef, NodeRef, Shape};
 
 /// A text longer than this is not read.
 pub const SIZE_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Up to this length a text that the cut damages is read whole at every edit.
+const JOIN_LIMIT: usize = 64 * 1024;
 
 /// A YAML text and its tree.
 #[derive(Clone, Debug)]
@@ -177,7 +181,7 @@ impl Document {
     #[cfg(test)]
     fn read_uncut(text: &str, rules: ScalarRules) -> Document {
         let mut document = Document::unread(text, rules);
-        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, None)))]);
+        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, rules, None)))]);
         document
     }
 
@@ -210,11 +214,28 @@ impl Document {
             None => {
                 let text = String::from(&self.text);
                 let suspect = self.suspect_of_whole(&pending);
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, suspect)))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, suspect)))]);
             }
-            Some(spans) => self.refresh_blocks(&spans, &pending),
+            Some(spans) => {
+                self.refresh_blocks(&spans, &pending);
+                self.join_loose_lines();
+            }
         }
         self.pending = None;
+    }
+
+    /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
+    /// short text is then read whole.
+    fn join_loose_lines(&mut self) {
+        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
+            let text = String::from(&self.text);
+            if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
+                events::parse(&text, self.rules)
+            {
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, None)))]);
+            }
+        }
     }
 
     /// Lets the whole text decide, as on opening and saving: where it can be read although a block could
@@ -225,9 +246,9 @@ impl Document {
             return;
         }
         let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
-        match (events::parse(text), damaged) {
+        match (events::parse(text, self.rules), damaged) {
             (Ok(parsed), true) if matches!(parsed.root, Some(Node { kind: NodeKind::Mapping(_), .. })) => {
-                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, None)))]);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
             }
             (Err(error), false) => {
                 let message = format!("not YAML: {}", error.message);
@@ -254,7 +275,7 @@ impl Document {
         let mut blocks: Vec<Slot> = self.blocks.iter().cloned().collect();
         for at in edited {
             let range = self.starts[at]..self.starts[at] + blocks[at].length;
-            blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range])));
+            blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range], self.rules)));
         }
         self.adopt(blocks);
     }

@@ -19,6 +19,7 @@ use super::{
     recover::recover,
     tree::{Entry, Node, NodeKind, Style},
 };
+use crate::dialect::ScalarRules;
 
 /// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
 /// first byte.
@@ -82,7 +83,7 @@ pub(super) struct Duplicate {
 
 impl Block {
     /// Parses one piece. `suspect`: bytes edited since it could last be read.
-    pub(super) fn parse(text: &str, kind: BlockKind, suspect: Option<Range<usize>>) -> Block {
+    pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules, suspect: Option<Range<usize>>) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
@@ -98,7 +99,7 @@ impl Block {
             suspect: None,
             without_edits: false,
         };
-        match survived(|| events::parse(text)) {
+        match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
                 block.root = parsed.root;
@@ -106,7 +107,7 @@ impl Block {
                 block.expect_shape(text);
             }
             Some(Err(error)) => {
-                match survived(|| recover(text, &error, suspect.clone())) {
+                match survived(|| recover(text, rules, &error, suspect.clone())) {
                     Some(recovered) => {
                         block.root = recovered.root;
                         block.faults = recovered.faults;
@@ -131,8 +132,8 @@ impl Block {
     }
 
     /// The same without that light. The edits are still known when the next ones come.
-    pub(super) fn reread(&self, text: &str) -> Block {
-        let block = Block::parse(text, self.kind, None);
+    pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
+        let block = Block::parse(text, self.kind, rules, None);
         Block { suspect: self.suspect.clone(), without_edits: true, ..block }
     }
 

@@ -2,7 +2,11 @@
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, options};
 
-use super::tree::{Entry, Node, NodeKind, Style};
+use super::{
+    loose,
+    tree::{Entry, Node, NodeKind, Style},
+};
+use crate::dialect::ScalarRules;
 
 /// Collections may be nested this deep; nobody writes deeper by hand, and every walk over the tree
 /// may then be recursive.
@@ -33,7 +37,15 @@ pub(crate) struct SyntaxError {
 }
 
 /// Reads one text to the end, or to its first mistake.
-pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    let read = parse_text(text, rules);
+    match (&read, rules) {
+        (Err(error), ScalarRules::Yaml11) => loose::parse(text, error).map_or(read, Ok),
+        (Ok(_), _) | (Err(_), ScalarRules::Yaml12) => read,
+    }
+}
+
+pub(super) fn parse_text(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     let options = options! {
         emit_unresolved_aliases: true,
         emit_anchor_events: true,
@@ -51,6 +63,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
         read_to: 0,
         opened: false,
         misplaced: None,
+        indented: rules == ScalarRules::Yaml12,
     };
     for event in parser {
         match event {
@@ -106,6 +119,8 @@ struct Builder<'t> {
     opened: bool,
     /// A mistake that the parser lets pass.
     misplaced: Option<Misplaced>,
+    /// Whether the lines of what is in quotes or brackets must be indented: PyYAML lets them begin anywhere.
+    indented: bool,
 }
 
 /// Something that YAML forbids at its place.
@@ -218,7 +233,8 @@ impl Builder<'_> {
     fn expect_deeper_lines(&mut self, range: &std::ops::Range<usize>, style: Style) {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let brackets = style == Style::Plain && self.text[range.start..].starts_with(['[', '{']);
-        if !(quoted || brackets) || memchr::memchr2(b'\n', b'\r', &self.text.as_bytes()[range.clone()]).is_none() {
+        let open = quoted || brackets;
+        if !self.indented || !open || memchr::memchr2(b'\n', b'\r', &self.text.as_bytes()[range.clone()]).is_none() {
             return;
         }
         let Some(outer) = self.stack.iter().rev().find(|open| !open.flow) else { return };

@@ -37,7 +37,7 @@ fn suite(tests: usize) -> String {
 }
 
 fn whole(text: &str) -> Option<Document> {
-    let parsed = events::parse(text).ok()?;
+    let parsed = events::parse(text, ScalarRules::Yaml12).ok()?;
     parsed.root.as_ref().filter(|root| matches!(root.kind, NodeKind::Mapping(_)))?;
     parsed.second_document.is_none().then(|| Document::read_uncut(text, ScalarRules::Yaml12))
 }
@@ -379,7 +379,7 @@ fn damage_stays_where_it_is() {
         let (range, new) = random_edit(&mut random, &text);
         let mut edited = text.clone();
         edited.replace_range(range.clone(), &new);
-        if events::parse(&edited).is_ok() {
+        if events::parse(&edited, ScalarRules::Yaml12).is_ok() {
             continue;
         }
         breaking += 1;

@@ -12,6 +12,7 @@ use super::{
     fault::Fault,
     tree::{Entry, Node, NodeKind, Style},
 };
+use crate::dialect::ScalarRules;
 
 /// What could be read of a text with mistakes.
 #[derive(Debug, Default)]
@@ -26,16 +27,16 @@ pub(crate) struct Recovered {
 const BUDGET: usize = 4 * 1024 * 1024;
 
 /// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
-pub(crate) fn recover(text: &str, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
+pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
     if error.too_deep {
         let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
         let range = line_at(text, error.offset);
         return Recovered { root: None, faults: vec![Fault::too_large(range, message)] };
     }
-    if let Some(recovered) = suspect.and_then(|suspect| without_suspect(text, error, suspect)) {
+    if let Some(recovered) = suspect.and_then(|suspect| without_suspect(text, rules, error, suspect)) {
         return recovered;
     }
-    let mut reader = Reader { work: text.to_owned(), faults: Vec::new(), budget: BUDGET };
+    let mut reader = Reader { work: text.to_owned(), rules, faults: Vec::new(), budget: BUDGET };
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
@@ -45,7 +46,7 @@ pub(crate) fn recover(text: &str, error: &SyntaxError, suspect: Option<Range<usi
 }
 
 /// Blanks the values of the suspect lines, or the whole lines, when the rest can then be read.
-fn without_suspect(text: &str, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
+fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
     let start = line_at(text, suspect.start.min(text.len())).start;
     let end = line_at(text, suspect.end.min(text.len())).end.max(start);
     if end - start > 4096 {
@@ -61,7 +62,7 @@ fn without_suspect(text: &str, error: &SyntaxError, suspect: Range<usize>) -> Op
     blank(&mut whole, start..end);
     for candidate in [values, whole] {
         if candidate != text
-            && let Ok(parsed) = parse(&candidate)
+            && let Ok(parsed) = parse(&candidate, rules)
         {
             let range = trimmed(text, start..end);
             return Some(Recovered { root: parsed.root, faults: vec![Fault::of_error(text, range, error)] });
@@ -79,6 +80,7 @@ fn value_of_line(line: &str) -> Option<usize> {
 struct Reader {
     /// The text with what is set aside blanked.
     work: String,
+    rules: ScalarRules,
     faults: Vec<Fault>,
     budget: usize,
 }
@@ -97,7 +99,7 @@ impl Reader {
             });
         };
         self.budget = rest;
-        match parse(text) {
+        match parse(text, self.rules) {
             Ok(parsed) => Ok(parsed.root.map(|mut root| {
                 root.shift(range.start);
                 root

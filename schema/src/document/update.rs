@@ -34,7 +34,7 @@ impl Document {
         let tail = self.untouched_tail(spans, pending, head);
         let new = spans[head..spans.len() - tail].iter().map(|span| {
             let text = String::from(self.text.byte_slice(span.range.clone()));
-            Slot::new(Arc::new(Block::parse(&text, block_kind(span.kind), self.suspect(span, pending))))
+            Slot::new(Arc::new(Block::parse(&text, block_kind(span.kind), self.rules, self.suspect(span, pending))))
         });
         let new = new.collect();
         self.replace(head, tail, new);

@@ -17,6 +17,7 @@ mod keys;
 mod ledger;
 mod patterns;
 mod pipeline;
+mod reading;
 mod relations;
 mod scalars;
 mod shapes;
@@ -29,7 +30,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem},
     spot::Spot,
-    validate::is_damaged,
+    validate::{Definition, is_damaged},
 };
 
 pub use facts::{ItemFacts, Named};
@@ -66,6 +67,8 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpec => contracts::lint_settings(&root, problems),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks => {}
     }
+    reading::lint_text(&root, problems);
+    reading::lint(&root, Definition::Root(file), Definition::lists(file), problems);
 }
 
 /// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
@@ -99,6 +102,7 @@ pub fn lint_item(
         }
         _ => {}
     }
+    reading::lint(&item, Definition::Item(file, list), &[], problems);
     if is_damaged(item.node) {
         // What seems to be absent may stand in the part that cannot be read.
         problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::MissingField));
