@@ -10,6 +10,7 @@ use super::{
     recover::{Head, head_shape, is_dash, line_at, trimmed},
     tree::{Node, NodeKind},
 };
+use crate::dialect::ScalarRules;
 
 /// A mistake in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub(crate) struct Rewrite {
 impl Rewrite {
     /// The node that is meant, where the value stands.
     pub(super) fn node(&self) -> Option<Node> {
-        let meant = parse(&self.text).ok()?.root?;
+        let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
         matches!(meant.kind, NodeKind::Scalar { .. }).then(|| Node { range: self.range.clone(), ..meant })
     }
 }
@@ -101,7 +102,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     let value = value.start..value.start + extent;
     let before = &text[line.start..value.start];
     let behind = &text[value.end..line.end];
-    let reads = |value: &str| parse(&format!("{before}{value}{behind}")).is_ok();
+    let reads = |value: &str| parse(&format!("{before}{value}{behind}"), ScalarRules::Yaml12).is_ok();
     if reads(&text[value.clone()]) || !reads(&rewritten) {
         return None;
     }
