@@ -9,7 +9,7 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm, secrets},
+    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
     document::{Block, Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
@@ -161,7 +161,8 @@ impl Analyzer {
         let mut problems = validate_node(node, definition);
         match self.file.dialect() {
             Some(Dialect::CliBench) => cli_bench::lint::refine(node, definition, &mut problems),
-            None | Some(Dialect::KindLm | Dialect::ClawSpec) => {}
+            Some(Dialect::KindLm) => other_names::lint(node, definition, &mut problems),
+            None | Some(Dialect::ClawSpec) => {}
         }
         problems
     }

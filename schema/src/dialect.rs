@@ -3,6 +3,7 @@
 pub mod clawspec;
 pub mod cli_bench;
 pub mod kindlm;
+pub(crate) mod other_names;
 pub(crate) mod secrets;
 
 use std::collections::{BTreeMap, BTreeSet};

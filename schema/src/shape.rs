@@ -326,6 +326,16 @@ impl Shape {
         self.keyword("x-claims").is_some()
     }
 
+    /// Whether a text can stand here, as far as the closed set of values and the form of texts go.
+    pub fn admits_text(&self, text: &str) -> bool {
+        let values = self.values();
+        let has_form =
+            |pattern: &str| fancy_regex::Regex::new(pattern).is_ok_and(|it| it.is_match(text).unwrap_or(false));
+        let pattern = self.keyword("pattern").and_then(Value::as_str);
+        (values.is_empty() || values.iter().any(|choice| choice.value.as_str() == Some(text)))
+            && pattern.is_none_or(has_form)
+    }
+
     /// What the items of a list may be.
     pub fn item(&self) -> Option<Shape> {
         self.keyword("items").filter(|_| self.kind() == Type::List).map(|schema| Shape::new(self.root, schema))
@@ -437,6 +447,7 @@ impl Shape {
             None => name.to_owned(),
         };
         match self.kind() {
+            Type::Text if self.is_shell() => "shell command".to_owned(),
             Type::Text => match self.word() {
                 Some(Word::File("json-schema")) => "path of a JSON Schema file".to_owned(),
                 Some(Word::File("directory")) => "path of a directory".to_owned(),
@@ -444,10 +455,10 @@ impl Shape {
                 Some(Word::File(_)) => "path of a file".to_owned(),
                 Some(Word::Shell) => "shell command".to_owned(),
                 Some(Word::Pattern(_)) => "regular expression".to_owned(),
-                Some(Word::Template(_)) => "text with `{{name}}`".to_owned(),
                 Some(Word::Refers(kind)) => format!("name out of `{kind}`"),
                 Some(Word::Defines(_)) => "name".to_owned(),
-                None => "text".to_owned(),
+                // That it may hold `{{name}}` is no condition.
+                Some(Word::Template(_)) | None => "text".to_owned(),
             },
             Type::Integer => bounded("whole number"),
             Type::Number => bounded("number"),
@@ -462,7 +473,7 @@ impl Shape {
             },
             Type::Any => match self.type_names().as_slice() {
                 [] => "any value".to_owned(),
-                names => names.join(" or "),
+                names => one_of(names),
             },
         }
     }
@@ -524,11 +535,31 @@ fn choices_of(part: &'static Keywords) -> Vec<Choice> {
     listed.chain(documented).collect()
 }
 
+/// `a`, `b` or `c`, of words that may hold an "or" themselves.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if first.len() > 1 => format!("{} or {last}", first.join(", ")),
+        names => names.join(" or "),
+    }
+}
+
 fn plural(shape: &Shape) -> String {
+    if let Some(text) = shape.text_form() {
+        return format!("mappings or {}", plural(&text));
+    }
     match shape.kind() {
         Type::Mapping => "mappings".to_owned(),
         Type::List => "lists".to_owned(),
-        Type::Any => "any values".to_owned(),
+        Type::Any => {
+            let names = shape.type_names().into_iter().map(|name| match name {
+                "`true` or `false`" | "nothing" => name.to_owned(),
+                name => format!("{name}s"),
+            });
+            match names.collect::<Vec<String>>().as_slice() {
+                [] => "values of any type".to_owned(),
+                names => one_of(&names.iter().map(String::as_str).collect::<Vec<_>>()),
+            }
+        }
         Type::Text if !shape.values().is_empty() => shape.type_label(),
         Type::Text => match shape.word() {
             Some(Word::Pattern(_)) => "regular expressions".to_owned(),

@@ -272,7 +272,9 @@ impl<'d> Context<'d> {
             {
                 problem = problem.with_fix(fix);
             }
-        } else if let (Some(name), Some(here)) = (nearest(key, shape::all_keys(file)), here) {
+        } else if let (Some(name), Some(here)) =
+            (nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file)), here)
+        {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
             let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
             problem.message = format!("{what}: did you mean `{name}`{place}?");
@@ -356,13 +358,18 @@ impl<'d> Context<'d> {
             }
             Some(key) if node.is_null() => format!("`{key}` has no value: expected {}", with_article(&label)),
             Some(key) => format!("`{key}` must be {}, not {found}", with_article(&label)),
+            None if node.is_null() => format!("nothing stands here: expected {}", with_article(&label)),
             None => format!("expected {}, found {found}", with_article(&label)),
         };
         let mut fix = None;
+        // In brackets there is no dash.
+        let in_brackets = is_in_brackets(node);
         match (kind, node.shape()) {
             (Type::Text, NodeShape::Scalar) if !node.is_null() => {
-                message.push_str(": put it in quotes");
-                fix = fix::quoted(node);
+                if node.text().is_some_and(|text| shape.admits_text(text)) {
+                    message.push_str(": put it in quotes");
+                    fix = fix::quoted(node);
+                }
             }
             (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
             (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {
@@ -372,22 +379,25 @@ impl<'d> Context<'d> {
                 }
             }
             (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
-                if shape
-                    .item()
-                    .is_some_and(|item| (item.kind() == Type::Mapping) == (node.shape() == NodeShape::Mapping))
-                {
+                let is_mapping = node.shape() == NodeShape::Mapping;
+                if shape.item().is_some_and(|item| {
+                    (item.kind() == Type::Mapping) == is_mapping || (!is_mapping && item.text_form().is_some())
+                }) {
                     fix = fix::listed(node);
                 }
-                message.push_str(if node.shape() == NodeShape::Mapping {
-                    ": begin each item with `- `"
+                if at.is_root() && self.base.is_root() {
+                } else if is_mapping && !in_brackets {
+                    message.push_str(": begin each item with `- `");
                 } else {
-                    ": write `[…]`"
-                });
+                    message.push_str(": write `[…]`");
+                }
             }
-            (Type::List, NodeShape::Mapping) if self.base.is_root() && at.is_root() => {}
+            (Type::Mapping, NodeShape::Sequence) if in_brackets => message.push_str(": write `{…}`"),
             (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
-            (Type::Mapping | Type::List, NodeShape::Scalar) if node.is_null() => {
-                message.push_str(", or remove the key");
+            (_, NodeShape::Scalar) if node.is_null() => {
+                if let Some(cure) = self.cure_of_nothing(&at) {
+                    message.push_str(cure);
+                }
             }
             _ => {}
         }
@@ -396,6 +406,20 @@ impl<'d> Context<'d> {
             Some(fix) => problem.with_fix(fix),
             None => problem,
         }
+    }
+
+    /// What to do with a key, or an item, that has no value, beside giving it one.
+    fn cure_of_nothing(&self, at: &Pointer) -> Option<&'static str> {
+        let is_item = |last: &String| last.parse::<usize>().is_ok();
+        let Some((parent, key)) = at.parent().zip(at.last()).filter(|(_, last)| !is_item(last)) else {
+            // The root of what is checked alone is an item, unless it is the root of the file.
+            return (!self.base.join(at).is_root()).then_some(", or remove the entry");
+        };
+        let mapping = self.mapping(&parent);
+        let is_required = |shape: &Shape| {
+            shape.fields(mapping.node).iter().any(|field| field.name == key && field.need != shape::Need::Optional)
+        };
+        (!mapping.shape.as_ref().is_some_and(is_required)).then_some(", or remove the key")
     }
 
     fn wrong_value(&self, at: Pointer) -> Problem {
@@ -603,10 +627,22 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
     }
 }
 
+/// Whether a key of another place is what somebody means: a likeness that far away must be a close one.
+fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
+    is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
+}
+
+/// Whether a list or a mapping is written in brackets.
+fn is_in_brackets(node: NodeRef<'_>) -> bool {
+    let start = node.own_range().start;
+    let first = node.document().text().get_byte_slice(start..start + 1);
+    node.scalar().is_none() && first.is_some_and(|first| first == "[" || first == "{")
+}
+
 fn with_article(label: &str) -> String {
     match label.chars().next() {
         Some('`') => label.to_owned(),
-        _ if label == "text" || label.starts_with("any ") || label.starts_with("text ") => label.to_owned(),
+        _ if label.starts_with("any ") || label.split([' ', ',']).next() == Some("text") => label.to_owned(),
         Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
         _ => format!("a {label}"),
     }

@@ -14,6 +14,7 @@ mod paths;
 mod patterns;
 mod refine;
 mod revisions;
+mod slips;
 mod thresholds;
 mod turns;
 mod workdir;

@@ -6,7 +6,7 @@ use crate::{
     spot::Spot,
 };
 
-use super::{edits, patterns::is_literal};
+use super::{super::assertions::Assertion, edits, patterns::is_literal};
 
 /// Everything about the list of one task.
 pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -35,7 +35,10 @@ fn vacuous(item: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     if let Some(count) = item.get("run_count").filter(Spot::is_mapping) {
         let (min, max) = (count.get("min"), count.get("max"));
+        // A bound under another name is told there.
+        let is_known = |(name, _): &(String, Spot<'_>)| ["pattern", "min", "max"].contains(&name.as_str());
         match (min, max) {
+            (None, None) if !count.entries().iter().all(is_known) => {}
             (None, None) => push(&count, "without `min` or `max` any number of commands is right: add one"),
             (Some(min), None) if min.number() == Some(0.0) => {
                 push(&min, "`min: 0` cannot fail: write 1 or more, or add `max`");
@@ -220,7 +223,8 @@ impl<'d> Assertions<'d, '_> {
     fn presence(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
         let names = |item: &Spot<'_>| -> Vec<String> { item.entries().into_iter().map(|(name, _)| name).collect() };
         let known: Vec<String> = self.items.iter().flat_map(names).collect();
-        if known.is_empty() {
+        // What an assertion under a name that does not exist says is not known.
+        if known.is_empty() || known.iter().any(|name| !Assertion::NAMES.contains(&name.as_str())) {
             return;
         }
         let count = |names: &[&str]| known.iter().filter(|name| names.contains(&name.as_str())).count();

@@ -1,7 +1,8 @@
 //! What the schema finds wrong, said in the words of this format, with the cure that belongs to it.
 
 use crate::{
-    document::{NodeRef, Pointer, Shape},
+    dialect::other_names,
+    document::{NodeRef, Shape},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity},
     validate::Definition,
@@ -9,36 +10,16 @@ use crate::{
 
 use super::{
     super::{assertions::Assertion, task_files::SCHEME},
-    edits,
+    edits, slips,
 };
-
-/// What people call a field who know other formats, and what it is called here.
-const OTHER_NAMES: [(&str, &str); 14] = [
-    ("name", "id"),
-    ("prompt", "intent"),
-    ("description", "intent"),
-    ("task", "intent"),
-    ("goal", "intent"),
-    ("assertions", "assert"),
-    ("expect", "assert"),
-    ("checks", "assert"),
-    ("turns", "max_turns"),
-    ("command", "cli"),
-    ("program", "cli"),
-    ("models", "providers"),
-    ("tests", "tasks"),
-    ("fixtures", "scaffold"),
-];
 
 /// Keys that must be there; of all others an absent value counts as an absent key.
 const REQUIRED: [&str; 10] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run", "env"];
 
 /// Goes over what was found in one part. Pointers are relative to `node`.
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-    let renamed: Vec<Pointer> =
-        problems.iter_mut().filter_map(|problem| other_name(node, definition, problem)).collect();
-    // A key that stands there under another name is not missing as well.
-    problems.retain(|problem| problem.code != Code::MissingField || !renamed.contains(&problem.at));
+    slips::lint(node, definition, problems);
+    other_names::lint(node, definition, problems);
     for problem in problems {
         let parent = problem.at.parent().unwrap_or_default();
         let key = problem.at.last().unwrap_or_default();
@@ -89,46 +70,29 @@ fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
     }
 }
 
-/// A key that another format has for what is missing here. Returns the place of the field that is meant.
-fn other_name(node: NodeRef<'_>, definition: Definition, problem: &mut Problem) -> Option<Pointer> {
-    if problem.code != Code::UnknownKey {
-        return None;
-    }
-    let key = problem.at.last()?;
-    let parent = problem.at.parent()?;
-    let mapping = node.find(&parent)?;
-    // Only tasks and the whole file have these fields.
-    let fields: &[&str] = if !parent.is_root() {
-        return None;
-    } else if is_task(definition) {
-        &["id", "intent", "assert", "max_turns", "scaffold"]
-    } else {
-        &["cli", "providers", "tasks", "scaffold"]
-    };
-    let (_, name) = OTHER_NAMES.iter().find(|(other, name)| *other == key && fields.contains(name))?;
-    if mapping.entry(name).is_some() || !problem.fixes.is_empty() {
-        return None;
-    }
-    problem.severity = Severity::Error;
-    problem.message = format!("unknown key `{key}`: here it is called `{name}`");
-    if !mapping.resolved().is_through_alias() {
-        problem.fixes.push(Fix::guess(format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]));
-    }
-    Some(parent.key(name))
-}
-
 /// A value that cannot stand where it does.
 fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option<NodeRef<'_>>, problem: &mut Problem) {
     let Some(value) = found else { return };
     let is_root = problem.at.is_root();
     if key == "assert" && value.shape() == Shape::Mapping {
-        let edits = edits::list_of_keys(value);
-        problem.fixes.extend(edits.map(|edits| Fix::safe("Make each assertion an item of a list", edits)));
+        if let Some(edits) = edits::list_of_keys(value) {
+            problem.fixes = vec![Fix::safe("Make each assertion an item of a list", edits)];
+        } else if value.entries().nth(1).is_some() {
+            problem.fixes.clear();
+        }
     } else if in_assert && WHOLE.iter().any(|(name, ..)| *name == key) {
         short_form(key, value, problem);
     } else if in_assert && key == "exit_code" {
         let found = crate::validate::describe(value);
         problem.message = format!("`exit_code` must be a whole number, such as `0`, not {found}");
+        if value.shape() == Shape::Sequence {
+            problem.message.push_str(": a task expects one exit code, so make two tasks");
+        }
+    } else if in_assert && value.shape() == Shape::Sequence && Assertion::NAMES.contains(&key) {
+        problem.message = format!("`{key}` takes one text: write an item `- {key}: …` for each");
+        if let Some(edit) = edits::one_item_each(value, key) {
+            problem.fixes = vec![Fix::safe("Make an item for each", vec![edit])];
+        }
     } else if is_root && is_task(definition) && value.shape() == Shape::Scalar {
         wrong_entry(definition.file(), value, problem);
     } else if value.is_null() && problem.code == Code::WrongType {
@@ -179,20 +143,29 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
         format!("expected a task, or a file as `{SCHEME}…`, not `{text}`")
     };
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
-    if file == SpecFile::CliBench && is_path && !text.contains("://") && !item.resolved().is_through_alias() {
-        let name = format!("{SCHEME}{}", text.trim_start_matches("./"));
+    let path = path_of(text);
+    if file == SpecFile::CliBench && is_path && !path.contains("://") && !item.resolved().is_through_alias() {
+        let name = format!("{SCHEME}{path}");
         let edit = Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
         problem.fixes.push(Fix::safe(format!("Change to `{name}`"), vec![edit]));
     }
 }
 
+/// The path behind whatever somebody wrote in place of the scheme.
+pub(super) fn path_of(text: &str) -> &str {
+    let is_scheme = |start: &str| start.eq_ignore_ascii_case("file:");
+    let path = text.get(..5).filter(|start| is_scheme(start)).map_or(text, |start| &text[start.len()..]);
+    let path = if path.len() < text.len() { path.trim_start_matches('/').trim_start() } else { path };
+    path.trim_start_matches("./")
+}
+
 /// A key without a value counts as absent, where it may be absent.
 fn null_value(key: &str, in_assert: bool, value: NodeRef<'_>, problem: &mut Problem) {
-    let is_index = key.parse::<usize>().is_ok();
-    if in_assert || is_index || REQUIRED.contains(&key) || Assertion::NAMES.contains(&key) || value.is_through_alias() {
+    let is_item = key.is_empty() || key.parse::<usize>().is_ok();
+    if in_assert || is_item || REQUIRED.contains(&key) || Assertion::NAMES.contains(&key) || value.is_through_alias() {
         return;
     }
-    // A variable of the environment, or a field of a claim, is not absent because it is empty.
+    // A variable of the environment is not absent because it is empty, and an assertion must not grow weaker by it.
     let place = problem.at.parent().and_then(|parent| parent.last()).unwrap_or_default();
     if ["env", "models", "file_contains", "run_count", "verify"].contains(&place.as_str()) {
         return;

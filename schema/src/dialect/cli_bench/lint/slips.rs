@@ -1,0 +1,273 @@
+//! Slips that break several rules of the schema at once: each is one mistake, and is told once.
+
+use crate::{
+    dialect::other_names,
+    document::{EntryRef, NodeRef, Pointer, Scalar, Shape},
+    json_schema::SpecFile,
+    problem::{Code, Edit, Fix, Problem, Severity},
+    shape::{scalar, show},
+    validate::Definition,
+    words::nearest,
+};
+
+use super::{
+    super::{assertions::Assertion, task_files::SCHEME},
+    edits,
+    refine::path_of,
+};
+
+/// Assertions that are mappings, with their fields.
+const WHOLE: [(&str, &[&str]); 3] = [
+    ("file_contains", &["path", "text"]),
+    ("run_count", &["pattern", "min", "max"]),
+    ("verify", &["run", "output_contains", "output_equals"]),
+];
+
+/// Takes the place of what validation found. Pointers are relative to `node`.
+pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+    if problems.is_empty() {
+        return;
+    }
+    match definition {
+        Definition::Root(SpecFile::CliBench) => tasks_by_name(node, problems),
+        Definition::Root(SpecFile::CliBenchTasks) => wrapped(node, problems),
+        Definition::Item(file, list) if file.case_list() == Some(list) => {
+            if file == SpecFile::CliBench && file_mapping(node, problems) {
+                return;
+            }
+            let at = Pointer::root().key("assert");
+            for (index, item) in node.get("assert").into_iter().flat_map(NodeRef::items).enumerate() {
+                let at = at.index(index);
+                if item.shape() == Shape::Mapping && problems.iter().any(|problem| problem.at.below(&at).is_some()) {
+                    assertion(item, &at, problems);
+                }
+            }
+        }
+        Definition::Root(_) | Definition::Item(..) => {}
+    }
+}
+
+/// Replaces what was found at a place and below it.
+fn replace(at: &Pointer, problem: Problem, problems: &mut Vec<Problem>) {
+    problems.retain(|known| known.at != *at && known.at.below(at).is_none());
+    problems.push(problem);
+}
+
+fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
+    let entries: Vec<EntryRef<'_>> = item.entries().collect();
+    if let Some(problem) = under_indented(item, &entries, at).or_else(|| tagged(item, &entries, at)) {
+        return replace(at, problem, problems);
+    }
+    let known = entries.iter().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
+    if known < 2 {
+        // That a key is unknown is told already, and it cannot be split off.
+        let unknown = problems.iter().any(|problem| problem.code == Code::UnknownKey && problem.at.below(at).is_some());
+        problems.retain(|problem| !(unknown && problem.code == Code::ConflictingFields && problem.at == *at));
+    }
+    for entry in entries {
+        let key = entry.key.key_text();
+        let at = at.key(&key);
+        if let Some(fields) = entry.value.entries().next().filter(|_| key == "run_count").map(|_| entry.value) {
+            exact_count(fields, &at, problems);
+        }
+        let unknown = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::UnknownKey);
+        if let Some(problem) = unknown.filter(|_| is_negation(&key) && other_names::of("Assertion", &key).is_none()) {
+            negated(&key, entry, problem);
+        }
+    }
+}
+
+/// `- file_contains:` with its fields beside it instead of below it.
+fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
+    let owner = entries.iter().find(|entry| entry.value.is_null())?;
+    let name = owner.key.key_text();
+    let (name, fields) = WHOLE.iter().find(|(known, _)| *known == name)?;
+    let rest: Vec<String> =
+        entries.iter().map(|entry| entry.key.key_text()).filter(|key| key.as_str() != *name).collect();
+    if rest.is_empty() || !rest.iter().all(|key| fields.contains(&key.as_str())) {
+        return None;
+    }
+    let names = crate::words::listed(rest.iter().map(String::as_str)).replace(" or ", " and ");
+    let message = format!("{names} belong to `{name}`: indent them below it, deeper than its name");
+    let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message);
+    if let Some(edits) = edits::indent_entries(item, name) {
+        problem = problem.with_fix(Fix::safe(format!("Indent them below `{name}`"), edits));
+    }
+    Some(problem)
+}
+
+/// `- type: output_contains` with its value under another key, as in other formats.
+fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
+    let tag = entries.iter().find(|entry| ["type", "kind", "assertion"].contains(&entry.key.key_text().as_str()))?;
+    let written = tag.value.as_str()?;
+    let name = Assertion::NAMES.iter().copied().find(|name| *name == written);
+    let name = name
+        .or_else(|| other_names::of("Assertion", written))
+        .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negation(written)))?;
+    let key = tag.key.key_text();
+    let rest: Vec<&EntryRef<'_>> = entries.iter().filter(|entry| entry.key.key_text() != key).collect();
+    let source = |node: NodeRef<'_>| {
+        let text = node.document().text().get_byte_slice(node.own_range()).map(String::from)?;
+        (node.scalar().is_some() && !node.is_through_alias() && !text.contains('\n') && !text.is_empty())
+            .then_some(text)
+    };
+    let converted = match WHOLE.iter().find(|(known, _)| *known == name) {
+        Some((_, fields)) => {
+            let members = rest.iter().map(|entry| {
+                let key = entry.key.key_text();
+                let field = fields.iter().find(|field| **field == key)?;
+                // In braces a plain text ends at a comma.
+                let text = match (entry.value.as_str(), source(entry.value)?) {
+                    (Some(text), written) if written == text => show(&text.into()),
+                    (_, written) => written,
+                };
+                Some(format!("{field}: {text}"))
+            });
+            members
+                .collect::<Option<Vec<String>>>()
+                .filter(|it| !it.is_empty())
+                .map(|it| format!("{{ {} }}", it.join(", ")))
+        }
+        None => match rest.as_slice() {
+            [only] => source(only.value),
+            _ => None,
+        },
+    };
+    let shown = converted.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
+    let message = format!("an assertion is named by its key: write `{name}: {shown}`");
+    let mut problem =
+        Problem::new(Code::UnknownKey, at.key(&key), tag.key.range(), message).with_severity(Severity::Error);
+    let place = |range: fn(&EntryRef<'_>) -> usize| entries.iter().map(range);
+    let start = place(|entry| entry.key.own_range().start).min()?;
+    let end = place(|entry| entry.value.own_range().end).max()?;
+    if let Some(value) = converted.as_deref().filter(|_| !item.resolved().is_through_alias()) {
+        let edit = Edit::new(start..end, format!("{name}: {value}"));
+        problem = problem.with_fix(Fix::guess(format!("Write `{name}: {shown}`"), vec![edit]));
+    }
+    Some(problem)
+}
+
+/// `count: 3`, where both bounds are meant.
+fn exact_count(fields: NodeRef<'_>, at: &Pointer, problems: &mut [Problem]) {
+    for entry in fields.entries() {
+        let key = entry.key.key_text();
+        let (Some(Scalar::Int(count)), true) =
+            (entry.value.scalar(), ["count", "equals", "exactly", "times", "number", "exact"].contains(&key.as_str()))
+        else {
+            continue;
+        };
+        let Some(problem) = problems.iter_mut().find(|problem| problem.at == at.key(&key)) else { continue };
+        problem.message =
+            format!("unknown key `{key}`: write `min: {count}` and `max: {count}`; what it claims is never checked");
+        problem.fixes.clear();
+        let is_free = ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
+        if is_free && !fields.resolved().is_through_alias() && !entry.value.is_through_alias() {
+            let range = entry.key.own_range().start..entry.value.own_range().end;
+            let edit = edits::beside(fields, range, &[format!("min: {count}"), format!("max: {count}")]);
+            problem
+                .fixes
+                .extend(edit.map(|edit| Fix::guess(format!("Write `min: {count}` and `max: {count}`"), vec![edit])));
+        }
+    }
+}
+
+/// Whether a key says that something is not so.
+fn is_negation(key: &str) -> bool {
+    const WORDS: [&str; 9] = ["not", "no", "never", "without", "absent", "missing", "excludes", "doesnt", "lacks"];
+    let lower = key.to_lowercase();
+    lower.split(['_', '-', ' ']).any(|word| WORDS.contains(&word))
+}
+
+/// An assertion that says the opposite of one that exists: its name must not be "corrected" into that.
+fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
+    problem.fixes.clear();
+    let about = |words: &[&str]| words.iter().any(|word| key.to_lowercase().contains(word));
+    let what = if about(&["file", "path", "exist"]) {
+        let path = entry.value.as_str().unwrap_or("…");
+        let command = format!("test ! -e {}", shell_word(path));
+        if !entry.value.is_through_alias() && !path.contains('\n') && entry.value.as_str().is_some() {
+            let range = entry.key.own_range().start..entry.value.own_range().end;
+            let text = format!("verify: {{ run: {} }}", scalar(&command));
+            problem.fixes.push(Fix::guess(format!("Write `{text}`"), vec![Edit::new(range, text)]));
+        }
+        format!("no assertion says that a file is absent: use `verify` with `run: {command}`")
+    } else if about(&["error", "stderr"]) {
+        "no assertion says what standard error must not hold: use `verify` with a command that checks it".to_owned()
+    } else if about(&["output", "stdout", "contain", "equal"]) {
+        "no assertion says what the output must not hold: use `verify` with a command that checks it".to_owned()
+    } else {
+        "no assertion says so: use `verify` with a command that checks it".to_owned()
+    };
+    problem.message = format!("unknown key `{key}`: {what}; what it claims is never checked");
+}
+
+/// A text as one word of a shell command.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "._-/…".contains(letter);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// `- file: tasks/a.yaml`, where `file://tasks/a.yaml` is meant. Says whether it was one.
+fn file_mapping(item: NodeRef<'_>, problems: &mut Vec<Problem>) -> bool {
+    let mut entries = item.entries();
+    let (Some(entry), None) = (entries.next(), entries.next()) else { return false };
+    if !["file", "include", "path", "$ref"].contains(&entry.key.key_text().to_lowercase().as_str()) {
+        return false;
+    }
+    let Some(text) = entry.value.as_str().filter(|text| !text.is_empty()) else { return false };
+    let name = format!("{SCHEME}{}", path_of(text.trim_start_matches('/')));
+    let range = entry.key.own_range().start..entry.value.own_range().end;
+    let message = format!("an entry that names a file is a text: write `{name}`");
+    let mut problem = Problem::new(Code::InvalidValue, Pointer::root(), range, message);
+    if !item.resolved().is_through_alias() {
+        let edit = Edit::new(item.own_range(), show(&name.as_str().into()));
+        problem = problem.with_fix(Fix::guess(format!("Write `{name}`"), vec![edit]));
+    }
+    replace(&Pointer::root(), problem, problems);
+    true
+}
+
+/// `tasks` as a mapping from ids to tasks.
+fn tasks_by_name(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
+    let at = Pointer::root().key("tasks");
+    let Some(tasks) = root.get("tasks").filter(|tasks| tasks.shape() == Shape::Mapping) else { return };
+    let Some(problem) = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::WrongType) else {
+        return;
+    };
+    problem.fixes.clear();
+    let Some(first) = tasks.entries().next() else { return };
+    if Definition::Item(SpecFile::CliBench, "tasks")
+        .shape()
+        .fields(None)
+        .iter()
+        .any(|it| first.key.text() == Some(it.name))
+    {
+        problem.message = "`tasks` must be a list, not a mapping: begin each task with `- `".to_owned();
+        return;
+    }
+    let name = first.key.key_text();
+    problem.message =
+        format!("`tasks` must be a list, not a mapping: begin each task with `- id: …`, as in `- id: {name}`");
+    if let Some(edits) = edits::items_with_ids(tasks) {
+        problem.fixes.push(Fix::guess("Make each task an item of a list", edits));
+    }
+}
+
+/// A task file in which something stands around the list.
+fn wrapped(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
+    let Some(entry) = root.entry("tasks").filter(|entry| entry.value.shape() == Shape::Sequence) else {
+        if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::WrongType) {
+            problem.message = "a task file is a plain list, which begins with `- id: …`".to_owned();
+            problem.fixes.clear();
+        }
+        return;
+    };
+    let message = "a task file is a plain list of tasks: remove what stands around it, `tasks:`";
+    let mut problem = Problem::new(Code::WrongType, Pointer::root(), entry.key.range(), message);
+    if root.entries().nth(1).is_none()
+        && let Some(edits) = edits::unwrap_list(entry)
+    {
+        problem = problem.with_fix(Fix::safe("Remove `tasks:`", edits));
+    }
+    replace(&Pointer::root(), problem, problems);
+}

@@ -1,0 +1,346 @@
+//! What people call a key who know other formats, or who guess, and what it is called here.
+
+use crate::{
+    dialect::Dialect,
+    document::{NodeRef, Pointer},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    shape::{Need, Shape},
+    validate::Definition,
+};
+
+/// The other names of the keys of a type: the type, then each wrong key with the right one.
+type Names = &'static [(&'static str, &'static [(&'static str, &'static str)])];
+
+const CLI_BENCH: Names = &[
+    (
+        "",
+        &[
+            ("command", "cli"),
+            ("program", "cli"),
+            ("tool", "cli"),
+            ("name", "display_name"),
+            ("models", "providers"),
+            ("model", "providers"),
+            ("provider", "providers"),
+            ("tests", "tasks"),
+            ("cases", "tasks"),
+            ("fixtures", "scaffold"),
+            ("copy", "scaffold"),
+            ("before_each", "setup"),
+            ("cwd", "workdir"),
+            ("working_directory", "workdir"),
+            ("environment", "env"),
+            ("repeats", "repeat"),
+            ("runs", "repeat"),
+        ],
+    ),
+    (
+        "Task",
+        &[
+            ("name", "id"),
+            ("prompt", "intent"),
+            ("description", "intent"),
+            ("task", "intent"),
+            ("goal", "intent"),
+            ("instruction", "intent"),
+            ("assertions", "assert"),
+            ("asserts", "assert"),
+            ("expect", "assert"),
+            ("checks", "assert"),
+            ("turns", "max_turns"),
+            ("tags", "category"),
+            ("level", "difficulty"),
+            ("before", "setup"),
+            ("cleanup", "teardown"),
+            ("fixtures", "scaffold"),
+            ("environment", "env"),
+            ("repeats", "repeat"),
+            ("runs", "repeat"),
+        ],
+    ),
+    (
+        "Assertion",
+        &[
+            ("contains", "output_contains"),
+            ("output", "output_contains"),
+            ("stdout", "output_contains"),
+            ("stdout_contains", "output_contains"),
+            ("equals", "output_equals"),
+            ("stdout_equals", "output_equals"),
+            ("output_is", "output_equals"),
+            ("stderr", "error_contains"),
+            ("stderr_contains", "error_contains"),
+            ("error", "error_contains"),
+            ("status", "exit_code"),
+            ("exit", "exit_code"),
+            ("exit_status", "exit_code"),
+            ("return_code", "exit_code"),
+            ("code", "exit_code"),
+            ("file", "file_exists"),
+            ("exists", "file_exists"),
+            ("path_exists", "file_exists"),
+            ("file_content", "file_contains"),
+            ("executed", "ran"),
+            ("command_ran", "ran"),
+            ("did_run", "ran"),
+            ("did_not_run", "not_ran"),
+            ("never_ran", "not_ran"),
+            ("not_run", "not_ran"),
+            ("not_executed", "not_ran"),
+            ("command_count", "run_count"),
+            ("shell", "verify"),
+            ("script", "verify"),
+            ("check", "verify"),
+        ],
+    ),
+    (
+        "FileContains",
+        &[
+            ("file", "path"),
+            ("file_path", "path"),
+            ("filename", "path"),
+            ("contains", "text"),
+            ("content", "text"),
+            ("contents", "text"),
+            ("substring", "text"),
+            ("value", "text"),
+        ],
+    ),
+    (
+        "RunCount",
+        &[
+            ("command", "pattern"),
+            ("cmd", "pattern"),
+            ("regex", "pattern"),
+            ("ran", "pattern"),
+            ("at_least", "min"),
+            ("minimum", "min"),
+            ("at_most", "max"),
+            ("maximum", "max"),
+        ],
+    ),
+    (
+        "Verify",
+        &[
+            ("command", "run"),
+            ("cmd", "run"),
+            ("shell", "run"),
+            ("script", "run"),
+            ("contains", "output_contains"),
+            ("stdout_contains", "output_contains"),
+            ("equals", "output_equals"),
+            ("stdout_equals", "output_equals"),
+        ],
+    ),
+    ("Thresholds", &[("pass_rate", "default"), ("min", "default"), ("on_violation", "behavior")]),
+];
+
+const KINDLM: Names = &[
+    ("", &[("version", "kindlm"), ("suites", "suite"), ("cases", "tests"), ("scenarios", "tests")]),
+    (
+        "Test",
+        &[
+            ("id", "name"),
+            ("title", "name"),
+            ("cmd", "command"),
+            ("run", "command"),
+            ("assert", "expect"),
+            ("assertions", "expect"),
+            ("asserts", "expect"),
+            ("expected", "expect"),
+            ("variables", "vars"),
+            ("input", "vars"),
+            ("inputs", "vars"),
+            ("turns", "conversation"),
+            ("messages", "conversation"),
+            ("mocks", "tools"),
+            ("runs", "repeat"),
+            ("disabled", "skip"),
+        ],
+    ),
+    (
+        "Expect",
+        &[
+            ("tools", "toolCalls"),
+            ("text", "output"),
+            ("response", "output"),
+            ("llmJudge", "judge"),
+            ("time", "latency"),
+        ],
+    ),
+    (
+        "OutputExpect",
+        &[
+            ("includes", "contains"),
+            ("include", "contains"),
+            ("mustContain", "contains"),
+            ("excludes", "notContains"),
+            ("mustNotContain", "notContains"),
+            ("schema", "schemaFile"),
+            ("jsonSchema", "schemaFile"),
+            ("type", "format"),
+        ],
+    ),
+    (
+        "ToolCallExpect",
+        &[
+            ("name", "tool"),
+            ("function", "tool"),
+            ("args", "argsMatch"),
+            ("arguments", "argsMatch"),
+            ("with", "argsMatch"),
+            ("not", "shouldNotCall"),
+            ("notCalled", "shouldNotCall"),
+            ("forbidden", "shouldNotCall"),
+            ("position", "order"),
+            ("index", "order"),
+        ],
+    ),
+    (
+        "JudgeExpect",
+        &[
+            ("prompt", "criteria"),
+            ("criterion", "criteria"),
+            ("question", "criteria"),
+            ("threshold", "minScore"),
+            ("score", "minScore"),
+        ],
+    ),
+    ("KeywordsGuardrail", &[("block", "deny"), ("forbid", "deny"), ("require", "allow")]),
+    ("PiiGuardrail", &[("patterns", "customPatterns")]),
+    ("CustomPattern", &[("regex", "pattern")]),
+    ("LatencyExpect", &[("max", "maxMs"), ("ms", "maxMs")]),
+    ("CostExpect", &[("max", "maxUsd"), ("usd", "maxUsd")]),
+    (
+        "Tool",
+        &[
+            ("tool", "name"),
+            ("schema", "parameters"),
+            ("inputSchema", "parameters"),
+            ("input_schema", "parameters"),
+            ("args", "parameters"),
+            ("mocks", "responses"),
+            ("returns", "defaultResponse"),
+            ("default", "defaultResponse"),
+        ],
+    ),
+    (
+        "ToolResponse",
+        &[
+            ("args", "when"),
+            ("arguments", "when"),
+            ("if", "when"),
+            ("response", "then"),
+            ("return", "then"),
+            ("returns", "then"),
+        ],
+    ),
+    (
+        "Turn",
+        &[
+            ("name", "turn"),
+            ("label", "turn"),
+            ("id", "turn"),
+            ("content", "user"),
+            ("message", "user"),
+            ("assert", "expect"),
+            ("assertions", "expect"),
+        ],
+    ),
+    ("Prompt", &[("prompt", "user"), ("template", "user"), ("content", "user"), ("text", "user"), ("message", "user")]),
+    ("Model", &[("name", "id"), ("parameters", "params"), ("config", "params")]),
+    ("KeyProvider", &[("apiKey", "apiKeyEnv"), ("api_key", "apiKeyEnv"), ("key", "apiKeyEnv"), ("url", "baseUrl")]),
+    ("OllamaProvider", &[("url", "baseUrl"), ("host", "baseUrl")]),
+    ("HttpProvider", &[("baseUrl", "url"), ("endpoint", "url")]),
+    ("McpProvider", &[("url", "serverUrl"), ("tool", "toolName")]),
+    ("Gates", &[("passRate", "passRateMin"), ("minPassRate", "passRateMin")]),
+    ("Defaults", &[("timeout", "timeoutMs"), ("judge", "judgeModel"), ("parallel", "concurrency")]),
+];
+
+/// The name of the cli-bench key that somebody means.
+pub(crate) fn of(kind: &str, key: &str) -> Option<&'static str> {
+    let (_, names) = CLI_BENCH.iter().find(|(of, _)| *of == kind)?;
+    names.iter().find(|(other, _)| *other == key).map(|(_, name)| *name)
+}
+
+/// Says of unknown keys that are other names what they are called here. A field that stands there under another name is not
+/// missing as well. Pointers are relative to `node`.
+pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+    let names = match definition.file().dialect() {
+        Some(Dialect::CliBench) => CLI_BENCH,
+        Some(Dialect::KindLm) => KINDLM,
+        Some(Dialect::ClawSpec) | None => return,
+    };
+    if !problems.iter().any(|problem| problem.code == Code::UnknownKey) {
+        return;
+    }
+    let whole = definition.shape();
+    let mut renamed: Vec<Pointer> = Vec::new();
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
+        renamed.extend(rename(node, &whole, names, problem));
+    }
+    problems.retain(|problem| problem.code != Code::MissingField || !renamed.contains(&problem.at));
+}
+
+/// Returns the place of the field that is meant.
+fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem) -> Option<Pointer> {
+    let (parent, key) = (problem.at.parent()?, problem.at.last()?);
+    let mapping = node.find(&parent)?;
+    let shape = whole.below(&parent, Some(node))?;
+    let definition = match shape.definition() {
+        // An entry that is a mapping is a task.
+        Some("TaskEntry") => "Task",
+        named => named.unwrap_or_default(),
+    };
+    let of_type = names.iter().find(|(of, _)| *of == definition)?;
+    let (_, name) = of_type.1.iter().find(|(other, _)| *other == key)?;
+    let fields = shape.fields(Some(mapping));
+    let field = fields.iter().find(|field| field.name == *name)?;
+    if mapping.entry(name).is_some() {
+        return None;
+    }
+    let claims = problem.message.ends_with("never checked");
+    problem.message = format!("unknown key `{key}`: here it is called `{name}`");
+    if claims {
+        problem.message.push_str("; what it claims is never checked");
+    }
+    if field.need == Need::Required {
+        problem.severity = Severity::Error;
+    }
+    problem.fixes.clear();
+    if !mapping.resolved().is_through_alias() {
+        problem.fixes.push(Fix::guess(format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]));
+    }
+    Some(parent.key(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{json_schema::SpecFile, shape::all_keys};
+
+    /// A name that the format has would never be looked up, and one that leads nowhere would lead astray.
+    #[test]
+    fn every_name_leads_to_a_key_of_its_type() {
+        for (names, file) in [(CLI_BENCH, SpecFile::CliBench), (KINDLM, SpecFile::KindLm)] {
+            for (of, keys) in names {
+                let fields = fields_of(file, of);
+                assert!(!fields.is_empty(), "no type {of}");
+                for (other, name) in *keys {
+                    assert!(fields.contains(name), "{of}: {name}");
+                    assert!(!fields.contains(other), "{of}: {other} is a key of its own");
+                }
+            }
+        }
+    }
+
+    fn fields_of(file: SpecFile, of: &str) -> Vec<&'static str> {
+        let schema = match of {
+            "" => file.schema(),
+            of => &file.schema()["$defs"][of],
+        };
+        let keys = schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.clone());
+        let keys: Vec<String> = keys.collect();
+        all_keys(file).filter(|known| keys.iter().any(|key| key == known)).collect()
+    }
+}
