@@ -74,7 +74,9 @@ fn cases() -> Vec<(PathBuf, SpecFile, Code)> {
             Some(name) => (name, SpecFile::CliBenchTasks),
             None => (stem.as_str(), SpecFile::CliBench),
         };
-        let code = Code::parse(name).unwrap_or_else(|| panic!("there is no code {name}"));
+        // What stands behind two dashes says what the file is about.
+        let word = name.split("--").next().unwrap();
+        let code = Code::parse(word).unwrap_or_else(|| panic!("there is no code {name}"));
         cases.push((path, file, code));
     }
     cases.sort_by(|one, other| one.0.cmp(&other.0));

@@ -187,7 +187,7 @@ fn values_of_a_wrong_type_say_what_is_expected() {
                   |          ^
               fix: Write "5"
                 "5" -> "\"5\""
-            error[wrong-type]: `suite` must be a mapping, not a list: remove the `- `
+            error[wrong-type]: `suite` must be a mapping, not a list: write `{…}`
                 3 | suite: [s]
                   |        ^^^
             error[wrong-type]: `gates` has no value: expected a mapping, or remove the key
@@ -219,7 +219,7 @@ fn values_of_a_wrong_type_say_what_is_expected() {
             error[wrong-type]: `maxLength` must be a whole number, at least 1, not the number `1.5`
                12 |       output: { contains: refund, maxLength: 1.5 }
                   |                                              ^^^
-            error[wrong-type]: `toolCalls` must be a list of mappings, not a mapping: begin each item with `- `
+            error[wrong-type]: `toolCalls` must be a list of mappings, not a mapping: write `[…]`
                13 |       toolCalls: { tool: a }
                   |                  ^^^^^^^^^^^
               fix: Make it a list

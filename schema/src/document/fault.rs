@@ -316,13 +316,13 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: Expect) {
-        let error = parse(line).expect_err("the line is not YAML");
+        let error = parse(line, ScalarRules::Yaml12).expect_err("the line is not YAML");
         let fault = Fault::of_error(line, trimmed(line, 0..line.len()), &error);
         let mut shown = format!("{} <- {}", fault.message, &line[fault.range.clone()]);
         if let Some(cure) = fault.cure {
             let mut new = line.to_owned();
             new.replace_range(cure.range, &cure.text);
-            assert!(parse(&new).is_ok(), "{new}");
+            assert!(parse(&new, ScalarRules::Yaml12).is_ok(), "{new}");
             shown.push_str(&format!("\n{}{new}", if cure.is_certain { "" } else { "perhaps " }));
         }
         expected.assert_eq(&shown);

@@ -314,7 +314,7 @@ tests:
                 Section kindlm · 1 @kindlm
                 Section tests · 5 items @tests
                   Test one · true @one
-                  Test (test 2 without a name) · x @name
+                  Test two · x @"two
                   Test (test 3 without a name) @
                   Test (test 4 without a name) @na
                   Test three · false @three

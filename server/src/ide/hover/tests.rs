@@ -386,7 +386,7 @@ fn a_damaged_document_answers_elsewhere() {
         "tests:\n  - name: \"a\n  - com$0mand: x\n    expect: {}\n",
         expect![[r#"
         [command]
-        **command** · text with `{{name}}` · exactly one of `command` and `prompt` is required
+        **command** · shell command · exactly one of `command` and `prompt` is required
 
         The shell command that is run.
 
