@@ -94,7 +94,8 @@ fn what_pyyaml_refuses_is_an_error_at_its_place() {
             found.iter().find(|problem| problem.severity == Severity::Error && problem.message.contains(told));
         let Some(problem) = problem else { panic!("{text:?}: {found:?}") };
         assert!(words.is_empty() || &text[problem.range.clone()] == *words, "{text:?}: {problem:?}");
-        for fix in &problem.fixes {
+        // What follows from a text without its end is cured one step at a time.
+        for fix in problem.fixes.iter().filter(|_| !words.is_empty()) {
             let mut cured = (*text).to_owned();
             let mut edits = fix.edits.clone();
             edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));

@@ -9,6 +9,7 @@ pub mod assertions;
 pub mod baselines;
 pub mod claim;
 pub mod config;
+pub mod drift;
 pub mod gateway_log;
 pub mod handoff;
 pub mod ledger;
@@ -16,4 +17,8 @@ pub mod lint;
 pub mod lower;
 pub mod pipeline;
 pub mod scenarios;
+pub mod stages;
 pub mod template;
+
+#[cfg(test)]
+mod tests;

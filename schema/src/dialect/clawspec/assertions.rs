@@ -19,6 +19,7 @@ pub use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
 pub use semantic::{AgentIdentityConsistent, Consistency, ConsistencyRuns, LlmJudge};
 pub use state::StateFile;
 pub use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, SequenceMode, ToolNotInvoked, ToolSequence};
+pub(crate) use trace_limits::cost_of;
 pub use trace_limits::{PerSpanBudget, SpanType, TraceCost, TraceDuration, TraceTokenBudget};
 pub use unsupported::{EmailReceived, SlackMessageSent};
 

@@ -59,12 +59,14 @@ pub struct Scope {
     pub prices: BTreeMap<String, Price>,
     /// Who hands over to whom, in a handoff contract.
     pub handoff: Option<(String, String)>,
+    /// Whether the run of the callee is taken for that of the caller, as in the stages of a pipeline.
+    pub in_pipeline: bool,
 }
 
 impl Scope {
     /// The scope of what is judged at this moment in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config) -> Scope {
-        Scope { moment, log_path: config.log_path(), prices: config.prices(), handoff: None }
+        Scope { moment, log_path: config.log_path(), prices: config.prices(), handoff: None, in_pipeline: false }
     }
 
     /// Fills the templates of a text.
@@ -73,6 +75,7 @@ impl Scope {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
             ("handoff.to", Some((_, to))) => Some(to.as_str()),
             (name, _) => {
+                let name = if self.in_pipeline && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
                     Moment::Before => &templates.before,
@@ -112,21 +115,10 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let seen = Seen { evidence, scope: &self.scope };
-        let row = match self.assertion.judge(&seen) {
-            Ok(row) | Err(row) => *row.0,
-        };
+        let (Ok(row) | Err(row)) = self.assertion.judge(&seen);
         let subject = self.assertion.subject();
         let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
-        let at = row.at;
-        vec![Verdict {
-            at,
-            kind: T::NAME,
-            label,
-            code: None,
-            score: row.score,
-            outcome: row.outcome,
-            related: Vec::new(),
-        }]
+        vec![row.verdict(T::NAME, label)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -195,6 +187,18 @@ impl Row {
     /// The claim is broken, or what it is about cannot be read.
     pub fn broken(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Error(reason.into()))
+    }
+
+    /// The same at another field.
+    pub fn moved_to(mut self, field: &str) -> Row {
+        self.0.at = Pointer::root().key(field);
+        self
+    }
+
+    /// The row as a verdict.
+    pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
+        let Parts { at, outcome, score } = *self.0;
+        Verdict { at, kind, label, code: None, score, outcome, related: Vec::new() }
     }
 
     /// The same at an item of the field's list.

@@ -6,15 +6,19 @@
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
     assertion::Assertion,
+    baselines::Baselines,
     claim::Scope,
     config::Config,
+    drift::Drift,
     handoff::{Artifact, CalleeProduces},
-    scenarios::TargetType,
+    lint::{files::below_root, pipeline},
+    scenarios::{Regression, TargetType},
+    stages::{Health, Production, StageHandoff},
 };
 use crate::{
     dialect::{Dialect, Gates, ScalarRules},
@@ -66,6 +70,15 @@ pub fn settings(files: &dyn Files) -> Config {
     let document = Document::read(text, ScalarRules::Yaml11);
     let value = document.root().and_then(value_of).unwrap_or_default();
     lenient(&value).unwrap_or_default()
+}
+
+/// The baselines that are stored beside a contract; nothing where there are none that can be read.
+fn baselines(files: &dyn Files) -> Option<Baselines> {
+    let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
+    let path = if directory.is_empty() { "baselines.yaml".to_owned() } else { format!("{directory}/baselines.yaml") };
+    let bytes = files.read(&path).ok()?;
+    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
+    lenient(&value_of(document.root()?)?)
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
@@ -133,6 +146,18 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     };
     let name = text("name").unwrap_or_default();
     let tags = item.get("tags").into_iter().flat_map(NodeRef::items);
+    if let Some(written) = item.get("regression").filter(|written| written.shape() == Shape::Mapping) {
+        match value_of(written).and_then(|value| Regression::deserialize(value).ok()) {
+            Some(regression) => {
+                let baselines = baselines(files);
+                let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
+                let scope = Arc::new(Scope::new(Moment::After, &context.settings));
+                let check = Arc::new(Drift { regression, baseline, scope });
+                claims.push(Claim { at: at.key("regression"), phase: Some("regression"), check });
+            }
+            None => intact = false,
+        }
+    }
     let consistency = item.get("consistency").and_then(|it| it.get("k")).and_then(value_of);
     let repeat = consistency.and_then(|k| k.as_u64()).map_or(1, |k| k.clamp(1, 100));
     vec![Case {
@@ -178,19 +203,7 @@ impl Lowering<'_> {
     }
 
     fn handoff(&self, root: NodeRef<'_>, document: &Document) -> Case {
-        let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
-        let agents = agent("from").zip(agent("to"));
-        let scope = Arc::new(Scope { handoff: agents.clone(), ..Scope::new(Moment::After, self.settings) });
-        let mut claims = Vec::new();
-        let mut intact = document.is_intact() && agents.is_some();
-        let written = root.get("assertions");
-        for phase in ["pre_delegation", "post_delegation"] {
-            let list = written.and_then(|written| written.get(phase));
-            intact &= self.list(list, phase, &Pointer::root().key("assertions").key(phase), &scope, &mut claims);
-        }
-        if claims.is_empty() && intact {
-            intact = self.generated(root, &agents, &scope, &mut claims);
-        }
+        let (agents, claims, intact) = self.handoff_claims(root, false);
         let name = match &agents {
             Some((from, to)) => format!("{from} to {to}"),
             None => String::new(),
@@ -203,7 +216,26 @@ impl Lowering<'_> {
             invoke: None,
             params: None,
         });
-        whole_file(name, action, claims, intact)
+        whole_file(name, action, claims, intact && document.is_intact())
+    }
+
+    /// Who hands over to whom, what is claimed of it, and whether all of that could be read.
+    fn handoff_claims(&self, root: NodeRef<'_>, in_pipeline: bool) -> (Option<(String, String)>, Vec<Claim>, bool) {
+        let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
+        let agents = agent("from").zip(agent("to"));
+        let scope = Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings) };
+        let scope = Arc::new(scope);
+        let mut claims = Vec::new();
+        let mut intact = agents.is_some();
+        let written = root.get("assertions");
+        for phase in ["pre_delegation", "post_delegation"] {
+            let list = written.and_then(|written| written.get(phase));
+            intact &= self.list(list, phase, &Pointer::root().key("assertions").key(phase), &scope, &mut claims);
+        }
+        if claims.is_empty() && intact {
+            intact = self.generated(root, &agents, &scope, &mut claims);
+        }
+        (agents, claims, intact)
     }
 
     /// What follows from a contract that claims nothing itself.
@@ -253,10 +285,26 @@ impl Lowering<'_> {
         let scope = Arc::new(Scope::new(Moment::After, self.settings));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
+        let (productions, handoffs) = self.stages(root, context, &scope, &mut claims);
         let last = root.get("final_assertions");
         for phase in ["deterministic", "semantic"] {
             let list = last.and_then(|last| last.get(phase));
             intact &= self.list(list, phase, &Pointer::root().key("final_assertions").key(phase), &scope, &mut claims);
+        }
+        for (index, health) in root.get("pipeline_health").into_iter().flat_map(NodeRef::items).enumerate() {
+            let text = |key: &str| health.get(key).and_then(NodeRef::as_str).map(str::to_owned);
+            let Some(written) = text("check") else {
+                intact = false;
+                continue;
+            };
+            let check = Arc::new(Health {
+                description: text("description").unwrap_or_default(),
+                written,
+                productions: productions.clone(),
+                handoffs: handoffs.clone(),
+            });
+            let at = Pointer::root().key("pipeline_health").index(index);
+            claims.push(Claim { at, phase: Some("pipeline_health"), check });
         }
         let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
         let action = Action::Trigger(TriggerAction {
@@ -268,6 +316,60 @@ impl Lowering<'_> {
             params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
         });
         whole_file(name, action, claims, intact)
+    }
+}
+
+impl Lowering<'_> {
+    /// What the stages leave, and how they hand over.
+    fn stages(
+        &self,
+        root: NodeRef<'_>,
+        context: &RootContext,
+        scope: &Arc<Scope>,
+        claims: &mut Vec<Claim>,
+    ) -> (Vec<Arc<Production>>, Vec<Arc<StageHandoff>>) {
+        let (mut productions, mut handoffs) = (Vec::new(), Vec::new());
+        for (index, node) in root.get("stages").into_iter().flat_map(NodeRef::items).enumerate() {
+            let at = Pointer::root().key("stages").index(index);
+            let text = |key: &str| node.get(key).and_then(NodeRef::as_str).filter(|text| !text.is_empty());
+            let stage = text("name").map_or_else(|| format!("stage {}", index + 1), str::to_owned);
+            let production = text("produces").map(|path| {
+                Arc::new(Production {
+                    stage: stage.clone(),
+                    path: path.to_owned(),
+                    optional: node.get("requires_approval").and_then(value_of) == Some(Value::Bool(true)),
+                    scope: Arc::clone(scope),
+                })
+            });
+            if let Some(production) = &production {
+                let check = Arc::clone(production);
+                claims.push(Claim { at: at.key("produces"), phase: Some("stages"), check });
+                productions.push(Arc::clone(production));
+            }
+            if let Some(path) = text("handoff_contract") {
+                let claimed = self.contract_of_stage(path, context);
+                let handoff = Arc::new(StageHandoff { stage, path: path.to_owned(), production, claims: claimed });
+                let check = Arc::clone(&handoff);
+                claims.push(Claim { at: at.key("handoff_contract"), phase: Some("stages"), check });
+                handoffs.push(handoff);
+            }
+        }
+        (productions, handoffs)
+    }
+
+    /// What the handoff contract of a stage claims, or why that cannot be told.
+    fn contract_of_stage(&self, path: &str, context: &RootContext) -> Result<Vec<Claim>, String> {
+        let skill = Some(context.target.as_str()).filter(|skill| !skill.is_empty());
+        let base = pipeline::handoff_base(self.files.place(), skill).unwrap_or_default();
+        let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
+        let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` leads out of the workspace"))?;
+        let bytes = self.files.read(&wanted).map_err(|reason| format!("`{wanted}` cannot be read: {reason}"))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| format!("`{wanted}` is not UTF-8"))?;
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let whole = document.root().filter(|root| document.is_intact() && root.get("handoff").is_some());
+        let root = whole.ok_or_else(|| format!("`{wanted}` is no handoff contract"))?;
+        let (_, claims, intact) = self.handoff_claims(root, true);
+        if intact { Ok(claims) } else { Err(format!("`{wanted}` has mistakes: mend them first")) }
     }
 }
 

@@ -267,6 +267,36 @@ impl TraceCost {
     }
 }
 
+/// What a trace costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    /// US dollars of the parts whose cost is known.
+    pub sum: f64,
+    /// How many parts that are.
+    pub known: usize,
+    /// How many have tokens and no price.
+    pub unknown: usize,
+    /// Whether some of it is an estimate.
+    pub estimated: bool,
+}
+
+/// What a trace costs.
+pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
+    let mut total = Cost::default();
+    for span in &trace.spans {
+        match TraceCost::cost(span, scope) {
+            Ok(Some((cost, guess))) => {
+                total.sum += cost;
+                total.known += 1;
+                total.estimated |= guess;
+            }
+            Ok(None) => {}
+            Err(()) => total.unknown += 1,
+        }
+    }
+    total
+}
+
 /// The price of a model: of its exact name, else of the first one that ends as it does.
 fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
     let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
@@ -285,18 +315,7 @@ impl AssertionType for TraceCost {
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
-        let (mut sum, mut known, mut unknown, mut estimated) = (0.0, 0, 0, false);
-        for span in &trace.spans {
-            match TraceCost::cost(span, seen.scope) {
-                Ok(Some((cost, guess))) => {
-                    sum += cost;
-                    known += 1;
-                    estimated |= guess;
-                }
-                Ok(None) => {}
-                Err(()) => unknown += 1,
-            }
-        }
+        let Cost { sum, known, unknown, estimated } = cost_of(trace, seen.scope);
         let about = if estimated { "about " } else { "" };
         let most = self.max_usd;
         if known > 0 && sum > most {

@@ -11,7 +11,7 @@ use crate::{
 use super::edits;
 
 /// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
-pub(super) fn below_root(path: &str) -> Option<String> {
+pub(in crate::dialect::clawspec) fn below_root(path: &str) -> Option<String> {
     if !placeholders(path).is_empty() || path.contains(['*', '?', '[', '{']) || path.starts_with(['/', '~', '\\']) {
         return None;
     }

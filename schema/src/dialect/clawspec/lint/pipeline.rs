@@ -1,6 +1,7 @@
 //! Pipelines: the number of stages, the conditions on a run, the skill.
 
 use crate::{
+    dialect::clawspec::stages::Condition,
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
@@ -8,10 +9,6 @@ use crate::{
 };
 
 use super::{edits, files as paths};
-
-/// The conditions that are known.
-const KNOWN: [&str; 3] =
-    ["count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"];
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_count(root, problems);
@@ -75,15 +72,16 @@ fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(check) = health.get("check") else { return };
     let Some(text) = check.text().filter(|text| !text.is_empty()) else { return };
-    if KNOWN[..2].contains(&text) || is_elapsed(text) {
+    if Condition::parse(text).is_some() {
         return;
     }
-    let near = nearest(text, KNOWN);
+    let known = Condition::WRITTEN;
+    let near = nearest(text, known);
     let message = match near {
         Some(near) => format!("`{text}` is no condition that is known, so that the run breaks: did you mean `{near}`?"),
         None => format!(
             "`{text}` is no condition that is known, so that the run breaks: write `{}`, `{}`, or `elapsed <= 30m`",
-            KNOWN[0], KNOWN[1]
+            known[0], known[1]
         ),
     };
     let mut problem = check.problem(Code::UnsupportedExpression, message);
@@ -93,18 +91,8 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-/// `elapsed <= 30m`, `elapsed<=2H`.
-fn is_elapsed(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let Some(rest) = lower.strip_prefix("elapsed") else { return false };
-    let Some(rest) = rest.trim_start().strip_prefix("<=") else { return false };
-    let rest = rest.trim_start();
-    let number = rest.trim_end_matches(['m', 'h']);
-    rest.len() == number.len() + 1 && !number.is_empty() && number.trim_end().bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The handoff contract of a stage: relative to the directory of the skill.
-pub(super) fn handoff_base<'p>(place: &'p str, skill: Option<&str>) -> Option<&'p str> {
+pub(in crate::dialect::clawspec) fn handoff_base<'p>(place: &'p str, skill: Option<&str>) -> Option<&'p str> {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     let skill = skill.map(|skill| skill.trim_matches('/'));
     if let Some(skill) = skill

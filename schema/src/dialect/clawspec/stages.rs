@@ -1,0 +1,273 @@
+//! What is claimed of the run of a pipeline beside its assertions: every stage leaves its file, every handoff is as its
+//! contract says, the whole run is healthy.
+
+use std::sync::Arc;
+
+use super::claim::{Row, Scope, Seen, mismatch};
+use crate::{
+    document::Pointer,
+    evidence::{Context, Evidence, Need},
+    suite::Claim,
+    verdict::{Check, Status, Verdict},
+};
+
+/// The file that a stage leaves.
+#[derive(Clone, Debug)]
+pub struct Production {
+    /// The stage.
+    pub stage: String,
+    /// The file, perhaps with wildcards and templates.
+    pub path: String,
+    /// Whether the stage may be left out, because a person must agree first.
+    pub optional: bool,
+    /// Where it is claimed.
+    pub scope: Arc<Scope>,
+}
+
+impl Production {
+    fn needs(&self, context: &Context) -> Option<Need> {
+        self.scope.files(&self.path, context).map(Need::Files)
+    }
+
+    /// Whether the stage left something.
+    fn happened(&self, evidence: &Evidence) -> Result<(String, bool), Row> {
+        let seen = Seen { evidence, scope: &self.scope };
+        let path = seen.expand("", &self.path)?;
+        let Some(want) = self.scope.files(&self.path, &evidence.context) else {
+            return Err(Row::unknown("", "a template has no value in this run"));
+        };
+        let answer = seen.files("", &want)?;
+        if answer.files.is_empty() && answer.cut {
+            return Err(Row::unknown("", format!("`{path}` matches more files than were looked at")));
+        }
+        Ok((path, !answer.files.is_empty()))
+    }
+
+    fn judge(&self, evidence: &Evidence) -> Result<Row, Row> {
+        let (path, happened) = self.happened(evidence)?;
+        if happened {
+            return Ok(Row::pass(""));
+        }
+        if self.optional {
+            return Ok(Row::skip("", format!("`{}` waits for approval, and left no `{path}`", self.stage)));
+        }
+        let seen = Seen { evidence, scope: &self.scope };
+        let message = format!("stage `{}` left no `{path}`", self.stage);
+        let mut mismatch = mismatch(message, format!("{path} is there"), "nothing that matches");
+        mismatch.help = seen.help_for_missing(&path);
+        Ok(Row::fail("", mismatch))
+    }
+}
+
+impl Check for Production {
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        Production::needs(self, context).into_iter().collect()
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let (Ok(row) | Err(row)) = self.judge(evidence);
+        vec![row.verdict("stage_produced", format!("stage_produced {}", self.stage))]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+}
+
+/// The contract of handing over to a stage.
+#[derive(Clone, Debug)]
+pub struct StageHandoff {
+    /// The stage.
+    pub stage: String,
+    /// The contract's path, as it is written.
+    pub path: String,
+    /// The file that the stage leaves: without it, nothing was handed over.
+    pub production: Option<Arc<Production>>,
+    /// What the contract claims, or why it cannot be read.
+    pub claims: Result<Vec<Claim>, String>,
+}
+
+impl StageHandoff {
+    fn label(&self, what: &str) -> String {
+        format!("{}: {what}", self.stage)
+    }
+
+    fn alone(&self, row: Row) -> Vec<Verdict> {
+        vec![row.verdict("handoff_contract", self.label(&self.path))]
+    }
+}
+
+impl Check for StageHandoff {
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        let production = self.production.as_ref().and_then(|production| Production::needs(production, context));
+        let claims = self.claims.iter().flatten().flat_map(|claim| claim.check.needs(context));
+        production.into_iter().chain(claims).collect()
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let claims = match &self.claims {
+            Err(reason) => return self.alone(Row::broken("", reason.clone())),
+            Ok(claims) if claims.is_empty() => {
+                return self.alone(Row::unknown("", format!("`{}` claims nothing", self.path)));
+            }
+            Ok(claims) => claims,
+        };
+        match self.production.as_ref().map(|production| production.happened(evidence)) {
+            Some(Err(row)) => return self.alone(row),
+            Some(Ok((path, false))) => {
+                let reason = format!("the stage left no `{path}`, so that nothing was handed over");
+                return self.alone(Row::skip("", reason));
+            }
+            Some(Ok((_, true))) | None => {}
+        }
+        let verdicts = claims.iter().flat_map(|claim| claim.check.check(evidence));
+        // The places of the verdicts lie in the contract, which is another file.
+        verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.claims.iter().flatten().flat_map(|claim| claim.check.texts()).collect()
+    }
+}
+
+/// A condition on the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Every stage with `produces` left something.
+    Produced,
+    /// Every handoff contract holds.
+    HandoffsPassed,
+    /// The run took no more seconds.
+    Elapsed(u64),
+}
+
+impl Condition {
+    /// How the conditions are written.
+    pub const WRITTEN: [&'static str; 3] =
+        ["count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"];
+
+    /// Reads a condition. Blanks are free around `<=` alone.
+    pub fn parse(text: &str) -> Option<Condition> {
+        if text == Condition::WRITTEN[0] {
+            return Some(Condition::Produced);
+        }
+        if text == Condition::WRITTEN[1] {
+            return Some(Condition::HandoffsPassed);
+        }
+        let lower = text.to_lowercase();
+        let limit = lower.strip_prefix("elapsed")?.trim_start().strip_prefix("<=")?.trim_start();
+        let (digits, seconds) = match (limit.strip_suffix('m'), limit.strip_suffix('h')) {
+            (Some(digits), _) => (digits, 60),
+            (None, Some(digits)) => (digits, 3600),
+            (None, None) => return None,
+        };
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| Condition::Elapsed(digits.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(seconds)))
+    }
+}
+
+/// A condition in its place.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// What it is for.
+    pub description: String,
+    /// The condition as it is written.
+    pub written: String,
+    /// What the stages leave.
+    pub productions: Vec<Arc<Production>>,
+    /// How the stages hand over.
+    pub handoffs: Vec<Arc<StageHandoff>>,
+}
+
+impl Health {
+    fn judge(&self, evidence: &Evidence) -> Result<Row, Row> {
+        match Condition::parse(&self.written) {
+            None => Ok(Row::broken("check", format!("Unsupported pipeline health expression: {}", self.written))),
+            Some(Condition::Produced) => self.produced(evidence),
+            Some(Condition::HandoffsPassed) => self.handed_over(evidence),
+            Some(Condition::Elapsed(most)) => {
+                let Some(took) = evidence.duration_ms else {
+                    return Err(Row::unknown("check", "how long the run took was not observed: run again"));
+                };
+                let seconds = (took / 1000.0).floor();
+                if seconds <= most as f64 {
+                    return Ok(Row::pass("check"));
+                }
+                let message = format!("the run took {seconds} s, more than {most} s");
+                Ok(Row::fail("check", mismatch(message, self.written.clone(), format!("{seconds} s"))))
+            }
+        }
+    }
+
+    fn produced(&self, evidence: &Evidence) -> Result<Row, Row> {
+        if self.productions.is_empty() {
+            return Err(Row::unknown("check", "no stage has `produces`, so that nothing is claimed"));
+        }
+        let mut missing = Vec::new();
+        let mut unknown = None;
+        for production in &self.productions {
+            match production.happened(evidence) {
+                Ok((_, true)) => {}
+                Ok((_, false)) => missing.push(production.stage.as_str()),
+                Err(row) => unknown = unknown.or(Some(row)),
+            }
+        }
+        if missing.is_empty() {
+            return unknown.map_or_else(|| Ok(Row::pass("check")), Err);
+        }
+        let all = self.productions.len();
+        let message = format!("stages without their file: {}", missing.join(", "));
+        let actual = format!("{} of {all} stages", all - missing.len());
+        Ok(Row::fail("check", mismatch(message, format!("all {all} stages left their file"), actual)))
+    }
+
+    fn handed_over(&self, evidence: &Evidence) -> Result<Row, Row> {
+        if self.handoffs.is_empty() {
+            return Err(Row::unknown("check", "no stage has a `handoff_contract`, so that nothing is claimed"));
+        }
+        let mut failed = Vec::new();
+        let mut open = Vec::new();
+        for handoff in &self.handoffs {
+            let worst = handoff.check(evidence).iter().map(|verdict| verdict.outcome.status()).max();
+            match worst {
+                Some(Status::Pass | Status::Warn) => {}
+                Some(Status::Fail | Status::Error) => failed.push(handoff.stage.as_str()),
+                Some(Status::Skip | Status::Unknown) | None => open.push(handoff.stage.as_str()),
+            }
+        }
+        if !failed.is_empty() {
+            let message = format!("handoff contracts that do not hold: {}", failed.join(", "));
+            return Ok(Row::fail("check", mismatch(message, "every handoff contract holds", failed.join(", "))));
+        }
+        if !open.is_empty() {
+            return Err(Row::unknown(
+                "check",
+                format!("whether these handoffs are right is open: {}", open.join(", ")),
+            ));
+        }
+        Ok(Row::pass("check"))
+    }
+}
+
+impl Check for Health {
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        match Condition::parse(&self.written) {
+            Some(Condition::Produced) => {
+                self.productions.iter().filter_map(|production| Production::needs(production, context)).collect()
+            }
+            Some(Condition::HandoffsPassed) => {
+                self.handoffs.iter().flat_map(|handoff| Check::needs(&**handoff, context)).collect()
+            }
+            Some(Condition::Elapsed(_)) | None => Vec::new(),
+        }
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let (Ok(row) | Err(row)) = self.judge(evidence);
+        vec![row.verdict("pipeline_health", format!("pipeline_health:{}", self.description))]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

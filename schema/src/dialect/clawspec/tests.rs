@@ -1,0 +1,258 @@
+//! The claims of pipelines and of baselines on evidence that is written by hand: they hold, they do not, they do not
+//! apply; and nothing passes without evidence.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::Analyzer,
+    dialect::ScalarRules,
+    document::Document,
+    evidence::{
+        Answer, Context, Evidence, FilesAnswer, Need, Observation, SeenFile, Span, SpanKind, TemplateValues, Tokens,
+        Trace, TraceAnswer, Usage,
+    },
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    settings::Settings,
+    suite::Case,
+    verdict::Status,
+};
+
+const HANDOFF: &str = "version: '1.0'\nhandoff: {from: lead, to: copy, mechanism: sessions_spawn}\ncaller_provides: {}\n\
+    callee_produces:\n  required_artifacts: [{path_pattern: out/copy.md, description: it}]\nassertions:\n  \
+    post_delegation:\n    - {type: file_present, path: 'out/copy.md'}\n    - {type: file_absent, path: 'out/{{callee_run_id}}.lock'}\n";
+
+const PIPELINE: &str = "version: '1.0'\npipeline: {name: p, skill_path: skills/demo, trigger: /p, stages: 3}\nstages:\n  \
+    - {name: plan, produces: 'out/*-plan.md'}\n  \
+    - {name: copy, produces: out/copy.md, handoff_contract: tests/handoffs/h.yaml}\n  \
+    - {name: send, produces: out/sent.md, requires_approval: true}\npipeline_health:\n  \
+    - {description: files, check: count(produced_artifacts) == count(stages_with_produces)}\n  \
+    - {description: handoffs, check: all handoff contracts passed}\n  \
+    - {description: fast, check: ELAPSED<=1M}\n  - {description: odd, check: all is well}\n";
+
+fn case(file: SpecFile, place: &'static str, text: &str, others: &[(&'static str, &'static str)]) -> Case {
+    let files = MemoryFiles::new("/work", others.iter().copied()).at(place);
+    let document = Document::read(text, ScalarRules::Yaml11);
+    let suite = Analyzer::new(file).analyze(&document, &files, &Settings::default()).suite;
+    Case::clone(&suite.cases[0])
+}
+
+fn pipeline(text: &str) -> Case {
+    let others = [("skills/demo/SKILL.md", "# Demo\n"), ("skills/demo/tests/handoffs/h.yaml", HANDOFF)];
+    case(SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml", text, &others)
+}
+
+fn context() -> Context {
+    let values: BTreeMap<String, String> = [("run_id".to_owned(), "r1".to_owned())].into();
+    let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
+    Context { templates: Some(templates), ..Context::default() }
+}
+
+/// What is seen when these files are there.
+fn evidence(case: &Case, files: &[&str]) -> Evidence {
+    let context = context();
+    let needs = case.claims.iter().flat_map(|claim| claim.check.needs(&context));
+    let observations = needs
+        .map(|need| {
+            let Need::Files(asked) = &need else { panic!("{need:?}") };
+            let fits = |path: &&&str| match asked.pattern.split_once('*') {
+                Some((before, after)) => path.starts_with(before) && path.ends_with(after),
+                None => **path == asked.pattern,
+            };
+            let seen = |path: &&str| SeenFile { path: (*path).to_owned(), ..SeenFile::default() };
+            let files = files.iter().filter(fits).map(seen).collect();
+            Observation { answer: Answer::Files(FilesAnswer { files, ..FilesAnswer::default() }), need }
+        })
+        .collect();
+    Evidence { context, observations, duration_ms: Some(60_999.0), ..Evidence::default() }
+}
+
+fn told(case: &Case, evidence: &Evidence) -> Vec<String> {
+    let verdicts =
+        case.claims.iter().flat_map(|claim| claim.check.check(evidence).into_iter().map(|it| (&claim.at, it)));
+    verdicts
+        .map(|(at, verdict)| {
+            format!(
+                "{at}{} {}: {} {}",
+                verdict.at,
+                verdict.label,
+                verdict.outcome.status().as_str(),
+                verdict.outcome.message()
+            )
+            .trim_end()
+            .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn stages_handoffs_and_health_are_claims() {
+    let case = pipeline(PIPELINE);
+    assert_eq!(
+        told(&case, &evidence(&case, &["out/1-plan.md", "out/copy.md", "out/sent.md"])),
+        [
+            "/stages/0/produces stage_produced plan: pass",
+            "/stages/1/produces stage_produced copy: pass",
+            "/stages/1/handoff_contract copy: file_present out/copy.md: pass",
+            "/stages/1/handoff_contract copy: file_absent out/{{callee_run_id}}.lock: pass",
+            "/stages/2/produces stage_produced send: pass",
+            "/pipeline_health/0/check pipeline_health:files: pass",
+            "/pipeline_health/1/check pipeline_health:handoffs: pass",
+            "/pipeline_health/2/check pipeline_health:fast: pass",
+            "/pipeline_health/3/check pipeline_health:odd: error Unsupported pipeline health expression: all is well",
+        ]
+    );
+    // The run of the callee is that of the caller; a stage without its file hands nothing over.
+    assert_eq!(
+        told(&case, &evidence(&case, &["out/copy.md", "out/r1.lock"])),
+        [
+            "/stages/0/produces stage_produced plan: fail stage `plan` left no `out/*-plan.md`",
+            "/stages/1/produces stage_produced copy: pass",
+            "/stages/1/handoff_contract copy: file_present out/copy.md: pass",
+            "/stages/1/handoff_contract copy: file_absent out/{{callee_run_id}}.lock: fail File exists: out/r1.lock",
+            "/stages/2/produces stage_produced send: skip `send` waits for approval, and left no `out/sent.md`",
+            "/pipeline_health/0/check pipeline_health:files: fail stages without their file: plan, send",
+            "/pipeline_health/1/check pipeline_health:handoffs: fail handoff contracts that do not hold: copy",
+            "/pipeline_health/2/check pipeline_health:fast: pass",
+            "/pipeline_health/3/check pipeline_health:odd: error Unsupported pipeline health expression: all is well",
+        ]
+    );
+    let none = Evidence { duration_ms: Some(61_000.0), ..evidence(&case, &[]) };
+    let told = told(&case, &none);
+    assert!(told[2].contains("skip the stage left no `out/copy.md`"), "{told:?}");
+    assert!(told[5].contains("unknown whether these handoffs are right is open: copy"), "{told:?}");
+    assert!(told[6].contains("fail the run took 61 s, more than 60 s"), "{told:?}");
+}
+
+#[test]
+fn nothing_of_a_pipeline_passes_without_evidence() {
+    let case = pipeline(PIPELINE);
+    let refused = Evidence {
+        duration_ms: None,
+        observations: evidence(&case, &[])
+            .observations
+            .into_iter()
+            .map(|it| Observation { answer: Answer::Nothing("not today".to_owned()), ..it })
+            .collect(),
+        ..evidence(&case, &[])
+    };
+    for evidence in [Evidence::default(), Evidence { context: context(), ..Evidence::default() }, refused] {
+        for claim in &case.claims {
+            for verdict in claim.check.check(&evidence) {
+                let expected = if verdict.label.ends_with("odd") { Status::Error } else { Status::Unknown };
+                assert_eq!(verdict.outcome.status(), expected, "{verdict:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_health_check_about_nothing_and_a_broken_contract_are_no_pass() {
+    let text = PIPELINE.replace("handoffs/h.yaml", "handoffs/none.yaml");
+    let case = pipeline(&text);
+    let told = told(&case, &evidence(&case, &["out/copy.md"]));
+    assert!(
+        told[2].contains("handoffs/none.yaml: error `skills/demo/tests/handoffs/none.yaml` cannot be read"),
+        "{told:?}"
+    );
+    let bare = "version: '1.0'\npipeline: {name: p, skill_path: skills/demo, trigger: /p, stages: 1}\nstages: [{name: a}]\n\
+        pipeline_health:\n  - {description: a, check: count(produced_artifacts) == count(stages_with_produces)}\n  \
+        - {description: b, check: all handoff contracts passed}\n";
+    let case = pipeline(bare);
+    let statuses: Vec<Status> = case
+        .claims
+        .iter()
+        .flat_map(|claim| claim.check.check(&evidence(&case, &[])))
+        .map(|verdict| verdict.outcome.status())
+        .collect();
+    assert_eq!(statuses, [Status::Unknown, Status::Unknown]);
+}
+
+const BASELINES: &str = "version: '1.0'\nbaselines:\n  s:\n    captured_at: '2026-05-14T12:00:00Z'\n    runs: 20\n    metrics:\n      \
+    duration_ms: {p50: 1000, p95: 2000}\n      total_tokens: {p50: 100, p95: 200}\n      llm_call_count: {p50: 2, p95: 4}\n";
+
+fn scenario(regression: &str) -> Case {
+    scenario_of("s", regression)
+}
+
+fn scenario_of(name: &str, regression: &str) -> Case {
+    let text = format!(
+        "version: '1.0'\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n  - name: {name}\n    when: {{invoke: /demo}}\n    \
+         then: [{{type: no_span_errors}}]\n    regression: {regression}\n"
+    );
+    let others = [("skills/demo/SKILL.md", "# Demo\n"), ("skills/demo/tests/baselines.yaml", BASELINES)];
+    let mut case = case(SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml", &text, &others);
+    case.claims.retain(|claim| claim.phase == Some("regression"));
+    case
+}
+
+fn measured(took: f64, tokens: &[u64]) -> Evidence {
+    let span = |total: &u64| Span {
+        kind: SpanKind::Llm,
+        name: "m".to_owned(),
+        tokens: Some(Tokens { input: *total, output: 0, total: *total }),
+        ..Span::default()
+    };
+    let trace = Trace { spans: tokens.iter().map(span).collect(), ..Trace::default() };
+    let answer = Answer::Trace(TraceAnswer::Found(trace));
+    Evidence {
+        context: context(),
+        duration_ms: Some(took),
+        observations: vec![Observation { need: Need::Trace, answer }],
+        ..Evidence::default()
+    }
+}
+
+#[test]
+fn drift_is_judged() {
+    let case = scenario("{max_duration_drift: 1.5, max_token_drift: 1.2, max_step_drift: 1, max_cost_drift: 2}");
+    assert_eq!(
+        told(&case, &measured(1500.0, &[60, 60, 0])),
+        [
+            "/scenarios/0/regression/max_duration_drift regression duration_ms: pass",
+            "/scenarios/0/regression/max_cost_drift regression cost_usd: skip the baseline does not tell `cost_usd`, so that nothing is compared",
+            "/scenarios/0/regression/max_token_drift regression total_tokens: pass",
+            "/scenarios/0/regression/max_step_drift regression llm_call_count: pass",
+        ]
+    );
+    let told = told(&case, &measured(1500.1, &[60, 61, 0, 0]));
+    assert!(
+        told[0].contains("fail duration_ms 1500.1 is 1.50 times the baseline's median 1000, more than 1.5"),
+        "{told:?}"
+    );
+    assert!(told[2].contains("fail total_tokens 121 is 1.21 times"), "{told:?}");
+    assert!(told[3].contains("fail llm_call_count 4 is 2.00 above the baseline's median 2, more than 1"), "{told:?}");
+}
+
+#[test]
+fn the_base_is_the_one_that_is_named() {
+    let case = scenario("{compare: p95, max_duration_drift: 1}");
+    assert!(told(&case, &measured(2000.0, &[]))[0].ends_with("pass"));
+    assert!(told(&case, &measured(2001.0, &[]))[0].contains("95th percentile 2000"));
+}
+
+#[test]
+fn no_drift_passes_without_a_baseline_or_a_measure() {
+    let case = scenario("{max_duration_drift: 1.5, max_token_drift: 1.2, max_step_drift: 1}");
+    let untold = Span { kind: SpanKind::Llm, ..Span::default() };
+    let untold = Trace { spans: vec![untold], cut: true, ..Trace::default() };
+    let untold = Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Found(untold)) };
+    for (evidence, status) in [
+        (Evidence::default(), Status::Unknown),
+        (Evidence { observations: vec![untold], ..Evidence::default() }, Status::Unknown),
+    ] {
+        for verdict in case.claims.iter().flat_map(|claim| claim.check.check(&evidence)) {
+            assert_eq!(verdict.outcome.status(), status, "{verdict:?}");
+        }
+    }
+    let missing =
+        Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Missing("no back end".to_owned())) };
+    let told_missing = told(&case, &Evidence { observations: vec![missing], ..Evidence::default() });
+    assert!(told_missing[1].contains("skip there is no trace: no back end"), "{told_missing:?}");
+    // The usage that the run itself tells is as good as the trace.
+    let usage = Usage { input_tokens: 100, output_tokens: 21, cost_usd: None };
+    assert!(told(&case, &Evidence { usage: Some(usage), ..Evidence::default() })[1].contains("fail total_tokens 121"));
+    let mut unstored = scenario_of("t", "{max_duration_drift: 1.5}");
+    unstored.claims.retain(|claim| claim.phase == Some("regression"));
+    assert!(told(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
+}
