@@ -102,7 +102,9 @@ impl Block {
         match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
-                block.root = parsed.root;
+                // A line of `---` alone is nothing, not an empty text.
+                let is_nothing = |root: &Node| kind != BlockKind::Whole && root.range.is_empty();
+                block.root = parsed.root.filter(|root| !is_nothing(root));
                 block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));
                 block.expect_shape(text);
             }
@@ -139,6 +141,10 @@ impl Block {
 
     /// A piece that is YAML may still not be what can stand at its place.
     fn expect_shape(&mut self, text: &str) {
+        if self.kind == BlockKind::Stray && text.starts_with("---") {
+            self.faults.push(second_document(text, 0));
+            return;
+        }
         let Some(root) = &self.root else {
             if self.kind == BlockKind::Stray && text.starts_with("...") {
                 let message = "`...` ends the document, so nothing below it counts: remove this line".to_owned();

@@ -269,6 +269,25 @@ fn foreign_blanks_are_letters() {
     assert_eq!(document.root().unwrap().entries().next().unwrap().key.key_text(), "a\u{a0}");
 }
 
+/// What may stand before the first entry is no mistake, however the text is cut and edited.
+#[test]
+fn a_document_may_say_that_it_begins() {
+    for head in ["---\n", "--- # why\n", "# why\n---\n\n", "%YAML 1.2\n---\n", "\n\n---\n"] {
+        for line_break in ["\n", "\r\n"] {
+            let text = format!("{head}t:\n  - n: x\n  - n: y\n").replace('\n', line_break);
+            let expected = whole(&text).expect("this is YAML");
+            let mut document = Document::read_cut(&text, ScalarRules::Yaml12);
+            for _ in 0..2 {
+                assert_eq!(document.problems(), [], "{text}");
+                assert_same(&document, &expected, &text);
+                let at = text.find('x').unwrap();
+                document.edit(at..at + 1, "z");
+                document.edit(at..at + 1, "x");
+            }
+        }
+    }
+}
+
 /// `...` ends the document; what follows is another one, however it looks.
 #[test]
 fn nothing_follows_the_end_of_the_document() {
