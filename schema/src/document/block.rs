@@ -103,7 +103,9 @@ impl Block {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
                 // A line of `---` alone is nothing, not an empty text.
-                let is_nothing = |root: &Node| kind != BlockKind::Whole && root.range.is_empty();
+                let is_nothing = |root: &Node| {
+                    kind != BlockKind::Whole && root.range.is_empty() && root.anchor.is_none() && root.tag.is_none()
+                };
                 block.root = parsed.root.filter(|root| !is_nothing(root));
                 block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));
                 block.expect_shape(text);
