@@ -357,9 +357,8 @@ impl Document {
         for (number, (&start, block)) in remarkable {
             problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
-                let message = format!("no `&{}` stands before this alias", name.name);
                 let range = start + name.at..start + name.end;
-                problems.push(Problem::new(Code::UnknownAlias, self.pointer_at(range.start), range, message));
+                problems.push(unknown_alias(&name.name, self.pointer_at(range.start), range));
             }
             for twice in &block.duplicates {
                 let at = self.base_of(number, &twice.mapping);
@@ -495,6 +494,18 @@ fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
     anchors
 }
 
+fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
+    let message = format!("no `&{name}` stands before this alias");
+    // Nobody calls an anchor so: it is a text such as `*.txt`.
+    if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
+        let quoted = fault::quoted(&format!("*{name}"));
+        let message = format!("{message}: a text that begins with `*` must stand in quotes");
+        let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
+        return Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
+    }
+    Problem::new(Code::UnknownAlias, at, range, message)
+}
+
 fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {
     let message = format!("`{key}` stands twice in this mapping: only one can count, so remove one");
     let at = mapping.key(key);
@@ -522,7 +533,11 @@ fn syntax_problem(fault: &Fault, start: usize) -> Problem {
     let problem = Problem::new(code, Pointer::root(), range, fault.message.clone());
     match &fault.cure {
         Some(cure) => {
-            let title = format!("Write {}", cure.text);
+            let title = if cure.text.trim().is_empty() {
+                format!("Indent by {}", cure.text.len())
+            } else {
+                format!("Write {}", cure.text)
+            };
             let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
             problem.with_fix(if cure.is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
         }

@@ -170,14 +170,11 @@ impl Block {
         }
         let range = root.range.clone();
         let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
-        let message = if self.kind != BlockKind::Stray
-            && words.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
-        {
-            format!("`{words}` has no colon: write `{words}:`")
-        } else {
-            message.to_owned()
-        };
-        self.faults.push(Fault::new(range.start..range.start + words.len(), message));
+        self.faults.push(match Fault::tabs(text, range.start) {
+            Some(fault) => fault,
+            None if matches!(self.kind, BlockKind::Entry | BlockKind::Head) => Fault::no_entry(words, range.start),
+            None => Fault::new(range.start..range.start + words.len(), message),
+        });
         // A key whose colon is missing keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::dialect::ScalarRules;
 
+/// As many lines are looked at to find out which columns are open.
+const LINES_ABOVE: usize = 256;
+
 /// A mistake in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -57,6 +60,85 @@ impl Fault {
         Fault { too_large: true, ..Fault::new(range, message) }
     }
 
+    /// A line where an entry should stand, and that is none. `words`: the line, `at`: where it begins.
+    pub(super) fn no_entry(words: &str, at: usize) -> Fault {
+        let range = at..at + words.len();
+        match words.split_once(':') {
+            Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
+                let text = format!("{key}: {value}");
+                let message = format!("a blank is missing behind the colon: write `{text}`");
+                let cure = Rewrite { range: range.clone(), text, is_certain: true, is_template: false };
+                Fault { cure: Some(Box::new(cure)), ..Fault::new(range, message) }
+            }
+            _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
+                Fault::new(range, format!("`{words}` has no colon: write `{words}:`"))
+            }
+            Some(_) | None => Fault::new(range, "expected `key: value` here"),
+        }
+    }
+
+    /// Tabs before a line, if there are any.
+    pub(super) fn tabs(text: &str, at: usize) -> Option<Fault> {
+        let line = line_at(text, at);
+        let blanks = &text[line.clone()];
+        let blanks = &blanks[..blanks.len() - blanks.trim_start_matches([' ', '\t']).len()];
+        let range = line.start..line.start + blanks.len();
+        blanks.contains('\t').then(|| Fault::new(range, "a tab cannot indent: use spaces"))
+    }
+
+    /// A line that begins between the columns where entries may begin.
+    pub(super) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
+        let line = line_at(text, offset);
+        let begin = |line: &Range<usize>| line.len() - text[line.clone()].trim_start_matches(' ').len();
+        let indent = begin(&line);
+        let words = &text[line.start + indent..line.end];
+        if !is_dash(words) && !matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. }) {
+            return None;
+        }
+        // The columns of what is open above, from the inside out.
+        let mut columns: Vec<usize> = Vec::new();
+        let mut above = line.start;
+        for _ in 0..LINES_ABOVE {
+            if above == 0 {
+                break;
+            }
+            let line = line_at(text, above - 1);
+            above = line.start;
+            let words = text[line.clone()].trim_start_matches(' ');
+            if words.is_empty() || words.starts_with('#') {
+                continue;
+            }
+            let mut column = begin(&line);
+            let mut found = vec![column];
+            let mut rest = words;
+            while is_dash(rest) {
+                let behind = rest[1..].trim_start_matches(' ');
+                column += rest.len() - behind.len();
+                rest = behind;
+                found.push(column);
+            }
+            for column in found.into_iter().rev() {
+                if columns.last().is_none_or(|inner| column < *inner) {
+                    columns.push(column);
+                }
+            }
+            if column < indent {
+                break;
+            }
+        }
+        let nearest =
+            columns.iter().copied().filter(|column| *column != indent).min_by_key(|column| column.abs_diff(indent))?;
+        if columns.contains(&indent) || nearest.abs_diff(indent) > 1 {
+            return None;
+        }
+        let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
+        let message = format!("this line is indented by {}, and its neighbours by {nearest}", spaces(indent));
+        let range = line.start..line.start + indent;
+        let cure = Rewrite { range: range.clone(), text: " ".repeat(nearest), is_certain: false, is_template: false };
+        let mark = if range.is_empty() { trimmed(text, line) } else { range };
+        Some(Fault { cure: Some(Box::new(cure)), ..Fault::new(mark, message) })
+    }
+
     /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
@@ -69,13 +151,10 @@ impl Fault {
         let blamed = text.get(range.clone()).unwrap_or_default();
         let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
         let value = blamed.split_once(": ").map_or(blamed, |(_, value)| value).trim_start();
-        let tab = text.get(..error.offset).is_some_and(|before| {
-            let line = &text[before.rfind('\n').map_or(0, |end| end + 1)..];
-            line.starts_with([' ', '\t']) && line[..line.len() - line.trim_start().len()].contains('\t')
-        });
-        let message = if tab {
-            "a tab cannot indent: use spaces".to_owned()
-        } else if value.starts_with('"') && value.matches('"').count() == 1 {
+        if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
+            return fault;
+        }
+        let message = if value.starts_with('"') && value.matches('"').count() == 1 {
             "the text has no closing `\"`".to_owned()
         } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
             "the text has no closing `'`".to_owned()
@@ -102,6 +181,13 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     let value = value.start..value.start + extent;
     let before = &text[line.start..value.start];
     let behind = &text[value.end..line.end];
+    // A text that seems to lack its end may find it further below.
+    let ends_below = |quote: char| text[line.end..].lines().take(64).any(|line| line.contains(quote));
+    let is_open =
+        matches!(&text[value.clone()].chars().next(), Some(quote @ ('"' | '\'')) if !is_certain && ends_below(*quote));
+    if is_open {
+        return None;
+    }
     let reads = |value: &str| parse(&format!("{before}{value}{behind}"), ScalarRules::Yaml12).is_ok();
     if reads(&text[value.clone()]) || !reads(&rewritten) {
         return None;
@@ -278,6 +364,13 @@ impl Reading {
         let (mark, extent) = (end + 1..value.len(), value.len());
         Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true })
     }
+}
+
+/// Whether a word can be a key, and no drive or time of the day.
+fn is_key(word: &str) -> bool {
+    word.len() > 1
+        && word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))
 }
 
 /// How long an escape is, without its backslash; none where YAML has no such escape.

@@ -133,6 +133,11 @@ impl Reader {
         while index < starts.len() {
             let end_of = |index: usize| starts.get(index + 1).copied().unwrap_or(range.end);
             let piece = starts[index]..end_of(index);
+            if indent(&self.work[piece.start..]) != column
+                && let Some(fault) = Fault::misplaced(&self.work, piece.start)
+            {
+                self.faults.push(fault);
+            }
             let (node, used) = match self.parse(piece.clone()) {
                 Ok(node) => (node, 1),
                 Err(error) => match self.joined(&starts, index, range.end, &error) {
@@ -147,7 +152,10 @@ impl Reader {
                 Some((at, _)) if is_list => {
                     self.blame(at, "this stands between the items of a list: begin it with `- `, or indent it")
                 }
-                Some((at, _)) => self.blame(at, "expected `key: value` here"),
+                Some((at, _)) => match Fault::tabs(&self.work, at.start) {
+                    Some(fault) => self.faults.push(fault),
+                    None => self.blame(at, "expected `key: value` here"),
+                },
                 None => {}
             }
             index += used;
@@ -159,9 +167,10 @@ impl Reader {
     }
 
     fn without_colon(&mut self, at: Range<usize>) {
-        let word = self.work[at.clone()].lines().next().unwrap_or_default().trim_end().to_owned();
+        let word = self.work[at.clone()].lines().next().unwrap_or_default().trim_end();
         if !word.is_empty() {
-            self.blame(at.start..at.start + word.len(), format!("`{word}` is no entry: write `{word}: value`"));
+            let fault = Fault::no_entry(word, at.start);
+            self.faults.push(fault);
         }
     }
 
@@ -305,8 +314,9 @@ impl Reader {
     fn headless(&mut self, head: Range<usize>, rest: Range<usize>, error: &SyntaxError, depth: usize) -> Option<Node> {
         let word = self.work[head.clone()].trim_end().to_owned();
         let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
-        if is_word {
-            self.blame(head.clone(), format!("`{word}` has no colon: write `{word}:`"));
+        let no_entry = Fault::no_entry(&word, head.start);
+        if is_word || no_entry.cure.is_some() {
+            self.faults.push(no_entry);
         } else {
             self.blame_error(error, head.clone());
         }

@@ -129,6 +129,21 @@ pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
         .then(|| replace(node.own_range(), text.to_owned(), format!("Write `{text}`")))
 }
 
+/// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.
+pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
+    let keys: Vec<Range<usize>> = node.entries().map(|entry| entry.key.range()).collect();
+    let text = node.document().text();
+    let lacks_blank = |key: &Range<usize>| {
+        let mut letters = text.byte_slice(key.clone()).chars();
+        letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic)
+    };
+    if keys.is_empty() || !keys.iter().all(lacks_blank) || node.resolved().is_through_alias() {
+        return None;
+    }
+    let edits = keys.into_iter().map(|key| Edit::new(key.start + 1..key.start + 1, " ")).collect();
+    Some(Fix::safe("Put a blank behind each dash", edits))
+}
+
 /// A single value as a list.
 pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
     let range = node.own_range();

@@ -378,6 +378,10 @@ impl<'d> Context<'d> {
                     message.push_str(": remove the quotes");
                 }
             }
+            (Type::List, NodeShape::Mapping) if fix::dashed(node).is_some() => {
+                message.push_str(": a blank is missing behind the dashes");
+                fix = fix::dashed(node);
+            }
             (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
                 let is_mapping = node.shape() == NodeShape::Mapping;
                 if shape.item().is_some_and(|item| {

@@ -74,7 +74,8 @@ fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
 fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option<NodeRef<'_>>, problem: &mut Problem) {
     let Some(value) = found else { return };
     let is_root = problem.at.is_root();
-    if key == "assert" && value.shape() == Shape::Mapping {
+    let lacks_blanks = value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')));
+    if key == "assert" && value.shape() == Shape::Mapping && !lacks_blanks {
         if let Some(edits) = edits::list_of_keys(value) {
             problem.fixes = vec![Fix::safe("Make each assertion an item of a list", edits)];
         } else if value.entries().nth(1).is_some() {
