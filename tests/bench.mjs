@@ -1,208 +1,289 @@
-// How fast the language server and the runner are: drives the release binary over its pipes.
+// How fast the language server, `check` and the runner are: drives the release binary over its pipes.
 //
-//   cargo build --release && node tests/bench.mjs [--binary PATH] [--sizes 50,500,5000,50000]
+//   cargo build --release && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
+//   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
+//   node tests/bench.mjs --mb '' --run 1000               so many tests `true`, against xargs
+//   node tests/bench.mjs --mb '' --against 500,5000       yaml-language-server with the same schema, on files of so many
+//                                                          tests (after `npm --prefix tests/editors ci`)
 //
-// Prints one row per size, times in milliseconds. Machines differ and are shared: compare rows of one run, and the
-// ratio of the runner to `xargs`, rather than single figures.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Prints one row per kind of file and size, times in milliseconds. Machines differ and are shared: compare rows of one
+// run, and ratios, rather than single figures.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Client } from './bench/client.mjs';
+import { KINDS, ofSize } from './bench/suites.mjs';
 
 const { values } = parseArgs({
   options: {
     binary: { type: 'string', default: 'target/release/speclens' },
-    sizes: { type: 'string', default: '50,500,5000,50000' },
+    dialect: { type: 'string', default: 'all' },
+    mb: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '100' },
-    run: { type: 'string', default: '1000' },
+    check: { type: 'string', default: '0' },
+    run: { type: 'string', default: '0' },
+    against: { type: 'string', default: '' },
+    module: { type: 'string', default: 'tests/editors/node_modules/yaml-language-server/bin/yaml-language-server' },
   },
 });
 const binary = resolve(values.binary);
-
-/** A suite of so many tests, about 200 bytes each: every third uses an anchor, some have block scalars. */
-function suite(tests) {
-  let text = 'kindlm: 1\nproject: bench\nsuite:\n  name: bench\ntests:\n';
-  for (let i = 0; i < tests; i++) {
-    if (i % 3 === 0) {
-      text += `  - name: test ${i}\n    command: printf 'order %s delivered' '{{order}}'\n    vars:\n      order: "A-${i}"\n    expect: &claims${i}\n      output:\n        contains: [order, "A-${i}"]\n        maxLength: 200\n`;
-    } else if (i % 3 === 1) {
-      text += `  - name: test ${i}\n    command: |\n      printf 'line one'\n      printf 'line two'\n    expect:\n      toolCalls:\n        - tool: lookup\n          argsMatch: {order_id: "${i}"}\n      latency: {maxMs: 60000}\n`;
-    } else {
-      text += `  - name: test ${i}\n    command: sh agent.sh --order ${i}   # a comment\n    tags: [smoke, nightly]\n    expect: *claims${i - 2}\n`;
-    }
-  }
-  return text;
-}
-
-class Client {
-  constructor(directory) {
-    this.process = spawn(binary, ['lsp'], { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, XDG_STATE_HOME: directory } });
-    this.buffer = Buffer.alloc(0);
-    this.waiting = [];
-    this.id = 0;
-    this.process.stdout.on('data', (data) => this.read(data));
-  }
-  read(data) {
-    this.buffer = this.buffer.length ? Buffer.concat([this.buffer, data]) : data;
-    for (;;) {
-      const header = this.buffer.indexOf('\r\n\r\n');
-      if (header < 0) return;
-      const length = Number(/Content-Length: (\d+)/i.exec(this.buffer.subarray(0, header))[1]);
-      if (this.buffer.length < header + 4 + length) return;
-      const message = JSON.parse(this.buffer.subarray(header + 4, header + 4 + length));
-      this.buffer = this.buffer.subarray(header + 4 + length);
-      const found = this.waiting.findIndex(({ fits }) => fits(message));
-      if (found >= 0) this.waiting.splice(found, 1)[0].done(message);
-    }
-  }
-  send(message) {
-    const body = JSON.stringify({ jsonrpc: '2.0', ...message });
-    this.process.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  }
-  wait(fits) {
-    return new Promise((done) => this.waiting.push({ fits, done }));
-  }
-  request(method, params) {
-    const id = ++this.id;
-    const answer = this.wait((message) => message.id === id && !message.method);
-    this.send({ id, method, params });
-    return answer;
-  }
-  notify(method, params) {
-    this.send({ method, params });
-  }
-  published(version) {
-    return this.wait((message) => message.method === 'textDocument/publishDiagnostics' && message.params.version === version);
-  }
-  memory() {
-    const status = readFileSync(`/proc/${this.process.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
-  }
-}
+const rounds = Number(values.rounds);
+const kinds = Object.keys(KINDS).filter((kind) => values.dialect === 'all' || kind === values.dialect || kind.startsWith(`${values.dialect}-`));
+const numbers = (list) => list.split(',').filter(Boolean).map(Number);
 
 const now = () => performance.now();
 const sorted = (times) => [...times].sort((a, b) => a - b);
 const quantile = (times, share) => sorted(times)[Math.min(times.length - 1, Math.floor(times.length * share))];
 const p50p95 = (times) => `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.95).toFixed(2)}`;
-const lineOf = (text, offset) => text.slice(0, offset).split('\n').length - 1;
+const p95 = (times) => quantile(times, 0.95).toFixed(2);
 
-async function measure(tests) {
+function write(directory, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), text);
+  }
+}
+
+/** A directory that holds a suite, for as long as the work on it takes. */
+async function among(files, work) {
   const directory = mkdtempSync(join(tmpdir(), 'speclens-bench-'));
-  const row = { tests };
   try {
-    const starts = [];
-    for (let i = 0; i < 10; i++) {
-      const before = now();
-      const client = new Client(directory);
-      await client.request('initialize', { processId: null, rootUri: null, capabilities: {} });
-      starts.push(now() - before);
-      client.process.kill();
-    }
-    row['start p50 / p95'] = p50p95(starts);
-
-    const text = suite(tests);
-    row.MB = (Buffer.byteLength(text) / 1024 / 1024).toFixed(2);
-    const path = join(directory, 'kindlm.yaml');
-    writeFileSync(path, text);
-    const uri = `file://${path}`;
-    const client = new Client(directory);
-    await client.request('initialize', { processId: null, rootUri: null, capabilities: {}, initializationOptions: { trusted: true } });
-    client.notify('initialized', {});
-    let version = 1;
-    let opened = now();
-    let published = client.published(version);
-    client.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
-    await published;
-    row.open = (now() - opened).toFixed(0);
-    // What follows on opening (lowering, recordings) is over when the server answers again and publishes again.
-    await client.request('textDocument/codeLens', { textDocument: { uri } });
-
-    const middle = Math.floor(tests / 2 / 3) * 3;
-    const place = (needle) => {
-      const offset = text.indexOf(needle);
-      const line = lineOf(text, offset);
-      return { line, character: offset - text.lastIndexOf('\n', offset - 1) - 1 + needle.length };
-    };
-    const keystrokes = async (at, keys) => {
-      const times = [];
-      for (let i = 0; i < Number(values.rounds); i++) {
-        const key = keys[i % keys.length];
-        const range = key === '' ? { start: at, end: { ...at, character: at.character + 1 } } : { start: at, end: at };
-        const answer = client.published(++version);
-        const before = now();
-        client.notify('textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ range, text: key }] });
-        await answer;
-        times.push(now() - before);
-      }
-      return times;
-    };
-    const command = place(`  - name: test ${middle}`);
-    row['key p50 / p95'] = p50p95(await keystrokes(command, ['x', '']));
-    // A key without its colon: the test is damaged until the colon comes back.
-    const broken = place(`  - name: test ${middle}`).line + 1;
-    const half = [];
-    for (let i = 0; i < Number(values.rounds); i++) {
-      const at = { line: broken, character: 11 };
-      const insert = i % 2 === 1;
-      const answer = client.published(++version);
-      const before = now();
-      client.notify('textDocument/didChange', {
-        textDocument: { uri, version },
-        contentChanges: [{ range: { start: at, end: insert ? at : { ...at, character: 12 } }, text: insert ? ':' : '' }],
-      });
-      await answer;
-      half.push(now() - before);
-    }
-    row['half-typed p50 / p95'] = p50p95(half);
-    // Inside the claims that another test uses through an alias.
-    const anchored = place(`"A-${middle}"]`);
-    row['anchor p50 / p95'] = p50p95(await keystrokes({ ...anchored, character: anchored.character - 2 }, ['y', '']));
-
-    const burst = client.published(version + 200);
-    for (let i = 0; i < 200; i++) {
-      client.notify('textDocument/didChange', {
-        textDocument: { uri, version: ++version },
-        contentChanges: [{ range: i % 2 ? { start: command, end: { ...command, character: command.character + 1 } } : { start: command, end: command }, text: i % 2 ? '' : 'z' }],
-      });
-    }
-    const last = now();
-    await burst;
-    row['burst of 200'] = (now() - last).toFixed(1);
-
-    const requests = async (method, params) => {
-      const times = [];
-      for (let i = 0; i < Number(values.rounds); i++) {
-        const before = now();
-        const answer = await client.request(method, { textDocument: { uri }, ...params });
-        if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-        times.push(now() - before);
-      }
-      return times;
-    };
-    row['completion p50 / p95'] = p50p95(await requests('textDocument/completion', { position: { line: broken, character: 4 } }));
-    row['hover p50 / p95'] = p50p95(await requests('textDocument/hover', { position: { line: broken, character: 6 } }));
-    row['highlight p95'] = quantile(await requests('textDocument/documentHighlight', { position: place(`{{order`) }), 0.95).toFixed(2);
-    row['outline p95'] = quantile(await requests('textDocument/documentSymbol', {}), 0.95).toFixed(2);
-    row['folding p95'] = quantile(await requests('textDocument/foldingRange', {}), 0.95).toFixed(2);
-    const screen = { range: { start: { line: broken, character: 0 }, end: { line: broken + 60, character: 0 } } };
-    row['tokens of a screen p95'] = quantile(await requests('textDocument/semanticTokens/range', screen), 0.95).toFixed(2);
-    row['hints of a screen p95'] = quantile(await requests('textDocument/inlayHint', screen), 0.95).toFixed(2);
-    row['MB resident'] = client.memory().toFixed(0);
-    client.process.kill();
+    write(directory, files);
+    return await work(directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-  return row;
+}
+
+/** The position behind the first occurrence of some words. */
+function behind(text, words) {
+  const at = text.indexOf(words);
+  if (at < 0) throw new Error(`not in the suite: ${words}`);
+  const before = text.slice(0, at + words.length);
+  return { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
+}
+
+const speclens = (directory) =>
+  new Client([binary, 'lsp'], { cwd: directory, env: { ...process.env, XDG_STATE_HOME: directory } });
+
+function initialize(client, directory) {
+  const folder = { uri: `file://${directory}`, name: 'bench' };
+  return client.request('initialize', {
+    processId: null,
+    rootUri: folder.uri,
+    workspaceFolders: [folder],
+    capabilities: { workspace: { configuration: true } },
+    initializationOptions: { trusted: true },
+  });
+}
+
+/** A document in a server: edits wait until what is wrong with it is told. */
+class Open {
+  /** `tells`: whether an answer tells about this version; without it any answer does. */
+  constructor(client, uri, text, versioned = true) {
+    Object.assign(this, { client, uri, text, versioned, version: 0 });
+  }
+  published(version) {
+    return this.client.published((params) => params.uri === this.uri && (!this.versioned || params.version === version));
+  }
+  async open() {
+    const answer = this.published(++this.version);
+    const before = now();
+    this.client.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'yaml', version: this.version, text: this.text } });
+    return (await answer).arrived - before;
+  }
+  send(range, text) {
+    this.client.notify('textDocument/didChange', {
+      textDocument: { uri: this.uri, version: ++this.version },
+      contentChanges: [{ range, text }],
+    });
+  }
+  async edit(range, text) {
+    const answer = this.published(this.version + 1);
+    const before = now();
+    this.send(range, text);
+    return (await answer).arrived - before;
+  }
+  /** Types a letter at a place and takes it away again, so many times. */
+  async type(at, letter, count) {
+    const after = { ...at, character: at.character + 1 };
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      times.push(i % 2 ? await this.edit({ start: at, end: after }, '') : await this.edit({ start: at, end: at }, letter));
+    }
+    return times;
+  }
+  /** Takes the letter before a place away and types it again, so many times. */
+  async retype(at, letter, count) {
+    const before = { ...at, character: at.character - 1 };
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      times.push(i % 2 ? await this.edit({ start: before, end: before }, letter) : await this.edit({ start: before, end: at }, ''));
+    }
+    return times;
+  }
+  async ask(method, params, count) {
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      const before = now();
+      const answer = await this.client.request(method, { textDocument: { uri: this.uri }, ...params });
+      times.push(answer.arrived - before);
+    }
+    return times;
+  }
+}
+
+async function measure(kind, megabytes) {
+  const suite = ofSize(kind, megabytes * 1024 * 1024);
+  const { text } = suite;
+  return among({ ...suite.files, [suite.path]: text }, async (directory) => {
+    const row = { kind, tests: suite.tests, MB: (Buffer.byteLength(text) / 1024 / 1024).toFixed(2) };
+    const starts = [];
+    for (let i = 0; i < 10; i++) {
+      const before = now();
+      const client = speclens(directory);
+      starts.push((await initialize(client, directory)).arrived - before);
+      client.end();
+    }
+    row['start p50 / p95'] = p50p95(starts);
+
+    const uri = `file://${join(directory, suite.path)}`;
+    const opens = [];
+    for (let i = 0; i < 5; i++) {
+      const client = speclens(directory);
+      await initialize(client, directory);
+      client.notify('initialized', {});
+      opens.push(await new Open(client, uri, text).open());
+      client.end();
+    }
+    row['open min / p50'] = `${Math.min(...opens).toFixed(0)} / ${quantile(opens, 0.5).toFixed(0)}`;
+
+    const client = speclens(directory);
+    await initialize(client, directory);
+    client.notify('initialized', {});
+    const open = new Open(client, uri, text);
+    await open.open();
+    // What follows on opening (lowering, recordings) is over when the server answers again.
+    await open.ask('textDocument/codeLens', {}, 1);
+    row['MB after open'] = client.memory().toFixed(0);
+
+    row['key p50 / p95'] = p50p95(await open.type(behind(text, suite.word), 'x', rounds));
+    row['half-typed'] = p50p95(await open.retype(behind(text, suite.colon), ':', rounds));
+    row.anchor = p50p95(await open.type(behind(text, suite.anchored), 'y', rounds));
+
+    const at = behind(text, suite.word);
+    const after = { ...at, character: at.character + 1 };
+    const burst = open.published(open.version + 200);
+    for (let i = 0; i < 200; i++) open.send({ start: at, end: i % 2 ? after : at }, i % 2 ? '' : 'z');
+    const last = now();
+    row.burst = ((await burst).arrived - last).toFixed(1);
+
+    const key = behind(text, suite.key);
+    row['completion of keys'] = p50p95(await open.ask('textDocument/completion', { position: key }, rounds));
+    row['of values'] = p50p95(await open.ask('textDocument/completion', { position: behind(text, suite.value) }, rounds));
+    row.hover = p50p95(await open.ask('textDocument/hover', { position: { ...key, character: key.character + 1 } }, rounds));
+    row['highlight p95'] = p95(await open.ask('textDocument/documentHighlight', { position: behind(text, suite.used) }, rounds));
+    row['outline p95'] = p95(await open.ask('textDocument/documentSymbol', {}, rounds));
+    row['folding p95'] = p95(await open.ask('textDocument/foldingRange', {}, rounds));
+    const screen = { range: { start: { line: key.line, character: 0 }, end: { line: key.line + 60, character: 0 } } };
+    row['tokens p95'] = p95(await open.ask('textDocument/semanticTokens/range', screen, rounds));
+    row['hints p95'] = p95(await open.ask('textDocument/inlayHint', screen, rounds));
+    row['lenses p95'] = p95(await open.ask('textDocument/codeLens', {}, rounds));
+    row['MB at the end'] = client.memory().toFixed(0);
+    client.end();
+    return row;
+  });
+}
+
+/** `speclens check` on so many suites of all dialects, each of a dozen tests; every tenth has a mistake. */
+async function measureCheck(count) {
+  const files = { 'clawspec.yaml': 'report_dir: reports\n' };
+  let bytes = 0;
+  for (let i = 0; i < count; i++) {
+    const kind = ['kindlm', 'clawspec', 'cli-bench', 'cli-bench-tasks'][i % 4];
+    const suite = KINDS[kind](12);
+    const text = i % 10 ? suite.text : suite.text.replace(suite.colon, suite.colon.replace(/(\w):$/, '$1x:'));
+    bytes += Buffer.byteLength(text);
+    if (kind === 'clawspec') {
+      files[`skills/s${i}/tests/scenarios.yaml`] = text.replaceAll('skills/newsletter', `skills/s${i}`);
+      files[`skills/s${i}/SKILL.md`] = suite.files['skills/newsletter/SKILL.md'];
+    } else {
+      for (const [path, other] of Object.entries(suite.files)) files[`suites/s${i}/${path}`] = other;
+      files[`suites/s${i}/${suite.path}`] = text;
+    }
+  }
+  return among(files, (directory) => {
+    const times = [];
+    let peak = 0;
+    let problems = 0;
+    for (let i = 0; i < 5; i++) {
+      const before = now();
+      const done = spawnSync(binary, ['check', '--format', 'json'], { cwd: directory, maxBuffer: 1 << 30, encoding: 'utf8' });
+      times.push(now() - before);
+      if (done.status !== 2) throw new Error(`speclens check ended with ${done.status}: ${done.stderr}`);
+      problems = JSON.parse(done.stdout).suites.reduce((sum, suite) => sum + suite.problems.length, 0);
+    }
+    if (existsSync('/usr/bin/time')) {
+      const timed = spawnSync('/usr/bin/time', ['-f', '%M', binary, 'check'], { cwd: directory, maxBuffer: 1 << 30, encoding: 'utf8' });
+      peak = Number(timed.stderr.trim().split('\n').at(-1)) / 1024;
+    }
+    return {
+      suites: count,
+      MB: (bytes / 1024 / 1024).toFixed(1),
+      problems,
+      'check min / p50': `${Math.min(...times).toFixed(0)} / ${quantile(times, 0.5).toFixed(0)}`,
+      'MB at most': peak ? peak.toFixed(0) : '(needs /usr/bin/time)',
+    };
+  });
+}
+
+/** Both servers with the same file and the same schema, in turn. */
+async function measureAgainst(kind, tests) {
+  const suite = KINDS[kind](tests);
+  const { text } = suite;
+  return among({ ...suite.files, [suite.path]: text }, async (directory) => {
+    const schema = resolve('schema/json', `${kind === 'clawspec' ? 'clawspec-scenarios' : kind}.schema.json`);
+    const settings = {
+      yaml: { schemas: { [`file://${schema}`]: `/${suite.path}` }, schemaStore: { enable: false }, validate: true, completion: true, hover: true, maxItemsComputed: 5000 },
+    };
+    const servers = {
+      speclens: () => speclens(directory),
+      'yaml-language-server': () => new Client([process.execPath, resolve(values.module), '--stdio'], { cwd: directory }, settings),
+    };
+    const uri = `file://${join(directory, suite.path)}`;
+    const row = { kind, tests, MB: (Buffer.byteLength(text) / 1024 / 1024).toFixed(2) };
+    const found = {};
+    for (const [name, start] of Object.entries(servers)) {
+      const ours = name === 'speclens';
+      const client = start();
+      await initialize(client, directory);
+      client.notify('initialized', {});
+      if (!ours) client.notify('workspace/didChangeConfiguration', { settings });
+      // The other server reads its settings and the schema meanwhile.
+      if (!ours) await new Open(client, `file://${join(directory, 'small.yaml')}`, 'a: 1\n', false).open();
+      const open = new Open(client, uri, text, ours);
+      const opened = await open.open();
+      const count = ours ? 100 : tests > 1000 ? 6 : 20;
+      const keys = await open.retype(behind(text, suite.colon), ':', count);
+      const completions = await open.ask('textDocument/completion', { position: behind(text, suite.key) }, count);
+      found[name] = { open: opened, key: quantile(keys, 0.5), completion: quantile(completions, 0.5), memory: client.memory() };
+      client.end();
+    }
+    const { speclens: our, 'yaml-language-server': their } = found;
+    for (const what of ['open', 'key', 'completion', 'memory']) {
+      row[`${what}: ours, theirs`] = `${our[what].toFixed(1)}, ${their[what].toFixed(1)} (1:${(their[what] / our[what]).toFixed(0)})`;
+    }
+    return row;
+  });
 }
 
 /** So many tests `true` at concurrency 4, recorded, against the shell's own way to run commands. */
-function measureRuns(count) {
-  const directory = mkdtempSync(join(tmpdir(), 'speclens-bench-run-'));
-  try {
-    let text = 'kindlm: 1\nproject: bench\nsuite: {name: bench}\ndefaults: {concurrency: 4}\ntests:\n';
-    for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "true", expect: {output: {maxLength: 10}}}\n`;
-    writeFileSync(join(directory, 'kindlm.yaml'), text);
+async function measureRuns(count) {
+  let text = 'kindlm: 1\nproject: bench\nsuite: {name: bench}\ndefaults: {concurrency: 4}\ntests:\n';
+  for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "true", expect: {output: {maxLength: 10}}}\n`;
+  return among({ 'kindlm.yaml': text }, (directory) => {
     const lines = 'x\n'.repeat(count);
     const ours = [], theirs = [];
     for (let i = 0; i < 7; i++) {
@@ -216,12 +297,22 @@ function measureRuns(count) {
     }
     const ratios = ours.map((time, i) => time / theirs[i]);
     return { tests: count, 'speclens run p50': quantile(ours, 0.5).toFixed(0), 'xargs p50': quantile(theirs, 0.5).toFixed(0), 'ratio p50': quantile(ratios, 0.5).toFixed(2), 'ratio min': Math.min(...ratios).toFixed(2) };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
-const rows = [];
-for (const size of values.sizes.split(',').filter(Boolean)) rows.push(await measure(Number(size)));
-if (rows.length) console.table(rows);
-if (Number(values.run)) console.table([measureRuns(Number(values.run))]);
+async function table(rows) {
+  const done = [];
+  for (const row of rows) done.push(await row());
+  if (done.length) console.table(Object.fromEntries(done.map((row, at) => [at, row])));
+}
+
+// One column per row of figures: there are too many of them for the width of a terminal.
+const figures = [];
+for (const size of numbers(values.mb)) for (const kind of kinds) figures.push(await measure(kind, size));
+if (figures.length) {
+  const columns = Object.keys(figures[0]);
+  console.table(Object.fromEntries(columns.map((column) => [column, Object.fromEntries(figures.map((row, at) => [at, row[column]]))])));
+}
+await table(numbers(values.against).flatMap((tests) => kinds.map((kind) => () => measureAgainst(kind, tests))));
+if (Number(values.check)) await table([() => measureCheck(Number(values.check))]);
+if (Number(values.run)) await table([() => measureRuns(Number(values.run))]);

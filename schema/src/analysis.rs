@@ -1,24 +1,30 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
+mod errors;
+
 use std::{
+    cell::Cell,
     hash::{DefaultHasher, Hash, Hasher},
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
     document::{Block, Document, NodeRef, Pointer},
     files::Files,
     json_schema::SpecFile,
-    problem::{Code, Problem, Severity},
+    parallel,
+    problem::{Code, Problem},
     settings::Settings,
     suite::{Case, Suite},
     validate::{self, Definition, validate_node},
     words::nearest,
 };
+
+use errors::Errors;
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -100,17 +106,9 @@ impl Analyzer {
         let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
-            for (index, item) in node.items().enumerate() {
-                let (start, found) = match own_block(document, item) {
-                    None => (0, Arc::new(self.look_at(item, list, files))),
-                    Some((start, block)) => {
-                        let look = || self.look_at(item, list, files).relative_to(start, block);
-                        // An item may come to stand in another list, without a letter of it changing.
-                        let mut hasher = DefaultHasher::new();
-                        (self.key(document, block), list).hash(&mut hasher);
-                        (start, block.memo(hasher.finish(), look))
-                    }
-                };
+            let nodes: Vec<NodeRef<'_>> = node.items().collect();
+            let found = self.look_at_all(document, &nodes, list, files);
+            for (index, (item, (start, found))) in nodes.into_iter().zip(found).enumerate() {
                 if !found.problems.is_empty() {
                     let base = Definition::list_at(list).index(index);
                     problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
@@ -154,6 +152,50 @@ impl Analyzer {
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
         }
+    }
+
+    /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
+    /// looked up; when many are not, they are found on several threads.
+    fn look_at_all(
+        &self,
+        document: &Document,
+        items: &[NodeRef<'_>],
+        list: &'static str,
+        files: &dyn Files,
+    ) -> Vec<(usize, Arc<Findings>)> {
+        const MANY: usize = 32;
+        let mut found = Vec::with_capacity(items.len());
+        let fresh = Cell::new(0);
+        while let Some(item) = items.get(found.len()) {
+            if fresh.get() > MANY {
+                let look = |item: &NodeRef<'_>| self.look_or_recall(document, *item, list, files, || {});
+                found.extend(parallel::map(&items[found.len()..], look));
+            } else {
+                found.push(self.look_or_recall(document, *item, list, files, || fresh.set(fresh.get() + 1)));
+            }
+        }
+        found
+    }
+
+    fn look_or_recall(
+        &self,
+        document: &Document,
+        item: NodeRef<'_>,
+        list: &'static str,
+        files: &dyn Files,
+        count: impl FnOnce(),
+    ) -> (usize, Arc<Findings>) {
+        let Some((start, block)) = own_block(document, item) else {
+            return (0, Arc::new(self.look_at(item, list, files)));
+        };
+        let look = || {
+            count();
+            self.look_at(item, list, files).relative_to(start, block)
+        };
+        // An item may come to stand in another list, without a letter of it changing.
+        let mut hasher = FxHasher::default();
+        (self.key(document, block), list).hash(&mut hasher);
+        (start, block.memo(hasher.finish(), look))
     }
 
     /// What the schema finds wrong, in the words of the format.
@@ -351,37 +393,6 @@ impl Lowered {
 /// The block of an item that is alone in it.
 fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'d Arc<Block>)> {
     document.block_of(item).filter(|(_, block)| block.item_count() == 1)
-}
-
-/// The errors of a document, in the order of the text.
-struct Errors<'p> {
-    /// Where those begin that settings call errors.
-    refused: Vec<usize>,
-    /// Those of which some part of the text is not understood, whatever settings say.
-    doubts: Vec<&'p Problem>,
-}
-
-impl<'p> Errors<'p> {
-    /// `told` are the problems as settings adjust them, `found` as they are.
-    fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
-        let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
-        let mut refused: Vec<usize> = errors.map(|problem| problem.range.start).collect();
-        refused.sort_unstable();
-        // Two tests of one name are understood.
-        let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
-        let mut doubts: Vec<&Problem> = found.iter().filter(is_doubt).collect();
-        doubts.sort_by_key(|problem| problem.range.start);
-        Errors { refused, doubts }
-    }
-
-    /// Whether an error begins there, and the doubts that do.
-    fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
-        let first = self.refused.partition_point(|place| *place < range.start);
-        let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
-        let first = self.doubts.partition_point(|problem| problem.range.start < range.start);
-        let doubts = self.doubts[first..].iter().take_while(|problem| problem.range.start < range.end);
-        (is_refused, doubts.copied().collect())
-    }
 }
 
 /// Sorts problems by place; comments and settings decide which are told, and how bad they are.

@@ -1,6 +1,7 @@
 //! Text → tree with byte ranges and problems. Reading never fails: what is intact stays readable.
 //!
-//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list.
+//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list, or of the
+//! root where that is a list.
 //! Every block is parsed alone ([`events`]), or recovered ([`recover`]), and is kept as long as its text
 //! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
 //! one block. [`view`] puts the pieces together again: consumers see one tree.
@@ -118,18 +119,34 @@ impl Deref for Slot {
     }
 }
 
-/// Where the root's entries and the lists' items are found.
+/// Where things are found.
 #[derive(Debug, Default)]
 struct Index {
-    entries: Vec<IndexEntry>,
-    /// The lists among them whose items are blocks.
-    lists: Vec<List>,
+    outline: Arc<Outline>,
     /// Blocks that define a name, in order.
     anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
     /// Where each key of the mappings with many entries stands, for those that somebody asked: a look at each
     /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
     /// the address of its entries, which do not move as long as this index is in use.
     keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
+}
+
+/// Where the root's entries and the lists' items are found.
+#[derive(Debug, Default)]
+struct Outline {
+    entries: Vec<IndexEntry>,
+    /// The root's items, when it is a list: the block and the place in its sequence.
+    items: Option<Vec<(usize, usize)>>,
+    /// The lists among the entries whose items are blocks.
+    lists: Vec<List>,
+}
+
+impl Deref for Index {
+    type Target = Outline;
+
+    fn deref(&self) -> &Outline {
+        &self.outline
+    }
 }
 
 #[derive(Debug)]
@@ -160,20 +177,30 @@ impl Document {
 
     /// A text that is not read yet; [`Document::refresh`] reads it.
     pub fn unread(text: &str, rules: ScalarRules) -> Document {
+        Document::unread_rope(Rope::from_str(text), rules)
+    }
+
+    fn unread_rope(text: Rope, rules: ScalarRules) -> Document {
+        let length = text.len_bytes();
         Document {
-            text: Rope::from_str(text),
+            text,
             rules,
             blocks: Arc::default(),
             starts: Arc::default(),
             index: Arc::default(),
-            pending: Some(Pending { old: 0..0, new: 0..text.len() }),
+            pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_problem: None,
         }
     }
 
     /// Reads a text by blocks alone, which takes half the time. [`Document::consult_whole`] may follow.
     pub fn read_cut(text: &str, rules: ScalarRules) -> Document {
-        let mut document = Document::unread(text, rules);
+        Document::read_rope(Rope::from_str(text), rules)
+    }
+
+    /// The same for a text that somebody holds already.
+    pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
+        let mut document = Document::unread_rope(text, rules);
         document.refresh();
         document
     }
@@ -207,6 +234,10 @@ impl Document {
             let message = format!("larger than {} MB: the file is not read; split it", SIZE_LIMIT / 1024 / 1024);
             self.whole_problem = Some(Fault::too_large(0..0, message));
             self.adopt(Vec::new());
+            self.pending = None;
+            return;
+        }
+        if self.refresh_item(&pending) {
             self.pending = None;
             return;
         }
@@ -246,8 +277,8 @@ impl Document {
             return;
         }
         let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
-        match (events::parse(text, self.rules), damaged) {
-            (Ok(parsed), true) if matches!(parsed.root, Some(Node { kind: NodeKind::Mapping(_), .. })) => {
+        match (events::skim(text, self.rules), damaged) {
+            (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
             }
             (Err(error), false) => {
@@ -262,6 +293,15 @@ impl Document {
                 self.whole_problem = Some(block::second_document(text, second));
             }
             (Ok(_) | Err(_), _) => {}
+        }
+    }
+
+    /// Whether the whole, read at once, is what its pieces are part of: a text that is cut has entries or items.
+    fn may_be_root(&self, root: &Node) -> bool {
+        match root.kind {
+            NodeKind::Mapping(_) => true,
+            NodeKind::Sequence(_) => self.index.items.is_some(),
+            NodeKind::Scalar { .. } | NodeKind::Alias(_) => false,
         }
     }
 
@@ -387,7 +427,12 @@ impl Document {
     /// Anchors that are used so often, or more, with the use at which it happens.
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
-        if self.blocks.iter().map(|slot| slot.alias_count).sum::<usize>() < count {
+        // Most names are used once or twice, if there are any.
+        let mut all: FxHashMap<&str, usize> = FxHashMap::default();
+        for slot in self.blocks.iter().filter(|slot| slot.alias_count > 0) {
+            slot.block.aliases.iter().for_each(|alias| *all.entry(&alias.name).or_default() += 1);
+        }
+        if all.values().all(|uses| *uses < count) {
             return found;
         }
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
@@ -424,17 +469,19 @@ impl Document {
 
     /// The pointer of a node of a block, of which the pointer in the block is known.
     fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
-        let Some(list) = self.index.lists.iter().rev().find(|list| list.first_block <= block) else {
-            return relative.clone();
-        };
         if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
             return relative.clone();
         }
+        let list = self.index.lists.iter().rev().find(|list| list.first_block <= block);
+        let (base, items) = match (list, &self.index.items) {
+            (Some(list), _) => (Pointer::root().key(&list.key), self.index.entries[list.entry].items.as_deref()),
+            (None, Some(items)) => (Pointer::root(), Some(items.as_slice())),
+            (None, None) => return relative.clone(),
+        };
         let mut steps = relative.steps();
         let item: usize = steps.next().and_then(|step| step.parse().ok()).unwrap_or(0);
-        let items = self.index.entries[list.entry].items.as_deref().unwrap_or_default();
-        let index = items.partition_point(|&(place, _)| place < block) + item;
-        steps.fold(Pointer::root().key(&list.key).index(index), |pointer, step| pointer.key(&step))
+        let index = items.unwrap_or_default().partition_point(|&(place, _)| place < block) + item;
+        steps.fold(base.index(index), |pointer, step| pointer.key(&step))
     }
 
     /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
@@ -450,9 +497,9 @@ impl Document {
     }
 }
 
-impl Index {
-    fn of(blocks: &[Slot]) -> Index {
-        let mut index = Index::default();
+impl Outline {
+    fn of(blocks: &[Slot]) -> Outline {
+        let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
         // The list that items belong to, also when something broken stands between them.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
@@ -469,7 +516,13 @@ impl Index {
                     }
                 }
                 BlockKind::Item | BlockKind::MisplacedItem => {
-                    if let Some(items) = list.and_then(|list: usize| index.entries[list].items.as_mut()) {
+                    let items = match list {
+                        Some(list) => {
+                            index.entries.get_mut(list).and_then(|entry: &mut IndexEntry| entry.items.as_mut())
+                        }
+                        None => index.items.as_mut(),
+                    };
+                    if let Some(items) = items {
                         items.extend((0..block.children).map(|item| (number, item)));
                     }
                 }
@@ -478,6 +531,13 @@ impl Index {
         }
         index
     }
+}
+
+/// Whether the blocks are the items of a root that is a list: no entry comes before the first item, though
+/// comments may. Elsewhere items follow the key of their list.
+fn is_list(blocks: &[Slot]) -> bool {
+    let kinds: Vec<BlockKind> = blocks.iter().take(2).map(|block| block.kind).collect();
+    matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
 }
 
 /// Where names are defined.

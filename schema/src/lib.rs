@@ -21,6 +21,7 @@ pub mod json_schema;
 pub mod judge;
 pub mod kind;
 pub mod mask;
+mod parallel;
 pub mod problem;
 pub mod reference;
 pub mod settings;

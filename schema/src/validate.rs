@@ -210,19 +210,21 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
             return vec![Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message)];
         }
     };
+    let validator = definition.validator();
+    // Nearly always there is nothing to say.
+    if validator.is_valid(&value) {
+        return Vec::new();
+    }
     let (file, shape) = (definition.file(), definition.shape());
     let base = match definition {
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    check(definition.validator(), &value, message::Context::new(node, file, base, shape))
+    check(validator, &value, message::Context::new(node, file, base, shape))
 }
 
 /// What a validator finds in a value, in words.
 fn check(validator: &Validator, value: &Value, context: message::Context<'_>) -> Vec<Problem> {
-    if validator.is_valid(value) {
-        return Vec::new();
-    }
     let node = context.node;
     let mut findings: Vec<Finding> = Vec::new();
     for error in validator.iter_errors(value) {

@@ -99,9 +99,10 @@ where
     if let Err(error) = &analysis {
         tracing::error!("the analysis cannot start, so nothing will be checked: {error}");
     }
+    let guarded = transport::Guarded::new(service, outbox.clone());
     let server = Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY);
     let end = tokio::select! {
-        () = server.serve(transport::Guarded::new(service)) => End::Client,
+        () = server.serve(guarded) => End::Client,
         () = stop => End::Signal,
     };
     session.stop();

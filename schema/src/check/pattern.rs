@@ -4,10 +4,13 @@
 //! is searched in UTF-16 units, so `.` takes half of a character beyond the basic plane, as it does there.
 
 mod hidden;
+mod linear;
 pub mod python;
 mod syntax;
 mod translate;
 mod units;
+
+use linear::Linear;
 
 use std::{
     borrow::Cow,
@@ -83,7 +86,7 @@ const STEPS_OF_TEXT: usize = 1 << 26;
 #[derive(Clone, Debug)]
 enum Engine {
     /// No look-around, no references: linear time.
-    Linear(regex::Regex),
+    Linear(Arc<Linear>),
     /// With a limit on steps for each engine.
     Backtracking(Arc<Backtracking>),
 }
@@ -113,14 +116,10 @@ impl EcmaPattern {
             }
             Engine::Backtracking(Arc::new(engine))
         } else {
-            let engine = regex::RegexBuilder::new(&translation.pattern)
-                .size_limit(SIZE_LIMIT)
-                .dfa_size_limit(SIZE_LIMIT)
-                .build()
-                .map_err(|error| {
-                    untranslatable(format!("the pattern cannot be searched within bounds: {}", first_line(&error)))
-                })?;
-            Engine::Linear(engine)
+            let engine = Linear::new(translation.pattern).map_err(|error| {
+                untranslatable(format!("the pattern cannot be searched within bounds: {}", first_line(&error)))
+            })?;
+            Engine::Linear(Arc::new(engine))
         };
         let matches_empty = root.can_be_empty();
         Ok(EcmaPattern {
@@ -225,7 +224,7 @@ impl Matches<'_, '_> {
         let mut steps = self.steps;
         // Both engines build on one that is known to panic on rare patterns.
         let found = catch_unwind(AssertUnwindSafe(|| match &self.pattern.engine {
-            Engine::Linear(engine) => Ok(engine.find_at(text, self.at).map(|it| (it.start(), it.end()))),
+            Engine::Linear(engine) => engine.find(text, self.at),
             Engine::Backtracking(engine) => engine.find(text, self.at, &mut steps),
         }));
         self.steps = steps;

@@ -9,7 +9,9 @@ use crate::{
 
 /// Every text below an item of a list. Pointers are relative to it.
 pub(crate) fn lint_item(item: NodeRef<'_>, problems: &mut Vec<Problem>) {
-    lint(&Spot::root(item), problems);
+    if holds_secret(item) {
+        lint(&Spot::root(item), problems);
+    }
 }
 
 /// Every text of a document but those in these lists, whose items are looked at one by one.
@@ -18,6 +20,17 @@ pub(crate) fn lint_root(root: NodeRef<'_>, lists: &[&str], problems: &mut Vec<Pr
         if !(lists.contains(&key.as_str()) && section.is_list()) {
             lint(&section, problems);
         }
+    }
+}
+
+/// Whether there is anything to say; nearly always there is not.
+fn holds_secret(node: NodeRef<'_>) -> bool {
+    if node.alias().is_some() {
+        return false;
+    }
+    match node.as_str() {
+        Some(text) => pasted_secret(text).is_some(),
+        None => node.items().any(holds_secret) || node.entries().any(|entry| holds_secret(entry.value)),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Where a text can be cut so that each piece means the same alone: each top-level entry, and each item
-//! of a top-level list. Decided by indentation, without parsing.
+//! of a top-level list or of a root that is a list. Decided by indentation, without parsing.
 
 use std::ops::Range;
 
@@ -34,12 +34,15 @@ pub(crate) enum SpanKind {
 /// Cuts a text. Nothing when cutting would change its meaning; then it is read whole.
 pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     let mut splitter =
-        Splitter { text, spans: Vec::new(), list: List::None, separated: false, keyed: false, litter: 0 };
+        Splitter { text, spans: Vec::new(), list: List::None, separated: false, keys: 0, root_items: None, litter: 0 };
     if !for_each_line(text, |line| splitter.line(&line)) {
         return None;
     }
-    if !splitter.keyed {
-        return None;
+    match splitter.root_items {
+        None if splitter.keys == 0 => return None,
+        // A dash that slipped in above a mapping makes no list of it.
+        Some(items) if items < splitter.keys => return None,
+        None | Some(_) => {}
     }
     let mut spans = splitter.spans;
     // With nothing behind it the end of the document is no mistake.
@@ -84,8 +87,10 @@ struct Splitter<'t> {
     list: List,
     /// Whether `---` was seen.
     separated: bool,
-    /// Whether some line is an entry: without one the root is no mapping.
-    keyed: bool,
+    /// How many lines are entries: without one the root is no mapping.
+    keys: usize,
+    /// How many items the root has so far, when it is a list.
+    root_items: Option<usize>,
     /// How many lines in a row are neither entry nor item.
     litter: usize,
 }
@@ -120,9 +125,14 @@ impl Splitter<'_> {
             return true;
         }
         let dash = line.first == b'-' && matches!(line.second, b' ' | b'\t' | b'\r' | b'\n');
+        if dash && line.indent == 0 && !self.has_entry() {
+            self.root_items = Some(0);
+            self.list = List::At(0);
+        }
         if dash && (self.list == List::Possible || self.list == List::At(line.indent)) {
             self.list = List::At(line.indent);
             self.begin(line.start, SpanKind::Item);
+            self.root_items = self.root_items.map(|items| items + 1);
             return true;
         }
         if let List::Interrupted { column, open, child } = self.list {
@@ -219,7 +229,11 @@ impl Splitter<'_> {
         }
         let words = self.words(line.start);
         let shape = entry_shape(&words);
-        self.keyed |= !matches!(shape, Shape::Other);
+        self.keys += usize::from(!matches!(shape, Shape::Other));
+        if self.root_items.is_some() {
+            self.begin_litter(line.start, SpanKind::Stray);
+            return true;
+        }
         let column = match self.list {
             List::At(column) => Some(column),
             // After a second entry it is no accident: the list is over.
@@ -483,6 +497,23 @@ mod tests {
     }
 
     #[test]
+    fn the_root_may_be_a_list() {
+        check(
+            "# head\n---\n\n- a: 1\n  b: 2\n# more\n-\n  c: 3\n- - d\n...\n",
+            &[
+                (SpanKind::Preamble, "# head\n---\n\n"),
+                (SpanKind::Item, "- a: 1\n  b: 2\n# more\n"),
+                (SpanKind::Item, "-\n  c: 3\n"),
+                (SpanKind::Item, "- - d\n...\n"),
+            ],
+        );
+        check(
+            "- a: 1\nb: 2\n  c: 3\n- d: 4\n",
+            &[(SpanKind::Item, "- a: 1\n"), (SpanKind::Stray, "b: 2\n  c: 3\n"), (SpanKind::Item, "- d: 4\n")],
+        );
+    }
+
+    #[test]
     fn a_stray_line_does_not_end_the_list() {
         check(
             "t:\n  - a\n<<<<<<< HEAD\n  - b\n",
@@ -499,7 +530,11 @@ mod tests {
     fn declines_where_cutting_would_change_the_meaning() {
         for text in [
             "{a: 1}",
-            "- a\n- b\n",
+            "- a\nb: 1\nc: 2\n",
+            " - a\n - b\n",
+            "--- &a\n- b\n",
+            "&a\n- b\n",
+            "- a\n\u{feff}- b\n",
             "a: 1\n---\nb: 2\n",
             "%YAML 1.2\n---\na: 1\n",
             "? a\n: b\n",

@@ -38,7 +38,15 @@ pub(crate) struct SyntaxError {
 
 /// Reads one text to the end, or to its first mistake.
 pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    let read = parse_text(text, rules);
+    or_loosely(parse_text(text, rules), text, rules)
+}
+
+/// The same without keeping what the root holds: its children are gone.
+pub(crate) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    or_loosely(read(text, rules, false), text, rules)
+}
+
+fn or_loosely(read: Result<Parsed, SyntaxError>, text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     match (&read, rules) {
         (Err(error), ScalarRules::Yaml11) => loose::parse(text, error).map_or(read, Ok),
         (Ok(_), _) | (Err(_), ScalarRules::Yaml12) => read,
@@ -46,6 +54,10 @@ pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxErro
 }
 
 pub(super) fn parse_text(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    read(text, rules, true)
+}
+
+fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxError> {
     let options = options! {
         emit_unresolved_aliases: true,
         emit_anchor_events: true,
@@ -57,6 +69,7 @@ pub(super) fn parse_text(text: &str, rules: ScalarRules) -> Result<Parsed, Synta
     let parser = Parser::new_from_str_with_options(text, options);
     let mut builder = Builder {
         text,
+        keep,
         stack: Vec::new(),
         parsed: Parsed::default(),
         documents: 0,
@@ -111,6 +124,9 @@ pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
 
 struct Builder<'t> {
     text: &'t str,
+    /// Whether children stay with their parents. Of those that do not, the last one does, as what follows is
+    /// understood by it.
+    keep: bool,
     stack: Vec<Open>,
     parsed: Parsed,
     documents: usize,
@@ -169,6 +185,11 @@ impl Builder<'_> {
                 let Some(mut open) = self.stack.pop() else { return };
                 // A block collection's end is reported at the next token: its last child ends it.
                 open.node.range.end = if open.flow { range.end } else { last_end(&open.node) };
+                match &mut open.node.kind {
+                    NodeKind::Sequence(items) => items.shrink_to_fit(),
+                    NodeKind::Mapping(entries) => entries.shrink_to_fit(),
+                    NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
+                }
                 if open.flow && !self.stack.iter().any(|outer| outer.flow) {
                     self.expect_deeper_lines(&open.node.range, Style::Plain);
                 }
@@ -212,6 +233,9 @@ impl Builder<'_> {
         match &mut open.node.kind {
             NodeKind::Sequence(items) => {
                 let from = items.last().map_or(open.node.range.start, |item| item.range.end);
+                if !self.keep {
+                    items.clear();
+                }
                 items.push(behind_dash(self.text, from, node));
             }
             NodeKind::Mapping(entries) => match open.key.take() {
@@ -220,6 +244,9 @@ impl Builder<'_> {
                     if let Some(at) = on_line_of_colon(self.text, &key, &node) {
                         let message = "a colon begins this line: remove it, or write the key before it".to_owned();
                         self.misplaced = Some(Misplaced { at, message });
+                    }
+                    if !self.keep {
+                        entries.clear();
                     }
                     entries.push(Entry { value: behind_colon(self.text, &key, node), key });
                 }

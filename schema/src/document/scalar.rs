@@ -48,11 +48,17 @@ pub fn is_ambiguous(value: &str) -> bool {
     core12(value) != python11(value)
 }
 
+/// Whether a text begins as numbers and dates do. Most texts are told by that alone.
+fn may_be_number(value: &str) -> bool {
+    matches!(value.as_bytes().first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
+}
+
 fn core12(value: &str) -> Scalar {
     match value {
         "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
         "true" | "True" | "TRUE" => return Scalar::Bool(true),
         "false" | "False" | "FALSE" => return Scalar::Bool(false),
+        _ if !may_be_number(value) => return Scalar::Text,
         _ => {}
     }
     if let Some(special) = special_float(value) {
@@ -127,6 +133,7 @@ fn python11(value: &str) -> Scalar {
         "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return Scalar::Bool(true),
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => return Scalar::Bool(false),
+        _ if !may_be_number(value) => return Scalar::Text,
         _ => {}
     }
     if let Some(special) = special_float(value) {

@@ -1,8 +1,15 @@
 //! Bringing the blocks up to date after edits: those that no edit touched stay.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex},
+};
 
-use super::{Block, Document, Index, Slot, anchors, block_kind, blocks::Span};
+use super::{
+    Block, BlockKind, Document, Index, Outline, Slot, anchors, block_kind,
+    blocks::{Span, SpanKind},
+};
+use crate::parallel;
 
 /// An edit that the tree does not show yet: these bytes of the old text became those of the new one.
 #[derive(Clone, Debug)]
@@ -29,14 +36,61 @@ impl Pending {
 }
 
 impl Document {
+    /// Reads one item anew when all that changed stands inside it, so that no cut can have moved. Says whether it did.
+    pub(super) fn refresh_item(&mut self, pending: &Pending) -> bool {
+        let Some(number) = self.item_around(pending) else { return false };
+        let start = self.starts[number];
+        let end = start + self.blocks[number].length + pending.new.len() - pending.old.len();
+        let span = Span { range: start..end, kind: SpanKind::Item };
+        let text = String::from(self.text.byte_slice(span.range.clone()));
+        let block = Block::parse(&text, BlockKind::Item, self.rules, self.suspect(&span, pending));
+        self.replace(number, self.blocks.len() - number - 1, vec![Slot::new(Arc::new(block))]);
+        true
+    }
+
+    /// The block of the item inside which an edit stands: behind the item's dash, with no end of a line taken from its
+    /// last one, and with every line deeper than the dash. Such lines belong to the item, whatever they hold.
+    fn item_around(&self, pending: &Pending) -> Option<usize> {
+        /// More is not typed.
+        const LONG: usize = 4096;
+        let number = self.starts.partition_point(|start| *start < pending.old.start).checked_sub(1)?;
+        let (start, slot) = (self.starts[number], &self.blocks[number]);
+        let fits = slot.kind == BlockKind::Item && pending.old.end < start + slot.length && pending.new.len() < LONG;
+        if !fits {
+            return None;
+        }
+        let text = &self.text;
+        let line_of = |at: usize| text.line_to_byte(text.byte_to_line(at));
+        let head = String::from(text.get_byte_slice(start..pending.new.start)?);
+        let column = head.len() - head.trim_start_matches(' ').len();
+        // The dash and what follows it decide that this is an item.
+        let dashed = head.as_bytes().get(column) == Some(&b'-') && head.len() >= column + 2;
+        if !dashed {
+            return None;
+        }
+        let first = line_of(pending.new.start);
+        let last = text.byte_to_line(pending.new.end);
+        let end = if last + 1 < text.len_lines() { text.line_to_byte(last + 1) } else { text.len_bytes() };
+        let lines = String::from(text.get_byte_slice(first.max(start)..end)?);
+        let mut lines = lines.split_inclusive(['\n', '\r']);
+        if first <= start {
+            lines.next();
+        }
+        let deeper = |line: &str| {
+            let words = line.trim_start_matches(' ');
+            let is_blank = words.trim_start_matches('\t').is_empty() || words.starts_with(['\n', '\r', '#']);
+            is_blank || (line.len() - words.len() > column && !words.starts_with('\t'))
+        };
+        lines.all(deeper).then_some(number)
+    }
+
     pub(super) fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
         let head = self.untouched_head(spans, pending);
         let tail = self.untouched_tail(spans, pending, head);
-        let new = spans[head..spans.len() - tail].iter().map(|span| {
+        let new = parallel::map(&spans[head..spans.len() - tail], |span| {
             let text = String::from(self.text.byte_slice(span.range.clone()));
             Slot::new(Arc::new(Block::parse(&text, block_kind(span.kind), self.rules, self.suspect(span, pending))))
         });
-        let new = new.collect();
         self.replace(head, tail, new);
     }
 
@@ -70,6 +124,11 @@ impl Document {
     pub(super) fn replace(&mut self, head: usize, tail: usize, new: Vec<Slot>) {
         let blocks = Arc::make_mut(&mut self.blocks);
         let old = head..blocks.len() - tail;
+        // An item in place of another one changes nothing but itself.
+        let alike = match (&blocks[old.clone()], new.as_slice()) {
+            ([old], [new]) => (old.kind, old.children) == (new.kind, new.children) && new.kind == BlockKind::Item,
+            _ => false,
+        };
         let moved = old.len() != new.len() && !self.index.anchors.is_empty();
         let mut names = moved || new.iter().any(|block| block.has_anchors);
         for block in blocks.splice(old, new) {
@@ -82,9 +141,9 @@ impl Document {
             starts.push(at);
             at += block.length;
         }
-        let mut index = Index::of(blocks);
-        index.anchors = if names { Arc::new(anchors(blocks)) } else { Arc::clone(&self.index.anchors) };
-        self.index = Arc::new(index);
+        let outline = if alike { Arc::clone(&self.index.outline) } else { Arc::new(Outline::of(blocks)) };
+        let anchors = if names { Arc::new(anchors(blocks)) } else { Arc::clone(&self.index.anchors) };
+        self.index = Arc::new(Index { outline, anchors, keys: Mutex::default() });
     }
 
     /// The bytes of a new block that were edited since it could last be read.

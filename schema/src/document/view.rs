@@ -25,6 +25,8 @@ pub struct NodeRef<'d> {
 enum Place<'d> {
     /// The root mapping, whose entries are spread over blocks.
     Root,
+    /// The root list, whose items are spread over blocks.
+    RootList,
     /// The list of an entry whose items are blocks; the entry's place in the index.
     List(usize),
     /// A node of a block.
@@ -58,6 +60,8 @@ impl Document {
     pub fn root(&self) -> Option<NodeRef<'_>> {
         let place = if self.is_whole() {
             Place::Node { block: 0, node: self.blocks[0].root.as_ref()? }
+        } else if self.index.items.as_ref().is_some_and(|items| !items.is_empty()) {
+            Place::RootList
         } else if self.index.entries.is_empty() {
             return None;
         } else {
@@ -149,17 +153,18 @@ impl<'d> NodeRef<'d> {
                 start + node.range.start..start + node.range.end
             }
             Place::Root => 0..self.document.text.len_bytes(),
+            Place::RootList => self.extent(self.root_items()).unwrap_or(0..self.document.text.len_bytes()),
             Place::List(entry) => {
-                let items = self.list_items(entry);
-                match (items.first(), items.last()) {
-                    (Some(&(block, _)), Some(&last)) => {
-                        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
-                        self.document.starts[block] + dash..self.item(last).own_range().end
-                    }
-                    _ => self.head_value(entry).own_range(),
-                }
+                self.extent(self.list_items(entry)).unwrap_or_else(|| self.head_value(entry).own_range())
             }
         }
+    }
+
+    /// From the first dash to the end of the last item.
+    fn extent(self, items: &[(usize, usize)]) -> Option<Range<usize>> {
+        let (&(block, _), &last) = items.first().zip(items.last())?;
+        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
+        Some(self.document.starts[block] + dash..self.item(last).own_range().end)
     }
 
     /// Whether it was reached through an alias.
@@ -168,7 +173,15 @@ impl<'d> NodeRef<'d> {
     }
 
     /// The node itself, or the one that the alias stands for. A dangling alias stays what it is.
+    #[inline]
     pub fn resolved(self) -> NodeRef<'d> {
+        match self.place {
+            Place::Node { node: Node { kind: NodeKind::Alias(_), .. }, .. } => self.definition(),
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => self,
+        }
+    }
+
+    fn definition(self) -> NodeRef<'d> {
         let mut node = self;
         // Aliases to aliases cannot be written; the bound is for safety only.
         for _ in 0..8 {
@@ -190,7 +203,7 @@ impl<'d> NodeRef<'d> {
     pub fn alias(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node: Node { kind: NodeKind::Alias(name), .. }, .. } => Some(name),
-            Place::Node { .. } | Place::Root | Place::List(_) => None,
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -198,7 +211,7 @@ impl<'d> NodeRef<'d> {
     pub fn anchor(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.anchor.as_deref(),
-            Place::Root | Place::List(_) => None,
+            Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -206,7 +219,7 @@ impl<'d> NodeRef<'d> {
     pub fn tag(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.tag.as_deref(),
-            Place::Root | Place::List(_) => None,
+            Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -214,7 +227,7 @@ impl<'d> NodeRef<'d> {
     pub fn shape(self) -> Shape {
         match self.resolved().place {
             Place::Root => Shape::Mapping,
-            Place::List(_) => Shape::Sequence,
+            Place::RootList | Place::List(_) => Shape::Sequence,
             Place::Node { node, .. } => match node.kind {
                 NodeKind::Scalar { .. } => Shape::Scalar,
                 NodeKind::Sequence(_) => Shape::Sequence,
@@ -228,7 +241,7 @@ impl<'d> NodeRef<'d> {
     pub fn text(self) -> Option<&'d str> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, .. }, .. }, .. } => Some(value),
-            Place::Node { .. } | Place::Root | Place::List(_) => None,
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -236,7 +249,7 @@ impl<'d> NodeRef<'d> {
     pub fn style(self) -> Option<Style> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { style, .. }, .. }, .. } => Some(*style),
-            Place::Node { .. } | Place::Root | Place::List(_) => None,
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -246,7 +259,7 @@ impl<'d> NodeRef<'d> {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, style }, tag, .. }, .. } => {
                 Some(resolve(value, *style, tag.as_deref(), self.document.rules))
             }
-            Place::Node { .. } | Place::Root | Place::List(_) => None,
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -268,7 +281,7 @@ impl<'d> NodeRef<'d> {
             Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
                 (0, Some((block, entries.as_slice())))
             }
-            Place::Node { .. } | Place::List(_) => (0, None),
+            Place::Node { .. } | Place::RootList | Place::List(_) => (0, None),
         };
         let spread = (0..root).map(move |index| node.root_entry(index));
         let (block, entries) = own.unwrap_or((0, &[]));
@@ -282,6 +295,7 @@ impl<'d> NodeRef<'d> {
     pub fn items(self) -> impl Iterator<Item = NodeRef<'d>> {
         let node = self.resolved();
         let (spread, own): (&'d [(usize, usize)], _) = match node.place {
+            Place::RootList => (node.root_items(), None),
             Place::List(entry) => (node.list_items(entry), None),
             Place::Node { block, node: Node { kind: NodeKind::Sequence(items), .. } } => {
                 (&[], Some((block, items.as_slice())))
@@ -296,6 +310,7 @@ impl<'d> NodeRef<'d> {
     pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
         let node = self.resolved();
         match node.place {
+            Place::RootList => node.root_items().get(index).map(|&place| node.item(place)),
             Place::List(entry) => node.list_items(entry).get(index).map(|&place| node.item(place)),
             Place::Node { block, node: Node { kind: NodeKind::Sequence(items), .. } } => {
                 items.get(index).map(|item| node.at(block, item))
@@ -336,10 +351,15 @@ impl<'d> NodeRef<'d> {
             Place::Node { node: Node { kind: NodeKind::Mapping(entries), .. }, .. } => {
                 (entries.as_ptr().addr(), entries.len())
             }
-            Place::Node { .. } | Place::List(_) => return None,
+            Place::Node { .. } | Place::RootList | Place::List(_) => return None,
         };
         if count <= FEW {
-            return node.entries().find(|entry| entry.key.is_key(key));
+            let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
+                return node.entries().find(|entry| entry.key.is_key(key));
+            };
+            let found =
+                entries.iter().find(|entry| !is_other(&entry.key, key) && node.at(block, &entry.key).is_key(key))?;
+            return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
         }
         let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let table = tables.entry(place).or_insert_with(|| {
@@ -360,7 +380,7 @@ impl<'d> NodeRef<'d> {
                 let entry = entries.get(number)?;
                 Some(EntryRef { key: self.at(block, &entry.key), value: self.at(block, &entry.value) })
             }
-            Place::Node { .. } | Place::List(_) => None,
+            Place::Node { .. } | Place::RootList | Place::List(_) => None,
         }
     }
 
@@ -428,6 +448,10 @@ impl<'d> NodeRef<'d> {
         }
     }
 
+    fn root_items(self) -> &'d [(usize, usize)] {
+        self.document.index.items.as_deref().unwrap_or_default()
+    }
+
     fn list_items(self, index: usize) -> &'d [(usize, usize)] {
         self.document.index.entries[index].items.as_deref().unwrap_or_default()
     }
@@ -443,7 +467,7 @@ impl<'d> NodeRef<'d> {
     pub fn block(self) -> Option<usize> {
         match self.place {
             Place::Node { block, .. } => Some(block),
-            Place::Root | Place::List(_) => None,
+            Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
 }
@@ -465,6 +489,19 @@ impl Document {
             }
         }
         None
+    }
+}
+
+/// Whether a key is surely not this one: it begins as no number does, and is none of the words that mean something
+/// else.
+fn is_other(key: &Node, name: &str) -> bool {
+    match &key.kind {
+        NodeKind::Scalar { value, .. } => {
+            **value != *name
+                && value.starts_with(|first: char| first.is_ascii_alphabetic())
+                && !matches!(name, "" | "true" | "false")
+        }
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => false,
     }
 }
 

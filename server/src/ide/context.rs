@@ -413,7 +413,8 @@ impl<'d> Finder<'d> {
         if !is_item(blocks[index].1) {
             return None;
         }
-        let first = blocks[..index].iter().rposition(|(_, kind)| !is_item(*kind))? + 1;
+        // Nothing stands above the items of a root that is a list.
+        let first = blocks[..index].iter().rposition(|(_, kind)| !is_item(*kind)).map_or(0, |head| head + 1);
         Some(self.document.text().byte_to_line(blocks[first].0))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower_lsp_server::{
     LanguageServer,
@@ -14,8 +14,8 @@ use super::{
     client::{Abilities, Display},
     convert, features, fix_all, navigation,
     runs::{self, Refused, Wanted},
-    session::{Open, Session, Snapshot},
-    tokens,
+    session::{Session, Snapshot},
+    tokens, transport,
 };
 
 /// The answer that the person gives to have a folder trusted.
@@ -100,22 +100,26 @@ impl Backend {
         }
     }
 
-    /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
-    fn consult_whole(&self, uri: String) {
-        let session = Arc::clone(&self.session);
-        tokio::task::spawn_blocking(move || {
-            let Some(mut snapshot) = session.snapshot(&uri) else { return };
-            let before = snapshot.document.verdict();
-            snapshot.document.consult_whole(&String::from(snapshot.document.text()));
-            if snapshot.document.verdict() == before {
-                return;
-            }
-            let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
-            if let Some(open) = session.state().open.get_mut(&uri).filter(same) {
-                open.document = snapshot.document;
-            }
-            session.analyse(&uri);
-        });
+    /// The same for answers that may be long: they are put into words away from the transport, too.
+    async fn with_much<T: Serialize + Send + 'static>(
+        &self,
+        uri: &Uri,
+        work: impl FnOnce(Snapshot) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        /// A shorter one is not worth it.
+        const LONG: usize = 4096;
+        let worded = move |snapshot| {
+            let answer = work(snapshot);
+            serde_json::to_string(&answer).ok().filter(|text| text.len() > LONG).ok_or(answer)
+        };
+        match self.with(uri, worded).await? {
+            None => Ok(None),
+            Some(Err(answer)) => Ok(Some(answer)),
+            Some(Ok(text)) => match transport::answer(text) {
+                Ok(()) => Ok(None),
+                Err(_) => Err(failed("a long answer found no request that it belongs to".to_owned())),
+            },
+        }
     }
 
     /// Files changed on the disk: what was seen of them is void.
@@ -246,7 +250,6 @@ impl LanguageServer for Backend {
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         self.session.open(&document.uri.0, document.version, &document.text);
-        self.consult_whole(document.uri.0);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
@@ -260,7 +263,8 @@ impl LanguageServer for Backend {
             // They hold for every open suite.
             self.files_changed();
         }
-        self.consult_whole(uri);
+        let session = Arc::clone(&self.session);
+        tokio::task::spawn_blocking(move || session.consult_whole(&uri));
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
@@ -363,15 +367,15 @@ impl LanguageServer for Backend {
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        self.with(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
+        self.with_much(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.with(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+        self.with_much(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
     }
 
     async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
-        self.with(&params.text_document.uri, |snapshot| tokens::tokens(&snapshot, None)).await
+        self.with_much(&params.text_document.uri, |snapshot| tokens::tokens(&snapshot, None)).await
     }
 
     async fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> Result<Option<SemanticTokens>> {
@@ -446,7 +450,7 @@ impl LanguageServer for Backend {
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let uri = params.text_document.uri;
-        self.with(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
+        self.with_much(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {

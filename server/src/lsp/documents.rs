@@ -113,8 +113,9 @@ impl Session {
 
     /// A document is open from now on.
     pub(super) fn open(&self, uri: &str, version: i32, text: &str) {
+        let rope = Rope::from_str(text);
         if let Some(path) = convert::path(uri) {
-            self.buffers.set(&path, Rope::from_str(text));
+            self.buffers.set(&path, rope.clone());
             self.buffer_changed(uri, &path);
         }
         let Some(place) = self.place_of(uri, text) else {
@@ -123,15 +124,15 @@ impl Session {
             return;
         };
         let is_main = place.file == SpecFile::CliBench;
-        self.adopt(uri, version, text, place);
+        self.adopt(uri, version, rope, place);
         if is_main {
             self.neighbours_changed();
         }
     }
 
     /// Takes a document for ours.
-    fn adopt(&self, uri: &str, version: i32, text: &str, place: Place) {
-        let document = Document::read_cut(text, place.file.scalar_rules());
+    fn adopt(&self, uri: &str, version: i32, text: Rope, place: Place) {
+        let document = Document::read_rope(text, place.file.scalar_rules());
         {
             let mut state = self.state();
             state.openings += 1;
@@ -174,9 +175,8 @@ impl Session {
         if text.len_bytes() > STRANGER_LIMIT {
             return false;
         }
-        let text = String::from(text);
-        let Some(place) = self.place_of(uri, &text) else { return false };
-        self.adopt(uri, version, &text, place);
+        let Some(place) = self.place_of(uri, &String::from(&text)) else { return false };
+        self.adopt(uri, version, text, place);
         true
     }
 
@@ -207,6 +207,21 @@ impl Session {
             Some(_) => self.reconsider(uri),
         }
         file == Some(SpecFile::Settings)
+    }
+
+    /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
+    pub(super) fn consult_whole(&self, uri: &str) {
+        let Some(mut snapshot) = self.snapshot(uri) else { return };
+        let before = snapshot.document.verdict();
+        snapshot.document.consult_whole(&String::from(snapshot.document.text()));
+        if snapshot.document.verdict() == before {
+            return;
+        }
+        let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
+        if let Some(open) = self.state().open.get_mut(uri).filter(same) {
+            open.document = snapshot.document;
+        }
+        self.analyse(uri);
     }
 
     /// What the editor holds of a file is another text now: who read it has it looked at again.
@@ -240,17 +255,17 @@ impl Session {
         let (version, text, scope) = {
             let state = self.state();
             match (state.open.get(uri), state.strangers.get(uri)) {
-                (Some(open), _) => (open.version, String::from(open.document.text()), open.place.scope.clone()),
-                (None, Some(stranger)) => (stranger.version, String::from(stranger.document.text()), None),
+                (Some(open), _) => (open.version, open.document.text().clone(), open.place.scope.clone()),
+                (None, Some(stranger)) => (stranger.version, stranger.document.text().clone(), None),
                 (None, None) => return,
             }
         };
         // What was ours stays so while it is open: it may be half typed just now.
-        let Some(place) = self.place_of(uri, &text) else { return };
+        let Some(place) = self.place_of(uri, &String::from(&text)) else { return };
         let is_same =
             place.scope == scope && self.state().open.get(uri).is_some_and(|open| open.place.file == place.file);
         if !is_same {
-            self.adopt(uri, version, &text, place);
+            self.adopt(uri, version, text, place);
         }
     }
 

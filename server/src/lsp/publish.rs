@@ -43,6 +43,11 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
         // On opening, what the text says comes first; what was recorded follows.
         publish(session, runtime, uri, &snapshot, &problems, &[]);
     }
+    if first {
+        // So does what the whole says beyond its parts.
+        let (session, uri) = (Arc::clone(session), uri.to_owned());
+        runtime.spawn_blocking(move || session.consult_whole(&uri));
+    }
     let (latest, run_problems) = results(&snapshot, &problems, &workspace);
     let changed = states_differ(snapshot.latest.as_deref(), &latest);
     let latest = Arc::new(latest);

@@ -1,7 +1,9 @@
 //! What stands between the framework and the pipes, so that a slow or silent client cannot stop the
-//! server, and a mistake in a handler cannot end it.
+//! server, and a mistake in a handler cannot end it. Long answers go past the framework, which would take them
+//! apart and put them together again while everything else waits.
 
 use std::{
+    cell::RefCell,
     convert::Infallible,
     future::Future,
     io,
@@ -118,7 +120,10 @@ impl Outbox {
 impl Outbox {
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
-        let body = message.to_string();
+        self.send_text(&message.to_string());
+    }
+
+    fn send_text(&self, body: &str) {
         // A client that is gone needs no message.
         let _ = self.queue.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
     }
@@ -156,16 +161,30 @@ impl AsyncWrite for Outbox {
     }
 }
 
+tokio::task_local! {
+    /// The result of the request that is being handled, as JSON, when it goes past the framework.
+    static RESULT: RefCell<Option<String>>;
+}
+
+/// Answers the request that is being handled with this result, a JSON text. What its handler returns is left out,
+/// unless it is an error. Gives the text back when no request is being handled.
+pub(super) fn answer(result: String) -> Result<(), String> {
+    let mut result = Some(result);
+    let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
+    result.map_or(Ok(()), Err)
+}
+
 /// Answers with an internal error when a handler panics, instead of ending the server.
 #[derive(Debug)]
 pub(super) struct Guarded<S> {
     service: S,
+    outbox: Outbox,
 }
 
 impl<S> Guarded<S> {
     /// A guard around the framework's service.
-    pub(super) fn new(service: S) -> Guarded<S> {
-        Guarded { service }
+    pub(super) fn new(service: S, outbox: Outbox) -> Guarded<S> {
+        Guarded { service, outbox }
     }
 }
 
@@ -194,16 +213,26 @@ where
         let Ok(answer) = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
             return Box::pin(std::future::ready(Ok(internal_error(&method, id))));
         };
-        Box::pin(async move {
-            Ok(match CatchUnwind(Box::pin(answer)).await {
+        let outbox = self.outbox.clone();
+        Box::pin(RESULT.scope(RefCell::default(), async move {
+            let response = match CatchUnwind(Box::pin(answer)).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     tracing::debug!("{method}: {error}");
                     None
                 }
                 Err(Panicked) => internal_error(&method, id),
+            };
+            let ready = RESULT.with(RefCell::take);
+            Ok(match (response, ready) {
+                (Some(response), Some(result)) if response.is_ok() => {
+                    let id = json!(response.id());
+                    outbox.send_text(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"));
+                    None
+                }
+                (response, _) => response,
             })
-        })
+        }))
     }
 }
 
@@ -277,7 +306,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panicking_handler_is_answered_and_the_next_one_works() {
-        let mut service = Guarded::new(Panics);
+        let mut service = Guarded::new(Panics, Outbox::new(tokio::io::sink()).0);
         for method in ["at once", "later"] {
             let answer = service.call(Request::build(method).id(7).finish()).await.unwrap().unwrap();
             assert_eq!(answer.error().unwrap().code.code(), -32603);
@@ -287,6 +316,56 @@ mod tests {
         assert!(answer.is_ok());
         // A notification has nobody to answer.
         assert!(service.call(Request::build("later").finish()).await.unwrap().is_none());
+    }
+
+    /// A service that answers past the framework.
+    struct Ready;
+
+    impl Service<Request> for Ready {
+        type Response = Option<Response>;
+        type Error = String;
+        type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, String>> + Send>>;
+
+        fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> Poll<Result<(), String>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request) -> Self::Future {
+            Box::pin(async move {
+                let id = request.id().unwrap().clone();
+                tokio::task::yield_now().await;
+                if request.method() != "short" {
+                    super::answer("[1,2]".to_owned()).unwrap();
+                }
+                let error = tower_lsp_server::jsonrpc::Error::request_cancelled();
+                Ok(Some(match request.method() {
+                    "cancelled" => Response::from_error(id, error),
+                    _ => Response::from_ok(id, serde_json::Value::Null),
+                }))
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_answer_goes_past_the_framework() {
+        let (ours, mut theirs) = tokio::io::duplex(1024);
+        let (outbox, draining) = Outbox::new(ours);
+        let drained = tokio::spawn(draining);
+        let mut service = Guarded::new(Ready, outbox);
+        let requests = ["long", "short", "cancelled", "long"].into_iter().zip(1..);
+        let calls = requests.map(|(method, id)| service.call(Request::build(method).id(id).finish()));
+        let mut through = Vec::new();
+        for call in calls.collect::<Vec<_>>() {
+            through.push(call.await.unwrap().map(|response| response.is_ok()));
+        }
+        assert_eq!(through, [None, Some(true), Some(false), None]);
+        drop(service);
+        let mut past = String::new();
+        theirs.read_to_string(&mut past).await.unwrap();
+        let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
+        assert_eq!(past, format!("{}{}", body(1), body(4)));
+        drained.await.unwrap();
+        assert_eq!(super::answer("1".to_owned()), Err("1".to_owned()));
     }
 
     #[tokio::test]

@@ -10,9 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    Backtracking, Engine, LENGTH_LIMIT, PatternError, PatternErrorKind, SIZE_LIMIT, STEPS, StepLimit, first_line,
-};
+use super::{Backtracking, Engine, LENGTH_LIMIT, Linear, PatternError, PatternErrorKind, STEPS, StepLimit, first_line};
 
 /// A compiled pattern. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -35,12 +33,8 @@ impl PythonPattern {
             engine.build(STEPS[0]).map_err(|error| bounds(first_line(&error)))?;
             Engine::Backtracking(Arc::new(engine))
         } else {
-            let engine = regex::RegexBuilder::new(&translation.pattern)
-                .size_limit(SIZE_LIMIT)
-                .dfa_size_limit(SIZE_LIMIT)
-                .build()
-                .map_err(|error| bounds(first_line(&error)))?;
-            Engine::Linear(engine)
+            let engine = Linear::new(translation.pattern).map_err(|error| bounds(first_line(&error)))?;
+            Engine::Linear(Arc::new(engine))
         };
         Ok(PythonPattern { engine, matches_empty: translation.least == 0 })
     }
@@ -54,7 +48,7 @@ impl PythonPattern {
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
         // Both engines build on one that is known to panic on rare patterns.
         let found = catch_unwind(AssertUnwindSafe(|| match &self.engine {
-            Engine::Linear(engine) => Ok(engine.find(text).map(|it| (it.start(), it.end()))),
+            Engine::Linear(engine) => engine.find(text, 0),
             Engine::Backtracking(engine) => engine.find(text, 0, &mut 0),
         }));
         found.unwrap_or(Err(StepLimit))

@@ -1,6 +1,8 @@
 //! What lies between scenarios, and between stages: names, the negative scenario, handoff contracts.
 
-use std::{collections::HashMap, ops::Range};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
@@ -21,18 +23,21 @@ fn absolute(named: &Named, list: &str, index: usize, start: usize) -> (Pointer, 
 }
 
 fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Problem>) {
-    let mut first: HashMap<&str, (Pointer, Range<usize>)> = HashMap::new();
+    // Where a name stands is made out only when there is something to say.
+    let mut first: FxHashMap<&str, (usize, usize, &Named)> = FxHashMap::default();
+    first.reserve(items.len());
     for (index, (start, facts)) in items.iter().enumerate() {
         let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
-        let (at, range) = absolute(name, list, index, *start);
         match first.get(name.name.as_str()) {
-            Some((first_at, first_range)) => {
+            Some((first_index, first_start, first)) => {
+                let (at, range) = absolute(name, list, index, *start);
+                let (first_at, first_range) = absolute(first, list, *first_index, *first_start);
                 let message = format!("another {what} is named `{}`: only one of them is found by its name", name.name);
                 let problem = Problem::new(Code::DuplicateName, at, range, message);
-                problems.push(problem.with_related("first named here", first_at.clone(), first_range.clone()));
+                problems.push(problem.with_related("first named here", first_at, first_range));
             }
             None => {
-                first.insert(&name.name, (at, range));
+                first.insert(&name.name, (index, *start, name));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Task ids: each stands for one task of the whole suite.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
@@ -38,32 +38,33 @@ fn slug(text: &str) -> String {
 
 /// Ids that stand twice in the suite.
 pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteFacts, problems: &mut Vec<Problem>) {
-    let mut seen: HashMap<&str, Holder<'_>> = HashMap::new();
+    let mut seen: FxHashMap<&str, Holder<'_>> = FxHashMap::default();
+    seen.reserve(items.len());
     for file in &suite.others {
         for id in &file.ids {
             seen.entry(&id.text).or_insert(Holder::File(file, id));
         }
     }
     for (index, (start, facts)) in items.iter().enumerate() {
-        let base = list.index(index);
         match facts {
             ItemFacts::Task(task) => {
                 let Some(id) = task.id.as_ref().filter(|id| !id.text.is_empty()) else { continue };
-                let (at, range) = id.place(&base, *start);
                 match seen.get(id.text.as_str()) {
-                    Some(Holder::Task(first, base, start)) => {
+                    Some(Holder::Task(first, first_index, first_start)) => {
+                        let (at, range) = id.place(&list.index(index), *start);
                         let message = format!("task id `{}` is already taken: choose another", id.text);
                         let problem = Problem::new(Code::DuplicateName, at, range, message);
-                        let (at, range) = first.place(base, *start);
+                        let (at, range) = first.place(&list.index(*first_index), *first_start);
                         problems.push(problem.with_related("first used here", at, range));
                     }
                     Some(Holder::File(file, first)) => {
+                        let (at, range) = id.place(&list.index(index), *start);
                         let message =
                             format!("task id `{}` is already taken in `{}`: choose another", id.text, file.path);
                         let problem = Problem::new(Code::DuplicateName, at, range, message);
                         problems.push(file.shown_beside(problem, first, "used here, too"));
                     }
-                    None => drop(seen.insert(&id.text, Holder::Task(id, base, *start))),
+                    None => drop(seen.insert(&id.text, Holder::Task(id, index, *start))),
                 }
             }
             ItemFacts::Nothing => {}
@@ -76,15 +77,15 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                     }
                     for own in &file.ids {
                         let id = &own.text;
-                        let (at, range) = entry.place(&base, *start);
+                        let (at, range) = entry.place(&list.index(index), *start);
                         let problem = |message| Problem::new(Code::DuplicateName, at, range, message);
                         match seen.get(id.as_str()) {
-                            Some(Holder::Task(first, base, start)) => {
+                            Some(Holder::Task(first, first_index, first_start)) => {
                                 let message = format!(
                                     "task id `{id}` of `{}` is already taken in this file: choose another",
                                     file.path
                                 );
-                                let (at, range) = first.place(base, *start);
+                                let (at, range) = first.place(&list.index(*first_index), *first_start);
                                 let problem = problem(message).with_related("first used here", at, range);
                                 problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
@@ -111,8 +112,8 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
 
 /// What has an id already.
 enum Holder<'f> {
-    /// A task of the document: its item's place and first byte.
-    Task(&'f Named, Pointer, usize),
+    /// A task of the document: its item's number and first byte.
+    Task(&'f Named, usize, usize),
     /// A task of another file.
     File(&'f FileFacts, &'f TaskId),
 }

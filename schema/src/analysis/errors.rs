@@ -1,0 +1,36 @@
+//! Which cases have errors: those are not run, or cannot pass.
+
+use std::ops::Range;
+
+use crate::problem::{Code, Problem, Severity};
+
+/// The errors of a document, in the order of the text.
+pub(super) struct Errors<'p> {
+    /// Where those begin that settings call errors.
+    refused: Vec<usize>,
+    /// Those of which some part of the text is not understood, whatever settings say.
+    doubts: Vec<&'p Problem>,
+}
+
+impl<'p> Errors<'p> {
+    /// `told` are the problems as settings adjust them, `found` as they are.
+    pub(super) fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
+        let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
+        let mut refused: Vec<usize> = errors.map(|problem| problem.range.start).collect();
+        refused.sort_unstable();
+        // Two tests of one name are understood.
+        let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
+        let mut doubts: Vec<&Problem> = found.iter().filter(is_doubt).collect();
+        doubts.sort_by_key(|problem| problem.range.start);
+        Errors { refused, doubts }
+    }
+
+    /// Whether an error begins there, and the doubts that do.
+    pub(super) fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
+        let first = self.refused.partition_point(|place| *place < range.start);
+        let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
+        let first = self.doubts.partition_point(|problem| problem.range.start < range.start);
+        let doubts = self.doubts[first..].iter().take_while(|problem| problem.range.start < range.end);
+        (is_refused, doubts.copied().collect())
+    }
+}

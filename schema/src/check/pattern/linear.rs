@@ -1,0 +1,93 @@
+//! Searching in linear time. A suite may hold a thousand patterns, of which an editor needs to know that they can be
+//! searched for, and nothing else: the engine of one that surely can is made when it is first used.
+
+use std::sync::OnceLock;
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::{SIZE_LIMIT, StepLimit};
+
+/// A pattern without look-around and references.
+#[derive(Debug)]
+pub(super) struct Linear {
+    pattern: String,
+    engine: OnceLock<Option<regex::Regex>>,
+}
+
+impl Linear {
+    /// Refuses what cannot be searched within bounds.
+    pub(super) fn new(pattern: String) -> Result<Linear, regex::Error> {
+        let engine = OnceLock::new();
+        if !regex_syntax::parse(&pattern).is_ok_and(|parsed| is_small(&parsed)) {
+            return Ok(Linear { engine: OnceLock::from(Some(build(&pattern)?)), pattern });
+        }
+        Ok(Linear { pattern, engine })
+    }
+
+    /// The first match at or behind `at`.
+    pub(super) fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, StepLimit> {
+        let engine = self.engine.get_or_init(|| build(&self.pattern).ok());
+        let engine = engine.as_ref().ok_or(StepLimit)?;
+        Ok(engine.find_at(text, at).map(|it| (it.start(), it.end())))
+    }
+}
+
+fn build(pattern: &str) -> Result<regex::Regex, regex::Error> {
+    regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build()
+}
+
+/// Whether the program of a pattern is far below the limit, however it is made.
+fn is_small(parsed: &Hir) -> bool {
+    /// More than any state takes.
+    const STATE_BYTES: usize = 64;
+    states(parsed) < SIZE_LIMIT / STATE_BYTES / 4
+}
+
+/// At most so many states has the program of a pattern.
+fn states(parsed: &Hir) -> usize {
+    /// A range of characters is as many as sixteen sequences of four ranges of bytes.
+    const RANGE: usize = 64;
+    match parsed.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len().saturating_mul(RANGE).saturating_add(1),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len() + 1,
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min).max(repetition.min).saturating_add(1) as usize;
+            states(&repetition.sub).saturating_add(2).saturating_mul(copies)
+        }
+        HirKind::Capture(capture) => states(&capture.sub).saturating_add(2),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(parts.len() + 1, |sum, part| sum.saturating_add(states(part)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Linear, build};
+
+    /// What is promised to be small can be made, and what cannot be made is refused at once.
+    #[test]
+    fn what_is_promised_can_be_kept() {
+        let (mut small, mut refused) = (0, 0);
+        for part in ["a", ".", r"\w", r"\W", r"\d", r"[^a]", r"\p{L}", "(ab|cd)", "(?i)straße", r"\b", "x*", ".+", "a?"]
+        {
+            for count in [1, 2, 5, 10, 20, 50, 100, 500, 2000, 20_000] {
+                for pattern in
+                    [part.repeat(count), format!("(?:{part}){{{count}}}"), format!("(?:(?:{part}){{{count}}}){{10}}")]
+                {
+                    match (Linear::new(pattern.clone()), build(&pattern)) {
+                        (Ok(linear), Ok(_)) => {
+                            small += usize::from(linear.engine.get().is_none());
+                            assert!(linear.find("ab", 0).is_ok());
+                        }
+                        (Err(_), Err(_)) => refused += 1,
+                        (found, expected) => panic!("{part} {count}: {found:?} {expected:?}"),
+                    }
+                }
+            }
+        }
+        assert!(small > 100 && refused > 20, "{small} {refused}");
+    }
+}

@@ -1,0 +1,222 @@
+//! What is found while somebody types is what anybody finds who opens the same text: problems and cases, in
+//! every kind of file.
+
+use std::{fs, ops::Range, path::Path};
+
+use speclens_schema::{
+    analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+};
+
+/// A text of each kind, with an anchor that is used in another part.
+fn text_of(file: SpecFile) -> String {
+    let path = match file {
+        SpecFile::KindLm => "examples/order-status/kindlm.yaml",
+        SpecFile::CliBench => "examples-editing/cli-bench/cli-bench.yaml",
+        SpecFile::CliBenchTasks => "examples-editing/cli-bench/tasks/basics.yaml",
+        SpecFile::ClawSpec => "examples-editing/clawspec/clawspec.yaml",
+        SpecFile::ClawSpecLedger => "examples-editing/clawspec/coverage-ledger.yaml",
+        SpecFile::ClawSpecScenarios => "examples-editing/clawspec/skills/newsletter/tests/scenarios.yaml",
+        SpecFile::ClawSpecHandoff => "examples-editing/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
+        SpecFile::ClawSpecPipeline => "examples-editing/clawspec/skills/newsletter/tests/pipeline.yaml",
+        SpecFile::ClawSpecBaselines => "examples-editing/clawspec/skills/newsletter/tests/baselines.yaml",
+        SpecFile::Settings => return "severity: {unused: off}\nlimits:\n  output_mib: 64\n".to_owned(),
+    };
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the example is there");
+    let more = match file {
+        SpecFile::KindLm => {
+            "  - name: named\n    command: \"true\"\n    expect: &e {output: {contains: [x]}}\n  - name: using\n    command: \"true\"\n    expect: *e\n"
+        }
+        SpecFile::CliBench => {
+            "  - id: named\n    intent: a\n    assert: &e [{ran: git log}]\n  - id: using\n    intent: b\n    assert: *e\n"
+        }
+        SpecFile::CliBenchTasks => {
+            "- id: named\n  intent: a\n  assert: &e [{ran: git log}]\n- id: using\n  intent: b\n  assert: *e\n- file://more.yaml\n"
+        }
+        SpecFile::ClawSpecScenarios => {
+            "  - &e\n    name: named\n    when: {invoke: /a}\n    then: [{type: no_span_errors}]\n  - <<: *e\n    name: using\n"
+        }
+        SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::Settings => "",
+    };
+    format!("{text}{more}")
+}
+
+/// A small generator, so that a failure can be repeated.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    fn edit(&mut self, text: &str) -> (Range<usize>, String) {
+        const SIGNS: &[&str] = &[
+            "\"",
+            "'",
+            "[",
+            "{",
+            "}",
+            "]",
+            ":",
+            "- ",
+            "-",
+            "\n",
+            "\n- ",
+            "\n  - ",
+            "  ",
+            " ",
+            "\t",
+            "&e ",
+            "*e",
+            "*other",
+            "#",
+            "é",
+            "🦀",
+            "|",
+            "null",
+            "x",
+            "name",
+            "id: y\n",
+            "tests:\n",
+            "scenarios:\n",
+            "tasks:\n",
+            "{{today}}",
+            "<<: *e\n",
+            "\r\n",
+            "---\n",
+            "...\n",
+            "# speclens: allow(unknown-key)\n",
+            "\u{feff}",
+            "\u{a0}",
+        ];
+        let boundary = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let start = boundary(self.below(text.len() + 1));
+        let end = match self.below(4) {
+            0 => boundary((start + self.below(12)).min(text.len())).max(start),
+            1 => boundary((start + self.below(120)).min(text.len())).max(start),
+            _ => start,
+        };
+        let new = match self.below(4) {
+            0 => String::new(),
+            // A piece of the text comes to stand elsewhere.
+            1 => {
+                let from = boundary(self.below(text.len() + 1));
+                text[from..boundary((from + self.below(200)).min(text.len())).max(from)].to_owned()
+            }
+            _ => (0..=self.below(2)).map(|_| SIGNS[self.below(SIGNS.len())]).collect(),
+        };
+        (start..end, new)
+    }
+}
+
+/// Everything that is found, in words.
+fn found(document: &Document, analyzer: &Analyzer, file: SpecFile) -> (Vec<String>, Vec<String>) {
+    let files = MemoryFiles::default().at(match file {
+        SpecFile::CliBenchTasks => "tasks/basics.yaml",
+        _ => "skills/newsletter/tests/scenarios.yaml",
+    });
+    let analysis = analyzer.analyze(document, &files, &Settings::default());
+    let problems = analysis.problems.iter().map(|problem| format!("{problem:?}")).collect();
+    (problems, analysis.suite.cases.iter().map(|case| format!("{case:?}")).collect())
+}
+
+#[track_caller]
+fn check(file: SpecFile) {
+    let original = text_of(file);
+    let mut numbers = Numbers(file.as_str().len() as u64);
+    let (mut cases, mut problems) = (0, 0);
+    for _ in 0..12 {
+        let mut text = original.clone();
+        let mut document = Document::read(&text, file.scalar_rules());
+        let analyzer = Analyzer::new(file);
+        for _ in 0..12 {
+            let (range, new) = numbers.edit(&text);
+            text.replace_range(range.clone(), &new);
+            document.edit(range, &new);
+            document.refresh();
+            // What is found now is kept for the next round.
+            found(&document, &analyzer, file);
+            let mut saved = document.clone();
+            saved.consult_whole(&text);
+            let typed = found(&saved, &analyzer, file);
+            let opened = found(&Document::read(&text, file.scalar_rules()), &Analyzer::new(file), file);
+            for (typed, opened) in [(&typed.0, &opened.0), (&typed.1, &opened.1)] {
+                let first = typed.iter().zip(opened).position(|(typed, opened)| typed != opened);
+                let at = first.unwrap_or(typed.len().min(opened.len()));
+                assert!(typed == opened, "{:#?}\n{:#?}\nin\n{text}", typed.get(at), opened.get(at));
+            }
+            problems += opened.0.len();
+            cases += opened.1.len();
+        }
+    }
+    assert!(problems > 100, "only {problems} problems");
+    assert!(cases > 100 || file.case_list().is_none(), "only {cases} cases");
+}
+
+#[test]
+fn kindlm_suites() {
+    check(SpecFile::KindLm);
+}
+
+#[test]
+fn cli_bench_suites() {
+    check(SpecFile::CliBench);
+}
+
+#[test]
+fn cli_bench_task_files() {
+    check(SpecFile::CliBenchTasks);
+}
+
+#[test]
+fn clawspec_scenarios() {
+    check(SpecFile::ClawSpecScenarios);
+}
+
+#[test]
+fn clawspec_handoffs_and_pipelines() {
+    check(SpecFile::ClawSpecHandoff);
+    check(SpecFile::ClawSpecPipeline);
+}
+
+#[test]
+fn clawspec_settings_ledgers_and_baselines() {
+    check(SpecFile::ClawSpec);
+    check(SpecFile::ClawSpecLedger);
+    check(SpecFile::ClawSpecBaselines);
+    check(SpecFile::Settings);
+}
+
+/// A keystroke in a long list costs its item, not the file: all other blocks stay.
+#[test]
+fn long_lists_are_cut() {
+    for (file, list) in [
+        (SpecFile::KindLm, "tests"),
+        (SpecFile::CliBench, "tasks"),
+        (SpecFile::CliBenchTasks, ""),
+        (SpecFile::ClawSpecScenarios, "scenarios"),
+        (SpecFile::ClawSpecPipeline, "stages"),
+        (SpecFile::ClawSpecPipeline, "pipeline_health"),
+    ] {
+        let head = if list.is_empty() { String::new() } else { format!("version: \"1.0\"\n{list}:\n") };
+        let items: String = (0..100).map(|item| format!("- name: item {item}\n  more: [a, b]\n")).collect();
+        let text = format!("{head}{items}");
+        let mut document = Document::read(&text, file.scalar_rules());
+        let ids = |document: &Document| document.blocks().map(|(_, block)| block.id()).collect::<Vec<_>>();
+        let before = ids(&document);
+        assert!(before.len() >= 100, "{}", file.as_str());
+        let at = text.find("item 50").expect("it is there");
+        document.edit(at..at, "x");
+        document.refresh();
+        let after = ids(&document);
+        let changed = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+        assert_eq!((changed, before.len()), (1, after.len()), "{}", file.as_str());
+        let lists = speclens_schema::validate::Definition::lists(file);
+        assert!(lists.contains(&list), "{}: {lists:?}", file.as_str());
+    }
+}
