@@ -265,7 +265,7 @@ async function measureAgainst(kind, tests) {
       if (!ours) await new Open(client, `file://${join(directory, 'small.yaml')}`, 'a: 1\n', false).open();
       const open = new Open(client, uri, text, ours);
       const opened = await open.open();
-      const count = ours ? 100 : tests > 1000 ? 6 : 20;
+      const count = ours ? 100 : 6;
       const keys = await open.retype(behind(text, suite.colon), ':', count);
       const completions = await open.ask('textDocument/completion', { position: behind(text, suite.key) }, count);
       found[name] = { open: opened, key: quantile(keys, 0.5), completion: quantile(completions, 0.5), memory: client.memory() };
