@@ -120,12 +120,18 @@ impl Outbox {
 impl Outbox {
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
-        self.send_text(&message.to_string());
+        self.send_parts(&[&message.to_string()]);
     }
 
-    fn send_text(&self, body: &str) {
+    /// The parts of one message; a long one is copied once.
+    fn send_parts(&self, parts: &[&str]) {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let header = format!("Content-Length: {length}\r\n\r\n");
+        let mut message = Vec::with_capacity(header.len() + length);
+        message.extend_from_slice(header.as_bytes());
+        parts.iter().for_each(|part| message.extend_from_slice(part.as_bytes()));
         // A client that is gone needs no message.
-        let _ = self.queue.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
+        let _ = self.queue.send(message);
     }
 }
 
@@ -226,8 +232,8 @@ where
             let ready = RESULT.with(RefCell::take);
             Ok(match (response, ready) {
                 (Some(response), Some(result)) if response.is_ok() => {
-                    let id = json!(response.id());
-                    outbox.send_text(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"));
+                    let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", json!(response.id()));
+                    outbox.send_parts(&[&head, &result, "}"]);
                     None
                 }
                 (response, _) => response,
