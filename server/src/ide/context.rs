@@ -199,6 +199,12 @@ impl<'d> Finder<'d> {
                 }
             }
         }
+        // An anchor or a tag that is being written.
+        let behind = parts.segments.last().map_or(line.start, |last| last.at + 1);
+        let word = line.slice(behind.min(self.offset)..self.offset);
+        if word.trim_start().starts_with(['&', '!']) && !word.ends_with(' ') && self.offset <= parts.rest.start {
+            return None;
+        }
         if parts.rest.is_empty() {
             layout.column = layout.column.max(self.offset - line.start);
             return self.word(here, self.offset..self.offset, siblings, layout);

@@ -80,9 +80,23 @@ impl Finder<'_> {
             self.children(entry.value);
         }
         for item in node.items() {
-            self.add(item.range());
+            let range = item.range();
+            self.add(self.dash_above(range.start)..range.end);
             self.children(item);
         }
+    }
+
+    /// Where the dash of an item stands, if it stands on the line above with an anchor or a tag at most.
+    fn dash_above(&self, start: usize) -> usize {
+        let line = self.line_of(start);
+        let Some(above) = line.checked_sub(1).filter(|above| self.lines[*above].first == Some(b'-')) else {
+            return start;
+        };
+        let facts = &self.lines[above];
+        let text = String::from(self.document.text().byte_slice(facts.start..facts.end));
+        let mut words = text.split_whitespace();
+        let is_dash = words.next() == Some("-") && words.all(|word| word.starts_with(['&', '!', '#']));
+        if is_dash { facts.start } else { start }
     }
 
     fn line_of(&self, at: usize) -> usize {

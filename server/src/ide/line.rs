@@ -107,7 +107,7 @@ impl<'t> Line<'t> {
         }
         let at = at.min(self.text.len());
         let end = text.len().max(at);
-        let mut rest = at..end;
+        let mut rest = at + skip_properties(&self.text[at..end])..end;
         if let Some((key, colon)) = key(&self.text[at..end]) {
             let behind = at + colon + 1;
             let value = skip_properties(&self.text[behind..end]);
