@@ -9,12 +9,16 @@ mod client;
 mod fixing;
 #[path = "lsp/kinds.rs"]
 mod kinds;
+#[path = "lsp/matrix.rs"]
+mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]
 mod texts;
+#[path = "lsp/writing.rs"]
+mod writing;
 
 use serde_json::{Value, json};
 

@@ -31,6 +31,37 @@ pub fn reference() -> String {
     out
 }
 
+/// The line of the reference, from 0, that tells about a key: `path` names the mapping that it stands in, `tag` the
+/// form of that mapping. Without a key, the mapping itself.
+pub fn line_of(
+    reference: &str,
+    file: SpecFile,
+    path: &str,
+    tag: Option<(&str, &str)>,
+    key: Option<&str>,
+) -> Option<usize> {
+    let lines: Vec<&str> = reference.lines().collect();
+    let find = |from: usize, wanted: &str| Some(from + lines.get(from..)?.iter().position(|line| *line == wanted)?);
+    let section = find(0, &format!("## {}", heading(file)))?;
+    let end =
+        lines[section + 1..].iter().position(|line| line.starts_with("## ")).map_or(lines.len(), |at| section + 1 + at);
+    // What several files or places share is told once: under the first of the places that end alike.
+    let own = match tag {
+        Some((name, value)) => find(0, &format!("#### `{name}: {value}`")),
+        None if path.is_empty() => Some(section),
+        None => find(section, &format!("### `{path}`")).filter(|at| *at < end),
+    };
+    let last = path.rsplit('.').next().unwrap_or_default();
+    let is_alike = |line: &str| line.starts_with("### `") && line.ends_with(&format!("{last}`"));
+    let alike = (section..end).filter(|at| tag.is_none() && !path.is_empty() && is_alike(lines[*at]));
+    let row_below = |at: usize| {
+        let row = format!("| `{}` |", key?);
+        let table = lines[at + 1..].iter().take_while(|line| !line.starts_with('#'));
+        Some(at + 1 + table.into_iter().position(|line| line.starts_with(&row))?)
+    };
+    own.into_iter().chain(alike).find_map(row_below).or(own).or(Some(section))
+}
+
 /// The page of one problem.
 pub fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();

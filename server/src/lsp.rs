@@ -13,6 +13,7 @@ mod features;
 mod fix_all;
 mod navigation;
 mod publish;
+mod reference;
 mod results;
 mod runs;
 mod session;

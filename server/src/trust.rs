@@ -46,16 +46,21 @@ pub fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn store() -> Option<PathBuf> {
+    Some(state_directory()?.join("trusted-folders"))
+}
+
+/// Where the program keeps what belongs to the person.
+pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("speclens/trusted-folders"))
+    Some(state.join("speclens"))
 }
 
 /// Replaces a file in one step, so that nobody ever reads half of it.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let temporary = directory.join(format!(".trusted-folders.{}", std::process::id()));
+    let temporary = directory.join(format!(".new.{}", std::process::id()));
     let written = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path));

@@ -120,6 +120,14 @@ impl Client {
         self.version = version;
     }
 
+    /// Sends a change of an open document.
+    pub fn change(&mut self, name: &str, change: Value) {
+        let uri = self.uri(name);
+        self.version += 1;
+        let document = json!({ "uri": uri, "version": self.version });
+        self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+    }
+
     /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));

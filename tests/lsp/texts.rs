@@ -157,3 +157,63 @@ fn contracts_have_hints_tokens_and_names_to_complete() {
     assert!(offered.as_array().unwrap().iter().any(|item| item["label"] == "run_id"), "{offered}");
     assert_eq!(client.request("textDocument/prepareRename", place)["result"], Value::Null);
 }
+
+#[test]
+fn a_list_says_once_what_holds_for_all() {
+    let contract = "version: \"1.0\"\nscenarios:\n  - name: 😀\n    then:\n      - \n";
+    let place = "skills/a/tests/scenarios.yaml";
+    let mut sizes = Vec::new();
+    for shares in [false, true] {
+        let mut client = Client::spawn(&[(place, contract), ("clawspec.yaml", "{}\n")]);
+        let item = json!({ "snippetSupport": true, "resolveSupport": { "properties": ["documentation"] } });
+        let known = if shares { json!(["editRange", "insertTextFormat", "insertTextMode"]) } else { json!([]) };
+        let completion = json!({ "completionItem": item, "completionList": { "itemDefaults": known } });
+        client.initialize(json!({ "textDocument": { "completion": completion } }), json!({}));
+        client.open(place);
+        let document = json!({ "uri": client.uri(place) });
+        let at = json!({ "textDocument": document, "position": { "line": 4, "character": 8 } });
+        let found = client.request("textDocument/completion", at)["result"].clone();
+        let items = found["items"].as_array().unwrap();
+        assert!(items.len() > 25, "{found}");
+        for item in items {
+            assert!(item.get("commitCharacters").is_none() && item.get("documentation").is_none(), "{item}");
+            let edit = &item["textEdit"];
+            let text = if shares { &item["textEditText"] } else { &edit["newText"] };
+            assert!(text.is_string(), "{item}");
+            let range = if shares { &found["itemDefaults"]["editRange"] } else { &edit["range"] };
+            assert_eq!(range["start"]["character"], 8);
+        }
+        sizes.push(found.to_string().len());
+    }
+    // 30 assertions with all that they need: no editor is sent the docs before it asks.
+    assert!(sizes[1] < 9 * 1024 && sizes[1] * 5 < sizes[0] * 4, "{sizes:?}");
+}
+
+#[test]
+fn hover_links_to_a_line_of_the_reference() {
+    let contract =
+        "version: \"1.0\"\nscenarios:\n  - name: 😀\n    then:\n      - type: tool_was_called\n        tool: x\n";
+    let place = "skills/a/tests/scenarios.yaml";
+    let mut client = Client::start(&[(place, contract), ("clawspec.yaml", "{}\n"), ("kindlm.yaml", SUITE)]);
+    client.open(place);
+    client.open("kindlm.yaml");
+    for (name, line, character, wanted) in [
+        (place, 4, 16, "#### `type: tool_was_called`"),
+        (place, 5, 9, "| `tool` | text"),
+        (place, 3, 5, "| `then` | list"),
+        ("kindlm.yaml", 5, 5, "| `command` | "),
+        ("kindlm.yaml", 7, 15, "| `output` | "),
+    ] {
+        let document = json!({ "uri": client.uri(name) });
+        let at = json!({ "textDocument": document, "position": { "line": line, "character": character } });
+        let found = client.request("textDocument/hover", at)["result"].clone();
+        let words = found["contents"]["value"].as_str().unwrap_or_default();
+        let (_, link) = words.split_once("[Reference](").unwrap_or_else(|| panic!("{found}"));
+        let (address, number) = link.trim_end_matches(')').split_once("#L").unwrap();
+        let path = url::Url::parse(address).unwrap().to_file_path().unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let told = text.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
+        assert!(told.starts_with(wanted), "{wanted}: {told}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}

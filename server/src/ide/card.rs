@@ -2,7 +2,7 @@
 
 use speclens_schema::{
     problem::Code,
-    shape::{Choice, Need, Shape, Type, show},
+    shape::{Choice, Field, Need, Shape, Type, Variant, show},
 };
 
 /// One line: whether the key must be there, its type, its default.
@@ -10,6 +10,7 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     let mut parts = Vec::new();
     match need {
         Need::Required => parts.push("required".to_owned()),
+        Need::OneOf(names) if names.len() > 3 => {}
         Need::OneOf(names) => parts.push(format!("one of {} required", names.join(", "))),
         Need::Optional => {}
     }
@@ -28,6 +29,7 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     }
     match need {
         Need::Required => head.push_str(" · required"),
+        Need::OneOf(names) if names.len() > 3 => {}
         Need::OneOf(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             head.push_str(&format!(" · exactly one of {} is required", names.join(" and ")));
@@ -48,6 +50,33 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
         parts.push(format!("Example: {}", examples.join(", ")));
     }
     parts.join("\n\n")
+}
+
+/// The keys of a mapping in short, those that may be left out with a `?`; nothing for any other shape.
+pub(crate) fn signature(shape: &Shape) -> Option<String> {
+    /// More keys are no summary.
+    const KEYS: usize = 16;
+    let fields = shape.fields(None);
+    let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= KEYS;
+    is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
+}
+
+/// The keys of a form beside its tag.
+pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
+    let (key, _) = variant.tag?;
+    let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
+    match fields.is_empty() {
+        true => Some("nothing else".to_owned()),
+        false => Some(format!("`{}`", keys(&fields))),
+    }
+}
+
+fn keys(fields: &[Field]) -> String {
+    let names = fields.iter().map(|field| match field.need {
+        Need::Required => field.name.to_owned(),
+        Need::OneOf(_) | Need::Optional => format!("{}?", field.name),
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// A value out of a closed set.

@@ -1,15 +1,20 @@
 //! What can be written at the cursor.
 
+mod forms;
 mod insert;
 mod keys;
+mod known;
 #[cfg(test)]
 mod tests;
 mod texts;
 mod values;
 
-use speclens_schema::{document::Document, files::Files, json_schema::SpecFile, problem::Edit};
+use speclens_schema::{document::Document, json_schema::SpecFile, problem::Edit};
 
-use super::context::{Context, Layout, Slot};
+use super::{
+    context::{Context, Layout, Slot},
+    values::Values,
+};
 
 /// Something that can be written at the cursor.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +33,8 @@ pub struct Completion {
     /// What comes instead of the edit's text with clients that know snippets. Its further lines are
     /// indented relative to the cursor's line: clients adjust the indentation.
     pub snippet: Option<String>,
+    /// What has to change elsewhere in the document, so that this is right here.
+    pub more: Vec<Edit>,
     /// The order: compared as text.
     pub sort_key: String,
     /// What has been typed is compared with this.
@@ -56,9 +63,9 @@ pub enum CompletionKind {
 }
 
 /// What can be written at `offset`.
-pub fn complete(document: &Document, file: SpecFile, offset: usize, files: &dyn Files) -> Vec<Completion> {
+pub fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
     let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
-    let mut list = List { document, file, offset, files, context: &context, items: Vec::new() };
+    let mut list = List { document, file, offset, values, context: &context, items: Vec::new() };
     match &context.slot {
         Slot::Key { has_colon, before, quote } => {
             list.keys(&context.shape, context.node, before, *has_colon, *quote);
@@ -71,6 +78,7 @@ pub fn complete(document: &Document, file: SpecFile, offset: usize, files: &dyn 
         Slot::Item => list.items_with_dash(&format!("{}- ", context.layout.gap), context.layout.column),
         Slot::Comment => list.codes(),
     }
+    list.prefixes_first();
     list.items
 }
 
@@ -78,7 +86,7 @@ struct List<'c> {
     document: &'c Document,
     file: SpecFile,
     offset: usize,
-    files: &'c dyn Files,
+    values: Values<'c>,
     context: &'c Context<'c>,
     items: Vec<Completion>,
 }
@@ -95,10 +103,23 @@ impl List<'_> {
             docs: String::new(),
             edit: Edit { range: self.context.token.clone(), text },
             snippet: None,
+            more: Vec::new(),
             sort_key: format!("{rank}{index:04}"),
             preselect: false,
         });
         &mut self.items[index]
+    }
+
+    /// Puts what begins with the letters at the cursor before what only holds them.
+    fn prefixes_first(&mut self) {
+        for item in &mut self.items {
+            let start = item.edit.range.start.min(self.offset);
+            let typed = String::from(self.document.text().byte_slice(start..self.offset)).to_lowercase();
+            let typed = typed.trim_start();
+            if !typed.is_empty() && !item.filter_text.to_lowercase().starts_with(typed) {
+                item.sort_key.insert(0, '~');
+            }
+        }
     }
 
     fn layout(&self) -> &Layout {

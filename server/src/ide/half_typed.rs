@@ -9,6 +9,7 @@ use speclens_schema::{
 use super::{
     completion::complete,
     symbols::{Symbol, SymbolKind, symbols},
+    values::Values,
 };
 
 const HEAD: &str = "kindlm: 1\nproject: demo\nsuite: { name: half typed }\ntests:\n";
@@ -122,7 +123,7 @@ fn shown(document: &Document) -> Vec<String> {
         }
         for (place, from) in [("keys", "    \n"), ("values", "text\n"), ("claims", "output:")] {
             let at = start + source.find(from).expect("it is there") + if place == "keys" { 4 } else { 0 };
-            let offered = complete(document, SpecFile::KindLm, at, &MemoryFiles::default());
+            let offered = complete(document, SpecFile::KindLm, at, Values { files: &MemoryFiles::default(), now: "" });
             let labels: Vec<String> = offered.into_iter().map(|item| item.label).collect();
             lines.push(format!("{name}: {place} {}", labels.join(" ")));
         }
@@ -164,7 +165,7 @@ fn the_damaged_test_itself_is_completed() {
         let text = text(&third.replacen("$0", "", 1));
         let document = Document::read(&text, ScalarRules::Yaml12);
         let at = HEAD.len() + sound("first").len() + sound("second").len() + cursor;
-        let offered = complete(&document, SpecFile::KindLm, at, &MemoryFiles::default());
+        let offered = complete(&document, SpecFile::KindLm, at, Values { files: &MemoryFiles::default(), now: "" });
         offered.into_iter().map(|item| item.label).collect::<Vec<_>>()
     };
     for (third, wanted) in [

@@ -6,6 +6,7 @@ mod tests;
 use std::ops::Range;
 
 use speclens_schema::{
+    dialect::clawspec::{config::Config, lower},
     document::{Document, NodeRef, Pointer},
     files::FileKind,
     json_schema::SpecFile,
@@ -25,6 +26,9 @@ use super::{
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
 
+/// Keys of a task that count for all tasks when they stand beside `tasks`.
+const SHARED_BY_TASKS: [&str; 2] = ["repeat", "scaffold"];
+
 /// What is shown, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
@@ -32,6 +36,19 @@ pub struct Hover {
     pub range: Range<usize>,
     /// Markdown.
     pub markdown: String,
+    /// Where the reference tells more.
+    pub page: Option<Page>,
+}
+
+/// A place of the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The mapping, with `[]` for items of lists: `tests[].expect`.
+    pub path: String,
+    /// The key and the value that tell the form of the mapping.
+    pub tag: Option<(&'static str, &'static str)>,
+    /// The key; nothing for the mapping as a whole.
+    pub key: Option<String>,
 }
 
 /// What is known about the place at `offset`; nothing about plain text. `suite` is what the document was
@@ -45,7 +62,7 @@ pub fn hover(
 ) -> Option<Hover> {
     let place = Place::find(document, file, offset)?;
     match place.part {
-        Part::Key(key) => place.key(key, suite),
+        Part::Key(key) => place.key(key, suite, values),
         Part::Value(value) => place.value(value, suite, values),
         Part::Nothing => place.code(),
     }
@@ -85,20 +102,26 @@ impl<'d> Place<'d> {
         Shape::find(self.file, &self.at, self.document.root())
     }
 
-    fn key(&self, key: NodeRef<'d>, suite: Option<&Suite>) -> Option<Hover> {
+    fn key(&self, key: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>) -> Option<Hover> {
         let name = key.key_text();
         let parent = self.at.parent()?;
         let holder = Shape::find(self.file, &parent, self.document.root())?;
         let fields = holder.fields(self.document.find(&parent));
         let mut markdown = match fields.into_iter().find(|field| field.name == name) {
-            Some(field) => card::field(&name, &field.shape, &field.need),
+            Some(field) => {
+                let card = card::field(&name, &field.shape, &field.need);
+                match card::signature(&field.shape) {
+                    Some(signature) => card.replacen("\n\n", &format!("\n\n{signature}\n\n"), 1),
+                    None => card,
+                }
+            }
             // A name of the author's own choice.
             None => match (holder.word(), holder.map_value()?) {
                 (Some(Word::Defines("vars")), _) => format!("**{name}** · what `{{{{{name}}}}}` stands for"),
                 (_, value) => card::field(&name, &value, &Need::Optional),
             },
         };
-        if let Some(words) = self.in_force(&name) {
+        if let Some(words) = self.in_force(&name, values) {
             markdown.push_str("\n\n");
             markdown.push_str(&words);
         }
@@ -106,19 +129,91 @@ impl<'d> Place<'d> {
             markdown.push_str("\n\n");
             markdown.push_str(&resolved(command));
         }
-        Some(Hover { range: key.range(), markdown })
+        Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
 
-    /// What the section of defaults says about a key that may be set elsewhere, too.
-    fn in_force(&self, name: &str) -> Option<String> {
-        if self.at.steps().next().as_deref() == Some(DEFAULTS) {
-            return None;
+    /// What counts where a key is not set: what another section says, another file, or nobody.
+    fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
+        match self.file {
+            SpecFile::KindLm => {
+                if self.at.steps().next().as_deref() == Some(DEFAULTS) {
+                    return None;
+                }
+                let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
+                Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
+            }
+            SpecFile::CliBench | SpecFile::CliBenchTasks => {
+                let is_of_task = self.at.steps().any(|step| step.parse::<usize>().is_ok());
+                if !is_of_task || !SHARED_BY_TASKS.contains(&name) {
+                    return None;
+                }
+                if self.file == SpecFile::CliBench {
+                    let value = self.document.root()?.get(name)?.text()?;
+                    return Some(format!("Where it is not set, {} of this file counts.", card::inline(value)));
+                }
+                let main = values.files.main()?;
+                let text = String::from_utf8(values.files.read(main).ok()?.to_vec()).ok()?;
+                let suite = Document::read(&text, self.file.scalar_rules());
+                let value = suite.root()?.get(name)?.text()?;
+                Some(format!("Where it is not set, {} of `{main}` counts.", card::inline(value)))
+            }
+            SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => match name {
+                "log_path" => {
+                    let path = lower::settings(values.files).log_path();
+                    let from = match values.files.kind(Config::FILE) {
+                        Some(_) => format!("`{}`", Config::FILE),
+                        None => "the default settings".to_owned(),
+                    };
+                    Some(format!("Where it is not set, {} counts, by {from}.", card::inline(&path)))
+                }
+                "run_id" => Some("Where it is not set, `{{run_id}}` counts.".to_owned()),
+                _ => None,
+            },
+            SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => None,
         }
-        let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
-        Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
+    }
+
+    /// Where the reference tells about a key of the mapping around the cursor.
+    fn page(&self, key: Option<&str>) -> Page {
+        let parent = self.at.parent().unwrap_or_default();
+        let node = self.document.find(&parent);
+        let variants = Shape::find(self.file, &parent, self.document.root()).map(|shape| shape.variants());
+        let tag = variants.into_iter().flatten().filter_map(|variant| variant.tag);
+        let tag = tag.into_iter().find(|(name, value)| {
+            node.and_then(|node| node.get(name)).and_then(NodeRef::text) == Some(value) && key != Some(name)
+        });
+        let path = parent.steps().fold(String::new(), |path, step| match step.parse::<usize>() {
+            Ok(_) => format!("{path}[]"),
+            Err(_) if path.is_empty() => step,
+            Err(_) => format!("{path}.{step}"),
+        });
+        Page { path, tag, key: key.map(str::to_owned) }
+    }
+
+    /// The whole story of a form: what it claims, and with which keys.
+    fn form(&self, value: NodeRef<'d>) -> Option<Hover> {
+        let (parent, name) = (self.at.parent()?, self.at.last()?);
+        let holder = Shape::find(self.file, &parent, self.document.root())?;
+        let text = value.text()?;
+        let variant = holder
+            .variants()
+            .into_iter()
+            .find(|variant| variant.tag.is_some_and(|tag| tag == (name.as_str(), text)))?;
+        let signature = card::signature_of_form(&variant)?;
+        let own = holder
+            .step(&name, self.document.find(&parent))
+            .and_then(|shape| shape.values().into_iter().find(|choice| choice.value.as_str() == Some(text))?.docs);
+        // The docs of the form, where it has its own: they begin as those of the value do.
+        let whole = variant.shape.type_docs().unwrap_or_default();
+        let docs = own.filter(|own| !whole.starts_with(own)).unwrap_or(whole);
+        let markdown = format!("**{text}** · {signature}\n\n{}", docs.trim());
+        Some(Hover { range: value.range(), markdown, page: Some(self.page(None)) })
     }
 
     fn value(&self, value: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>) -> Option<Hover> {
+        if let Some(found) = self.form(value) {
+            return Some(found);
+        }
         let shape = self.shape()?;
         let range = value.range();
         if shape.template().is_some()
@@ -129,27 +224,29 @@ impl<'d> Place<'d> {
         match shape.word() {
             Some(Word::Template(_)) => {
                 let markdown = resolved(self.command(suite)?);
-                return Some(Hover { range, markdown });
+                return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Refers(kind)) => {
                 let markdown = self.definition(kind, value.text()?).or_else(|| choice(&shape, value))?;
-                return Some(Hover { range, markdown });
+                return Some(Hover { range, markdown, page: None });
             }
             Some(Word::File(kind)) => {
-                return Some(Hover { range, markdown: path(value.text()?, kind, &shape, values)? });
+                let markdown = path(value.text()?, kind, &shape, values)?;
+                return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Pattern(_)) => {
-                return Some(Hover { range, markdown: pattern_words::words(value.text()?)? });
+                let markdown = pattern_words::words(value.text()?)?;
+                return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Defines(_) | Word::Shell) | None => {}
         }
         if let Some(markdown) = choice(&shape, value) {
-            return Some(Hover { range, markdown });
+            return Some(Hover { range, markdown, page: None });
         }
         match shape.kind() {
             Type::Boolean | Type::Integer | Type::Number => {
                 let markdown = card::field(&self.at.last()?, &shape, &Need::Optional);
-                Some(Hover { range, markdown })
+                Some(Hover { range, markdown, page: None })
             }
             Type::Text | Type::List | Type::Mapping | Type::Any => None,
         }
@@ -172,7 +269,8 @@ impl<'d> Place<'d> {
         let found = found.into_iter().find(|found| found.range.start <= at && at <= found.range.end)?;
         let (name, place) = (found.name, written.range(found.range));
         let head = format!("**{{{{{name}}}}}**");
-        let say = |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}") });
+        let say =
+            |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}"), page: None });
         let built_in = values::built_in(kind, self.file);
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
@@ -230,7 +328,7 @@ impl<'d> Place<'d> {
         let start = words[..at].rfind(|letter| !is_code(letter)).map_or(0, |before| before + 1);
         let end = words[at..].find(|letter| !is_code(letter)).map_or(words.len(), |end| at + end);
         let code = Code::parse(&words[start..end])?;
-        Some(Hover { range: comment + start..comment + end, markdown: card::code(code) })
+        Some(Hover { range: comment + start..comment + end, markdown: card::code(code), page: None })
     }
 }
 

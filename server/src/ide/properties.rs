@@ -153,7 +153,7 @@ fn visit(document: &Document, offset: usize) {
         assert!(last <= token.range.start && text.get(token.range.clone()).is_some(), "{token:?}\n{text}");
         last = token.range.end;
     }
-    for item in complete(document, SpecFile::KindLm, offset, &files) {
+    for item in complete(document, SpecFile::KindLm, offset, values) {
         let range = item.edit.range;
         assert!(range.start <= offset && offset <= range.end, "{offset} {range:?} {}\n{text}", item.label);
         assert!(!text[range].contains('\n'), "{}", item.label);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use speclens_schema::{
     dialect::ScalarRules,
-    document::{Document, NodeRef, Shape as NodeShape, Style},
-    shape::{Need, Shape, Type, scalar},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
+    shape::{Need, Shape, Type, Variant, scalar, show},
 };
 
 /// Text to insert, in block style; its first line has no indentation.
@@ -33,7 +33,15 @@ pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
             NodeShape::Sequence => first.value.item_at(0)?,
             NodeShape::Mapping | NodeShape::Scalar | NodeShape::Dangling => first.value,
         };
-        Some(Snippet::of(format!("{name}: {}", keys(value)), example.trim_end().to_owned()))
+        let held = match keys(value) {
+            held if !held.is_empty() => held,
+            _ => value.text().and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
+        };
+        let below = |at: &Pointer| {
+            let steps: Vec<String> = at.steps().skip(1).collect();
+            shape.below(&steps.iter().fold(Pointer::root(), |at, step| at.key(step)), Some(first.value))
+        };
+        Some(Snippet::of(format!("{name}: {held}"), example.trim_end().to_owned(), &below))
     })
 }
 
@@ -51,59 +59,132 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
         };
         let Some(found) = found.filter(|found| found.shape() == NodeShape::Sequence) else { continue };
         for item in found.items().filter(|item| item.shape() == NodeShape::Mapping) {
-            let label = keys(item);
+            let label = label_of(item);
             if !texts.iter().any(|(known, _)| *known == label) {
                 texts.push((label, format!("- {}", dedented(&example, item.own_range(), 2))));
             }
         }
     }
-    let mut snippets: Vec<Snippet> = texts.into_iter().map(|(label, text)| Snippet::of(label, text)).collect();
-    snippets.extend(list.item().into_iter().flat_map(|item| forms(&item)));
-    snippets
+    let Some(item) = list.item() else { return Vec::new() };
+    let forms = forms(&item);
+    if !forms.is_empty() {
+        return forms;
+    }
+    let below = |at: &Pointer| item.below(&below_item(at), None);
+    texts.into_iter().map(|(label, text)| Snippet::of(label, text, &below)).collect()
 }
 
-/// One item for each form that items may have: the example of its docs, or its tag and what it needs.
+/// The same place, seen from the only item of a list.
+fn below_item(at: &Pointer) -> Pointer {
+    at.steps().skip(1).fold(Pointer::root(), |at, step| at.key(&step))
+}
+
+/// What an item is called: its keys, or its only key with the value.
+fn label_of(item: NodeRef<'_>) -> String {
+    let mut entries = item.entries();
+    match (entries.next(), entries.next()) {
+        (Some(only), None) if only.value.shape() == NodeShape::Scalar => {
+            format!("{}: {}", only.key.key_text(), only.value.text().unwrap_or_default())
+        }
+        _ => keys(item),
+    }
+}
+
+/// The values that the items of a list have in the docs.
+pub(crate) fn item_values(list: &Shape) -> Vec<String> {
+    let examples = list.examples().into_iter().filter_map(|example| example.as_array()).flatten();
+    let mut texts: Vec<String> = examples.filter_map(|value| value.as_str()).map(str::to_owned).collect();
+    for example in docs(list) {
+        let document = Document::read(&example, ScalarRules::Yaml12);
+        let Some(root) = document.root() else { continue };
+        let found = root.entries().next().map_or(root, |entry| entry.value);
+        texts.extend(found.items().filter_map(NodeRef::as_str).map(str::to_owned));
+    }
+    texts
+}
+
+/// One item for each form that items may have: the example of its docs, or its tag and what it needs. Forms
+/// in which anything may stand mean nothing.
 fn forms(item: &Shape) -> Vec<Snippet> {
-    let snippets = item.variants().into_iter().filter_map(|variant| {
-        let (key, tag) = variant.tag?;
-        let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
-            let document = Document::read(&example, ScalarRules::Yaml12);
-            let first = document.root()?.item_at(0)?;
-            let is_own = first.get(key)?.as_str() == Some(tag);
-            is_own.then(|| format!("- {}", dedented(&example, first.own_range(), 2)))
-        });
-        let needed = || {
-            let fields = variant.shape.fields(None).into_iter();
-            let needed = fields.filter(|field| field.need == Need::Required && field.name != key).map(|field| {
-                let value = match field.shape.kind() {
-                    Type::List => "[]".to_owned(),
-                    Type::Mapping => "{}".to_owned(),
-                    Type::Text | Type::Any => "\"\"".to_owned(),
-                    Type::Integer | Type::Number => "1".to_owned(),
-                    Type::Boolean => "true".to_owned(),
-                };
-                format!("\n  {}: {value}", field.name)
-            });
-            format!("- {key}: {}{}", scalar(tag), needed.collect::<String>())
-        };
-        Some(Snippet::of(tag.to_owned(), own.unwrap_or_else(needed)))
+    let variants = item.variants().into_iter().filter(|variant| !variant.shape.is_open());
+    variants.filter_map(|variant| form(&variant)).collect()
+}
+
+/// What goes with a tag, beside the keys that are there: entries without indentation.
+pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool) -> Option<Snippet> {
+    let whole = form(variant)?;
+    let document = Document::read(&whole.text, ScalarRules::Yaml12);
+    let item = document.root()?.item_at(0)?;
+    let tag = variant.tag.map(|(key, _)| key);
+    let rest = item.entries().filter(|entry| {
+        let name = entry.key.key_text();
+        tag != Some(name.as_str()) && !is_present(&name)
     });
-    snippets.collect()
+    let texts: Vec<String> =
+        rest.map(|entry| dedented(&whole.text, entry.key.own_range().start..entry.value.own_range().end, 0)).collect();
+    (!texts.is_empty()).then(|| Snippet::of(whole.label, texts.join("\n"), &|at| variant.shape.below(at, None)))
+}
+
+fn form(variant: &Variant) -> Option<Snippet> {
+    let (key, tag) = variant.tag?;
+    let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
+        let document = Document::read(&example, ScalarRules::Yaml12);
+        let first = document.root()?.item_at(0)?;
+        let is_own = first.get(key)?.as_str() == Some(tag);
+        is_own.then(|| format!("- {}", dedented(&example, first.own_range(), 2)))
+    });
+    let needed = || {
+        let fields = variant.shape.fields(None).into_iter();
+        let needed = fields.filter(|field| field.need == Need::Required && field.name != key).map(|field| {
+            let example = field.shape.examples().first().map(|value| show(value));
+            let value = example.unwrap_or_else(|| match field.shape.kind() {
+                Type::List => "[]".to_owned(),
+                Type::Mapping => "{}".to_owned(),
+                Type::Text | Type::Any => "\"\"".to_owned(),
+                Type::Integer | Type::Number => "1".to_owned(),
+                Type::Boolean => "true".to_owned(),
+            });
+            format!("\n  {}: {value}", field.name)
+        });
+        format!("- {key}: {}{}", scalar(tag), needed.collect::<String>())
+    };
+    let below = |at: &Pointer| variant.shape.below(&below_item(at), None).filter(|_| at.last().as_deref() != Some(key));
+    let text = own.unwrap_or_else(needed);
+    Some(Snippet::with_fixed(tag.to_owned(), text, &|at| at.last().as_deref() == Some(key) || is_fixed(&below, at)))
+}
+
+/// Whether only one value may stand at a place.
+fn is_fixed(shape_at: &dyn Fn(&Pointer) -> Option<Shape>, at: &Pointer) -> bool {
+    shape_at(at).is_some_and(|shape| shape.values().len() == 1)
 }
 
 /// A whole file.
 pub(crate) fn file(shape: &Shape) -> Option<Snippet> {
     let example = docs(shape).into_iter().next()?;
     let document = Document::read(&example, ScalarRules::Yaml12);
-    Some(Snippet::of(keys(document.root()?), example.trim_end().to_owned()))
+    let below = |at: &Pointer| shape.below(at, document.root());
+    Some(Snippet::of(keys(document.root()?), example.trim_end().to_owned(), &below))
 }
 
 impl Snippet {
-    fn of(label: String, text: String) -> Snippet {
+    /// The same with another text in place of one of its values.
+    pub(crate) fn replaced(mut self, old: &str, new: &str) -> Snippet {
+        self.text = self.text.replace(old, new);
+        let inner = |text: &str| escape(text).replace('}', "\\}");
+        self.template = self.template.replace(&inner(old), &inner(new));
+        self
+    }
+
+    /// A stop at every value that the author chooses. `shape_at` is what the schema says at a place of the text.
+    fn of(label: String, text: String, shape_at: &dyn Fn(&Pointer) -> Option<Shape>) -> Snippet {
+        Snippet::with_fixed(label, text, &|at| is_fixed(shape_at, at))
+    }
+
+    fn with_fixed(label: String, text: String, is_fixed: &dyn Fn(&Pointer) -> bool) -> Snippet {
         let document = Document::read(&text, ScalarRules::Yaml12);
         let mut values = Vec::new();
         if let Some(root) = document.root() {
-            scalars(root, &mut values);
+            scalars(root, &Pointer::root(), is_fixed, &mut values);
         }
         values.sort_by_key(|range| range.start);
         let mut template = String::new();
@@ -186,11 +267,25 @@ pub(crate) fn moved_left(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// What stands between the brackets of a list of plain words: they are written in one go.
+fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
+    let range = node.own_range();
+    let is_plain = |item: NodeRef<'_>| item.style() == Some(Style::Plain);
+    let is_short = node.items().count() > 1 && node.items().all(is_plain);
+    let text = node.document().text();
+    let is_flow = range.len() > 2 && text.byte(range.start) == b'[' && text.byte(range.end - 1) == b']';
+    (is_short && is_flow).then(|| range.start + 1..range.end - 1)
+}
+
 /// The bytes of all values that are scalars, without quotes.
-fn scalars(node: NodeRef<'_>, found: &mut Vec<Range<usize>>) {
-    node.items().for_each(|item| scalars(item, found));
-    node.entries().for_each(|entry| scalars(entry.value, found));
-    if node.shape() != NodeShape::Scalar {
+fn scalars(node: NodeRef<'_>, at: &Pointer, is_fixed: &dyn Fn(&Pointer) -> bool, found: &mut Vec<Range<usize>>) {
+    if let Some(inner) = short_list(node) {
+        found.push(inner);
+        return;
+    }
+    node.items().enumerate().for_each(|(index, item)| scalars(item, &at.index(index), is_fixed, found));
+    node.entries().for_each(|entry| scalars(entry.value, &at.key(&entry.key.key_text()), is_fixed, found));
+    if node.shape() != NodeShape::Scalar || is_fixed(at) {
         return;
     }
     let range = node.own_range();
@@ -204,7 +299,7 @@ fn scalars(node: NodeRef<'_>, found: &mut Vec<Range<usize>>) {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use speclens_schema::{document::Pointer, json_schema::SpecFile};
+    use speclens_schema::json_schema::SpecFile;
 
     use super::*;
 

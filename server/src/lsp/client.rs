@@ -23,6 +23,8 @@ pub(super) struct Abilities {
     pub snippets: bool,
     /// It asks for the docs of a completion when they are to be shown.
     pub resolves_docs: bool,
+    /// It knows that a list of completions may say once what holds for all of its entries.
+    pub shares_completions: bool,
     /// It shows progress that the server begins.
     pub progress: bool,
     /// It watches files when asked to.
@@ -30,6 +32,9 @@ pub(super) struct Abilities {
     /// It can be asked for its settings.
     pub configuration: bool,
 }
+
+/// What a list of completions says once.
+const SHARED: [&str; 3] = ["editRange", "insertTextFormat", "insertTextMode"];
 
 impl Default for Abilities {
     fn default() -> Abilities {
@@ -42,6 +47,7 @@ impl Default for Abilities {
             resolves_edits: false,
             snippets: false,
             resolves_docs: false,
+            shares_completions: false,
             progress: false,
             watches_files: false,
             configuration: false,
@@ -70,6 +76,10 @@ impl Abilities {
                 .pointer("/textDocument/completion/completionItem/resolveSupport/properties")
                 .and_then(Value::as_array)
                 .is_some_and(|properties| properties.iter().any(|property| property == "documentation")),
+            shares_completions: capabilities
+                .pointer("/textDocument/completion/completionList/itemDefaults")
+                .and_then(Value::as_array)
+                .is_some_and(|known| SHARED.iter().all(|name| known.iter().any(|known| known == name))),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: is("/workspace/configuration"),

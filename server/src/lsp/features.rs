@@ -203,7 +203,10 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
 pub(super) fn completion(snapshot: &Snapshot, position: Position, list: u64) -> (CompletionResponse, Vec<String>) {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
-    let found = completion::complete(document, snapshot.place.file, offset, snapshot.place.files.as_ref());
+    let now = snapshot.clock.now();
+    let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+    let found = completion::complete(document, snapshot.place.file, offset, values);
+    let is_incomplete = found.iter().any(|item| item.kind == CompletionKind::Field && item.edit.range.is_empty());
     let mut docs = Vec::new();
     let items = found.into_iter().enumerate().map(|(index, mut item)| {
         if snapshot.abilities.resolves_docs {
@@ -214,13 +217,36 @@ pub(super) fn completion(snapshot: &Snapshot, position: Position, list: u64) -> 
         item.data = data.then(|| json!({ "list": list, "index": index }));
         item
     });
-    // What fits changes with what is typed: a half-typed key has other neighbours than a blank line.
-    let response = CompletionResponse::CompletionList(CompletionList {
-        is_incomplete: false,
-        items: items.collect(),
-        ..CompletionList::default()
+    // What fits changes with the first letter: keys that only somebody who begins to type them may mean.
+    let mut list = CompletionList { is_incomplete, items: items.collect(), ..CompletionList::default() };
+    if snapshot.abilities.shares_completions {
+        share(&mut list);
+    }
+    (CompletionResponse::CompletionList(list), docs)
+}
+
+/// Says once what holds for most entries: a third of a long list is nothing else.
+fn share(list: &mut CompletionList) {
+    let edit = |item: &CompletionItem| match &item.text_edit {
+        Some(CompletionItemTextEdit::TextEdit(edit)) => Some(edit.clone()),
+        Some(CompletionItemTextEdit::InsertReplaceEdit(_)) | None => None,
+    };
+    let Some(range) = list.items.first().and_then(edit).map(|edit| edit.range) else { return };
+    for item in &mut list.items {
+        if let Some(edit) = edit(item).filter(|edit| edit.range == range) {
+            item.text_edit = None;
+            item.text_edit_text = Some(edit.new_text);
+        }
+        if item.insert_text_format == Some(InsertTextFormat::PlainText) {
+            (item.insert_text_format, item.insert_text_mode) = (None, None);
+        }
+    }
+    list.item_defaults = Some(CompletionItemDefaults {
+        edit_range: Some(EditRange::Range(range)),
+        insert_text_format: Some(InsertTextFormat::PlainText),
+        insert_text_mode: Some(InsertTextMode::AsIs),
+        ..CompletionItemDefaults::default()
     });
-    (response, docs)
 }
 
 /// The list that an item belongs to, and its place there, when there is more to say about it.
@@ -239,6 +265,10 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         range: convert::range(&snapshot.document, snapshot.abilities.encoding, item.edit.range),
         new_text: snippet.unwrap_or(item.edit.text),
     };
+    let filter_text = (item.filter_text != item.label).then_some(item.filter_text);
+    let more = item.more.iter().map(|edit| convert::text_edit(&snapshot.document, snapshot.abilities.encoding, edit));
+    let more: Vec<TextEdit> = more.collect();
+    // There are no commit characters: each of them may be a part of what somebody writes.
     CompletionItem {
         label: item.label,
         kind: Some(match item.kind {
@@ -254,7 +284,8 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         documentation: (!item.docs.is_empty()).then(|| convert::markdown(item.docs).into()),
         preselect: item.preselect.then_some(true),
         sort_text: Some(item.sort_key),
-        filter_text: Some(item.filter_text),
+        filter_text,
+        additional_text_edits: (!more.is_empty()).then_some(more),
         insert_text_format: Some(format),
         insert_text_mode: Some(mode),
         text_edit: Some(CompletionItemTextEdit::TextEdit(edit)),
@@ -270,8 +301,12 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
     let now = snapshot.clock.now();
     let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), Values { files, now: &now })?;
+    let mut markdown = found.markdown;
+    if let Some(address) = found.page.and_then(|page| super::reference::address(snapshot.place.file, &page)) {
+        markdown.push_str(&format!("\n\n[Reference]({address})"));
+    }
     Some(Hover {
-        contents: Contents::MarkupContent(convert::markdown(found.markdown)),
+        contents: Contents::MarkupContent(convert::markdown(markdown)),
         range: Some(convert::range(document, encoding, found.range)),
     })
 }

@@ -1,57 +1,172 @@
 //! The text of a completion: what comes behind a key, and how values are written.
 
 use serde_json::Value;
-use speclens_schema::shape::{Field, Need, Shape, Type, show};
+use speclens_schema::{
+    document::Pointer,
+    shape::{Field, Need, Shape, Type, show},
+};
 
-use crate::ide::context::Layout;
+use crate::ide::{context::Layout, snippet::escape};
 
-/// What comes behind a key: the colon, and the beginning of its value. As a snippet with tab stops, or
-/// plain; nothing when it is only `: `.
-pub(super) fn template_of(shape: &Shape, layout: &Layout, is_snippet: bool) -> Option<String> {
-    let kind = shape.kind();
-    let is_list = kind == Type::List;
-    if !is_list && kind != Type::Mapping {
-        return None;
+/// Deeper than this nothing is written ahead: what comes there is the author's to say.
+const DEPTH: usize = 3;
+
+/// What is known of a value before it is written.
+pub(super) type Guess<'g> = &'g dyn Fn(&Pointer) -> Option<String>;
+
+/// Writes keys with what has to stand below them. As a snippet it has a tab stop at every value; plain text
+/// ends where the first one would be.
+pub(super) struct Writer<'w> {
+    layout: &'w Layout,
+    guess: Guess<'w>,
+    is_snippet: bool,
+    text: String,
+    stops: usize,
+    /// Where the last stop begins, if it is an empty one.
+    last_stop: Option<usize>,
+    /// Plain text that has come to a value.
+    is_full: bool,
+}
+
+impl<'w> Writer<'w> {
+    pub(super) fn new(layout: &'w Layout, guess: Guess<'w>, is_snippet: bool) -> Writer<'w> {
+        Writer { layout, guess, is_snippet, text: String::new(), stops: 0, last_stop: None, is_full: false }
     }
-    if layout.flow {
-        return Some(match (is_list, is_snippet) {
-            (true, true) => ": [$0]".to_owned(),
-            (true, false) => ": []".to_owned(),
-            (false, true) => ": { $0 }".to_owned(),
-            (false, false) => ": {}".to_owned(),
-        });
+
+    /// Text as it stands.
+    pub(super) fn push(&mut self, words: &str) {
+        if !self.is_full {
+            let words = if self.is_snippet { escape(words) } else { words.to_owned() };
+            self.text.push_str(&words);
+        }
     }
-    let column = layout.column + layout.step;
-    let (column, line_break) = match is_snippet {
-        true => (column.saturating_sub(layout.indent), "\n"),
-        false => (column, layout.line_break),
-    };
-    let mut text = format!(":{line_break}{}", " ".repeat(column));
-    let members = if is_list { shape.item().filter(|item| item.kind() == Type::Mapping) } else { Some(shape.clone()) };
-    let fields = members.map(|members| members.fields(None)).unwrap_or_default();
-    let required: Vec<&Field> = fields
-        .iter()
-        .filter(|field| field.need == Need::Required && !matches!(field.shape.kind(), Type::Mapping | Type::List))
-        .collect();
-    if is_list {
-        text.push_str("- ");
+
+    /// A line break, and the blanks up to a column.
+    pub(super) fn line(&mut self, column: usize) {
+        if self.is_full {
+            return;
+        }
+        // Clients put the indentation of the cursor's line in front of the further lines of a snippet.
+        let (line_break, column) = match self.is_snippet {
+            true => ("\n", column.saturating_sub(self.layout.indent)),
+            false => (self.layout.line_break, column),
+        };
+        self.text.push_str(line_break);
+        self.text.push_str(&" ".repeat(column));
     }
-    match required.as_slice() {
-        [only] => text.push_str(&format!("{}: ", only.name)),
-        [] => {}
-        [first, rest @ ..] => {
-            if !is_snippet {
-                text.push_str(&format!("{}: ", first.name));
-            } else {
-                let inner = column + if is_list { 2 } else { 0 };
-                text.push_str(&format!("{}: $1", first.name));
-                for (index, field) in rest.iter().enumerate() {
-                    text.push_str(&format!("{line_break}{}{}: ${}", " ".repeat(inner), field.name, index + 2));
-                }
+
+    /// What separates two entries of the mapping whose keys stand at a column.
+    pub(super) fn next(&mut self, column: usize) {
+        if self.layout.flow { self.push(", ") } else { self.line(column) }
+    }
+
+    /// The colon behind a key in `column`, and its value. `at` is the value's place.
+    pub(super) fn value(&mut self, shape: &Shape, at: &Pointer, column: usize) {
+        self.value_below(shape, at, column, 0);
+    }
+
+    fn value_below(&mut self, shape: &Shape, at: &Pointer, column: usize, depth: usize) {
+        self.push(":");
+        let below = column + self.layout.step;
+        match shape.kind() {
+            Type::List | Type::Mapping if self.layout.flow => self.in_brackets(shape),
+            Type::List => {
+                self.line(below);
+                self.push("- ");
+                let item = shape.item().filter(|item| item.kind() == Type::Mapping);
+                self.members(item.as_ref(), &at.index(0), below + 2, depth, true);
+            }
+            Type::Mapping => self.members(Some(shape), at, below, depth, false),
+            Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => {
+                self.push(" ");
+                self.scalar(shape, at);
             }
         }
     }
-    Some(text)
+
+    /// The keys that a mapping must have; the place of the first one where it needs none.
+    pub(super) fn members(&mut self, shape: Option<&Shape>, at: &Pointer, column: usize, depth: usize, is_item: bool) {
+        let fields = shape.filter(|_| depth < DEPTH).map(needed).unwrap_or_default();
+        if fields.is_empty() {
+            if !is_item {
+                self.line(column);
+            }
+            self.stop(None);
+        }
+        for (index, field) in fields.iter().enumerate() {
+            if index > 0 || !is_item {
+                self.line(column);
+            }
+            self.push(field.name);
+            self.value_below(&field.shape, &at.key(field.name), column, depth + 1);
+        }
+    }
+
+    fn in_brackets(&mut self, shape: &Shape) {
+        let is_list = shape.kind() == Type::List;
+        if !self.is_snippet {
+            self.push(if is_list { " []" } else { " {}" });
+            self.is_full = true;
+            return;
+        }
+        self.push(if is_list { " [" } else { " { " });
+        self.stop(None);
+        self.push(if is_list { "]" } else { " }" });
+    }
+
+    fn scalar(&mut self, shape: &Shape, at: &Pointer) {
+        if let [only] = shape.values().as_slice() {
+            self.push(&show(only.value));
+            return;
+        }
+        let known = (self.guess)(at);
+        self.stop(known.as_deref());
+    }
+
+    /// A place to write at, perhaps with something to begin with.
+    fn stop(&mut self, known: Option<&str>) {
+        if self.is_full {
+            return;
+        }
+        match (self.is_snippet, known) {
+            (true, known) => {
+                self.stops += 1;
+                self.last_stop = known.is_none().then_some(self.text.len());
+                match known {
+                    Some(known) => {
+                        let known = escape(known).replace('}', "\\}");
+                        self.text.push_str(&format!("${{{}:{known}}}", self.stops));
+                    }
+                    None => self.text.push_str(&format!("${}", self.stops)),
+                }
+            }
+            (false, Some(known)) => self.text.push_str(known),
+            (false, None) => self.is_full = true,
+        }
+    }
+
+    /// The text. A single stop at the end is none: the cursor comes to stand there anyway.
+    pub(super) fn finish(mut self) -> String {
+        let Some(at) = self.last_stop else { return self.text };
+        let mark = format!("${}", self.stops);
+        let is_end = self.text.len() == at + mark.len();
+        match self.stops == 1 && is_end {
+            true => self.text.truncate(at),
+            // Whoever comes to the last one is done with the snippet.
+            false => self.text.replace_range(at..at + mark.len(), "$0"),
+        }
+        self.text
+    }
+}
+
+/// The keys that a mapping must have. Of two that exclude each other the first one is the usual one.
+pub(super) fn needed(shape: &Shape) -> Vec<Field> {
+    let is_needed = |field: &Field| match &field.need {
+        Need::Required => true,
+        Need::OneOf(names) => names.len() == 2 && names.first() == Some(&field.name),
+        Need::Optional => false,
+    };
+    shape.fields(None).into_iter().filter(is_needed).collect()
 }
 
 /// The columns by which the further lines of a snippet move: one whose dash was left out stands two

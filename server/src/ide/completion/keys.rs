@@ -3,19 +3,20 @@
 use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
-    document::NodeRef,
+    document::{NodeRef, Pointer},
+    problem::Edit,
     shape::{Field, Need, Shape, Type, Word, show},
 };
 
 use super::{
     CompletionKind, List,
-    insert::{dash_shift, template_of},
+    insert::{Writer, dash_shift, needed},
 };
 use crate::ide::{
     card,
     context::{Layout, Slot},
     names,
-    snippet::{self, Snippet, escape},
+    snippet::{self, Snippet},
 };
 
 impl List<'_> {
@@ -29,6 +30,10 @@ impl List<'_> {
         quote: Option<char>,
     ) {
         let lead = self.layout().gap;
+        if !has_colon && quote.is_none() && self.is_new_item() {
+            let layout = self.layout().clone();
+            self.skeleton(shape, &self.context.at.clone(), lead, &layout);
+        }
         self.fields(shape, node, before, lead, has_colon, quote);
         if has_colon || quote.is_some() {
             return;
@@ -38,6 +43,7 @@ impl List<'_> {
             let list = self.context.at.parent().and_then(|list| Shape::find(self.file, &list, self.document.root()));
             for snippet in list.iter().flat_map(snippet::items) {
                 let detail = format!("new item of {}", self.section());
+                let snippet = self.with_known(snippet);
                 self.whole(&snippet, 3, &snippet.text[2..], &snippet.template[2..], column, lead, detail);
             }
         }
@@ -55,8 +61,30 @@ impl List<'_> {
             && let Some(snippet) = snippet::file(shape)
         {
             let detail = format!("a whole {}", self.file.title());
-            self.whole(&snippet, 4, &snippet.text, &snippet.template, column, lead, detail);
+            // Where nothing stands yet, it is the way to begin.
+            let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
+            self.whole(&snippet, rank, &snippet.text, &snippet.template, column, lead, detail);
         }
+    }
+
+    /// All that a new item must have, in one go. `lead` comes before it.
+    fn skeleton(&mut self, shape: &Shape, at: &Pointer, lead: &str, layout: &Layout) {
+        let needed = needed(shape);
+        if layout.flow || needed.len() < 2 {
+            return;
+        }
+        let [text, snippet] = [false, true].map(|is_snippet| {
+            let guess = |at: &Pointer| self.guess(at);
+            let mut writer = Writer::new(layout, &guess, is_snippet);
+            writer.push(lead);
+            writer.members(Some(shape), at, layout.column, 0, true);
+            writer.finish()
+        });
+        let names: Vec<&str> = needed.iter().map(|field| field.name).collect();
+        let item = self.add(0, names.join(", "), CompletionKind::Snippet, text);
+        item.snippet = Some(snippet);
+        item.detail = "what is required".to_owned();
+        item.docs = shape.docs().unwrap_or_default().to_owned();
     }
 
     /// Whether the mapping around the cursor is an item that holds nothing else yet.
@@ -94,15 +122,28 @@ impl List<'_> {
         }
         let fields = shape.fields(node);
         let alternatives = shape.alternatives();
-        let is_decided = alternatives.iter().any(|name| present.contains(*name));
+        // A key may come through a merge key. Writing it again replaces that one.
+        let is_merged =
+            |name: &str| node.and_then(|node| node.entry(name)).is_some_and(|entry| entry.key.is_through_alias());
+        let has = |name: &str| present.contains(name) || is_merged(name);
+        let is_decided = alternatives.iter().any(|name| has(name));
         let column = self.layout().column;
         let lead = lead.to_owned();
         for field in &fields {
             if present.contains(field.name) || (is_decided && alternatives.contains(&field.name)) {
                 continue;
             }
+            if is_merged(field.name) {
+                if !token.is_empty() {
+                    self.field(field, shape, node, &present, 6, &lead, has_colon, quote);
+                    if let Some(item) = self.items.last_mut() {
+                        item.detail = "replaces what comes through `<<`".to_owned();
+                    }
+                }
+                continue;
+            }
             let only = field.shape.only_with();
-            let has_effect = only.is_none_or(|other| present.contains(other));
+            let has_effect = only.is_none_or(has);
             if !has_effect && is_decided {
                 continue;
             }
@@ -112,31 +153,97 @@ impl List<'_> {
                 (Need::Optional, true) => 2,
                 (Need::Optional, false) => 5,
             };
-            self.field(field, rank, &lead, has_colon, quote);
+            self.field(field, shape, node, &present, rank, &lead, has_colon, quote);
             let flow = self.layout().flow;
             if let Some(snippet) = snippet::entry(field.name, &field.shape).filter(|_| !has_colon && !flow) {
                 let detail = "with an example".to_owned();
+                let snippet = self.with_known(snippet);
                 self.whole(&snippet, 3, &snippet.text, &snippet.template, column, &lead, detail);
             }
+        }
+        if !has_colon && quote.is_none() {
+            self.fields_of_other_forms(shape, node, &present, &lead);
         }
         self.free_keys(shape, &present, &lead, has_colon);
     }
 
-    pub(super) fn field(&mut self, field: &Field, rank: usize, lead: &str, has_colon: bool, quote: Option<char>) {
-        let layout = self.layout().clone();
+    #[expect(clippy::too_many_arguments, reason = "a key is offered for a mapping, at a place")]
+    pub(super) fn field(
+        &mut self,
+        field: &Field,
+        holder: &Shape,
+        node: Option<NodeRef<'_>>,
+        present: &HashSet<String>,
+        rank: usize,
+        lead: &str,
+        has_colon: bool,
+        quote: Option<char>,
+    ) {
         let Field { name, need, shape } = field;
-        let (mut text, mut snippet) = (format!("{lead}{name}"), None);
-        if let (Some(quote), false) = (quote, has_colon) {
-            let closes = self.text_behind(self.context.token.end).starts_with(quote);
-            text.push_str(&if closes { String::new() } else { format!("{quote}: ") });
-        } else if !has_colon {
-            snippet = template_of(shape, &layout, true).map(|tail| format!("{}{tail}", escape(&text)));
-            text.push_str(&template_of(shape, &layout, false).unwrap_or_else(|| ": ".to_owned()));
-        }
+        let plain = format!("{lead}{name}");
+        let mut more = Vec::new();
+        let (text, snippet) = match (has_colon, quote) {
+            (true, _) => (plain, None),
+            (false, Some(quote)) => {
+                let closes = self.text_behind(self.context.token.end).starts_with(quote);
+                (plain + &if closes { String::new() } else { format!("{quote}: ") }, None)
+            }
+            (false, None) => {
+                let wanted = self.tag_wanted_by(name, holder, node);
+                let mut before = None;
+                match wanted {
+                    Some((key, value, None)) if !present.contains(key) => {
+                        before = holder.step(key, node).map(|shape| (key, Some(value), shape));
+                    }
+                    Some((_, value, Some(written))) => more.push(Edit { range: written, text: value.to_owned() }),
+                    Some(_) | None => {}
+                }
+                let only = field.shape.only_with().filter(|only| !present.contains(*only));
+                if let Some(only) = only.filter(|only| node.is_none_or(|node| node.entry(only).is_none())) {
+                    before = holder.step(only, node).map(|shape| (only, None, shape));
+                }
+                let both = [false, true].map(|is_snippet| self.entry_text(field, before.as_ref(), lead, is_snippet));
+                let [text, snippet] = both;
+                let is_same = snippet == text.replace(self.layout().line_break, "\n");
+                (text, Some(snippet).filter(|_| !is_same))
+            }
+        };
         let item = self.add(rank, *name, CompletionKind::Field, text);
         item.snippet = snippet;
+        item.more = more;
         item.detail = card::detail(shape, need);
         item.docs = card::field(name, shape, need);
+    }
+
+    /// A key with what stands below it, and perhaps a key before it without which it says nothing.
+    fn entry_text(
+        &self,
+        field: &Field,
+        before: Option<&(&'static str, Option<&'static str>, Shape)>,
+        lead: &str,
+        is_snippet: bool,
+    ) -> String {
+        let at = &self.context.at;
+        let guess = |at: &Pointer| self.guess(at);
+        let column = self.layout().column;
+        let mut writer = Writer::new(self.layout(), &guess, is_snippet);
+        writer.push(lead);
+        match before {
+            Some((name, Some(value), _)) => {
+                writer.push(&format!("{name}: {value}"));
+                writer.next(column);
+            }
+            // Plain text would end at the first value.
+            Some((name, None, shape)) if is_snippet => {
+                writer.push(name);
+                writer.value(shape, &at.key(name), column);
+                writer.next(column);
+            }
+            Some((_, None, _)) | None => {}
+        }
+        writer.push(field.name);
+        writer.value(&field.shape, &at.key(field.name), column);
+        writer.finish()
     }
 
     /// Names for a mapping whose keys the author chooses: those that something refers to already.
@@ -150,11 +257,18 @@ impl List<'_> {
         };
         for name in wanted.into_iter().filter(|name| !present.contains(name)) {
             let key = speclens_schema::shape::scalar(&name);
-            let tail = template_of(&value, self.layout(), false).unwrap_or_else(|| ": ".to_owned());
-            let snippet = template_of(&value, self.layout(), true).map(|tail| format!("{lead}{}{tail}", escape(&key)));
-            let text = if has_colon { format!("{lead}{key}") } else { format!("{lead}{key}{tail}") };
+            let [text, snippet] = [false, true].map(|is_snippet| {
+                let guess = |at: &Pointer| self.guess(at);
+                let mut writer = Writer::new(self.layout(), &guess, is_snippet);
+                writer.push(lead);
+                writer.push(&key);
+                if !has_colon {
+                    writer.value(&value, &self.context.at.key(&name), self.layout().column);
+                }
+                writer.finish()
+            });
             let item = self.add(0, name, CompletionKind::Variable, text);
-            item.snippet = snippet.filter(|_| !has_colon);
+            item.snippet = Some(snippet).filter(|_| !has_colon);
             item.detail = "used, and not defined yet".to_owned();
         }
     }
@@ -171,6 +285,10 @@ impl List<'_> {
         lead: &str,
         detail: String,
     ) {
+        // What is required may be an example as well.
+        if self.items.iter().any(|item| item.kind == CompletionKind::Snippet && item.label == snippet.label) {
+            return;
+        }
         let Layout { indent, line_break, .. } = *self.layout();
         // The text behind a dash that is there already was written with that dash.
         let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
@@ -189,18 +307,25 @@ impl List<'_> {
         let lead = &dash[..dash.len() - 2];
         for snippet in snippet::items(&shape) {
             let detail = format!("new item of {}", self.section());
+            let snippet = self.with_known(snippet);
             self.whole(&snippet, 3, &snippet.text, &snippet.template, column, lead, detail);
         }
         let Some(item) = shape.item() else { return };
         if item.kind() == Type::Mapping {
-            let (outer, layout) = (self.layout().clone(), self.layout());
-            let layout = Layout { column: column + 2, ..layout.clone() };
+            let layout = Layout { column: column + 2, ..self.layout().clone() };
+            let at = self.context.at.index(self.context.node.map_or(0, |list| list.items().count()));
+            self.skeleton(&item, &at, dash, &layout);
             for field in item.fields(None).iter().filter(|field| field.need != Need::Optional) {
-                let tail = template_of(&field.shape, &layout, false).unwrap_or_else(|| ": ".to_owned());
-                let text = format!("{dash}{}{tail}", field.name);
+                let [text, snippet] = [false, true].map(|is_snippet| {
+                    let guess = |at: &Pointer| self.guess(at);
+                    let mut writer = Writer::new(&layout, &guess, is_snippet);
+                    writer.push(dash);
+                    writer.push(field.name);
+                    writer.value(&field.shape, &at.key(field.name), layout.column);
+                    writer.finish()
+                });
                 let one = self.add(0, format!("- {}", field.name), CompletionKind::Field, text);
-                one.snippet = template_of(&field.shape, &Layout { indent: outer.indent, ..layout.clone() }, true)
-                    .map(|tail| format!("{dash}{}{tail}", field.name));
+                one.snippet = Some(snippet);
                 one.filter_text = field.name.to_owned();
                 one.detail = card::detail(&field.shape, &field.need);
                 one.docs = card::field(field.name, &field.shape, &field.need);

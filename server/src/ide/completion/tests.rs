@@ -2,16 +2,18 @@
 
 mod forms;
 mod keys;
+mod needs;
 mod snippets;
 mod values;
 
 use expect_test::Expect;
 
 use super::{Completion, CompletionKind, complete};
-use crate::ide::fixture::Fixture;
+use crate::ide::{fixture::Fixture, values::Values};
 
 fn completions(fixture: &Fixture) -> Vec<Completion> {
-    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), &fixture.files);
+    let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), values);
     items.sort_by(|one, other| one.sort_key.cmp(&other.sort_key));
     for item in &items {
         let range = &item.edit.range;
@@ -52,7 +54,9 @@ fn check_choice(fixture: &str, label: &str, expected: Expect) {
     let items = completions(&fixture);
     let item = items.iter().find(|item| item.label == label).unwrap_or_else(|| panic!("{label} is not offered"));
     let mut text = fixture.text();
-    text.replace_range(item.edit.range.clone(), &item.edit.text);
+    let mut edits: Vec<_> = item.more.iter().chain([&item.edit]).collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start));
+    edits.iter().for_each(|edit| text.replace_range(edit.range.clone(), &edit.text));
     let snippet = item.snippet.as_ref().map(|snippet| format!("---\n{snippet}\n")).unwrap_or_default();
     let shown = format!("{}{snippet}", text.replace('\r', "␍"));
     // Blanks at the end of a line are shown as dots: they are where the cursor comes to stand.

@@ -105,7 +105,7 @@ impl List<'_> {
             _ => &[],
         };
         let gap = self.layout().gap;
-        for (name, entry) in self.files.list(clean) {
+        for (name, entry) in self.values.files.list(clean) {
             let is_hidden = name.starts_with('.') || name == "node_modules";
             let is_wanted = endings.is_empty() || endings.iter().any(|ending| name.ends_with(ending));
             let (rank, is_directory) = match entry {
@@ -132,7 +132,7 @@ impl List<'_> {
     /// Suites lie in the same directory, and are never what a path in them means.
     pub(super) fn file_is_own(&self, directory: &str, name: &str) -> bool {
         let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
-        path == self.files.place()
+        path == self.values.files.place()
             || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
     }
 

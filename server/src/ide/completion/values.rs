@@ -4,12 +4,12 @@ use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
-    document::NodeRef,
-    shape::{Field, Need, Shape, Type, Word, show},
+    document::{NodeRef, Pointer},
+    shape::{Field, Need, Shape, Type, Variant, Word, show},
 };
 
-use super::{CompletionKind, List, insert::written};
-use crate::ide::{card, names, snippet};
+use super::{CompletionKind, List, forms::Tagged, insert::written, known};
+use crate::ide::{card, names, snippet, walk};
 
 impl List<'_> {
     /// Values at the cursor.
@@ -22,9 +22,19 @@ impl List<'_> {
         match shape.word() {
             Some(Word::Template(_)) => self.scalar_values(&shape, quote, gap, false),
             Some(Word::File(kind)) => {
+                if kind == "log"
+                    && let Some(log) = known::log_path(self.file, self.values.files)
+                {
+                    self.found(0, &log, quote, gap, "the gateway's log");
+                }
+                self.likely(quote, gap);
                 self.paths(kind, quote);
-                // Logs lie anywhere; of other paths an example helps only where there is none.
-                if self.items.is_empty() || kind == "log" {
+                // What a run leaves behind need not be there yet, and is what several claims are about.
+                if shape.template().is_some() {
+                    self.used_nearby(&shape, quote, gap);
+                }
+                // Of other paths an example helps only where there is none.
+                if self.items.is_empty() {
                     self.scalar_values(&shape, quote, gap, false);
                 }
             }
@@ -62,12 +72,29 @@ impl List<'_> {
         }
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
+        let variants = self.variants_by_tag();
+        if !is_item && quote.is_none() {
+            self.likely(quote, &lead);
+        }
         for choice in &values {
             let text = written(choice.value, quote);
             let Some(text) = text else { continue };
+            if self.items.iter().any(|item| item.label == show(choice.value)) {
+                continue;
+            }
             let docs = card::choice(choice);
             let is_default = default == Some(choice.value);
-            let item = self.add(0, show(choice.value), CompletionKind::Value, format!("{lead}{text}"));
+            let tag = choice.value.as_str();
+            let variant = variants.iter().find(|variant| variant.tag.map(|(_, value)| value) == tag);
+            // Where anything may stand, nothing is claimed.
+            if variant.is_some_and(|variant| variant.shape.is_open()) {
+                continue;
+            }
+            let brings = variant.filter(|_| quote.is_none()).map(|variant| self.tagged(variant));
+            let Tagged { fits, plain, snippet } = brings.unwrap_or_else(|| Tagged { fits: true, ..Tagged::default() });
+            let rank = usize::from(!fits);
+            let item = self.add(rank, show(choice.value), CompletionKind::Value, format!("{lead}{text}{plain}"));
+            item.snippet = snippet.map(|rest| format!("{lead}{}{rest}", snippet::escape(&text)));
             item.detail = if is_default { "default".to_owned() } else { String::new() };
             item.docs = docs;
             // Who writes a switch does so to turn it.
@@ -76,20 +103,33 @@ impl List<'_> {
         if !values.is_empty() || matches!(shape.kind(), Type::Mapping | Type::List) {
             return;
         }
-        // Examples are there to begin with, not to replace what somebody writes.
-        if !self.context.token.is_empty() || matches!(shape.word(), Some(Word::Defines(_))) {
+        self.headings(quote, &lead);
+        self.values_beside(shape, quote, &lead);
+        self.used_nearby(shape, quote, &lead);
+        let is_name = matches!(shape.word(), Some(Word::Defines(_)));
+        if shape.examples().is_empty() || is_name {
+            self.examples_of_list(quote, &lead);
+        }
+        if is_name {
             return;
         }
-        self.values_beside(shape, quote, &lead);
         let examples = shape.examples().into_iter().map(|value| (value, "example"));
         for (value, detail) in default.map(|value| (value, "default")).into_iter().chain(examples) {
             let Some(text) = written(value, quote) else { continue };
-            if self.items.iter().any(|item| item.label == show(value)) {
+            if self.items.iter().any(|item| item.label == show(value)) || !self.goes_on(value.as_str()) {
                 continue;
             }
             let item = self.add(1, show(value), CompletionKind::Value, format!("{lead}{text}"));
             item.detail = detail.to_owned();
         }
+    }
+
+    /// Whether a text goes on as somebody has begun. Examples are there to begin with, not to replace what is written.
+    fn goes_on(&self, text: Option<&str>) -> bool {
+        let token = self.context.token.clone();
+        let written = String::from(self.document.text().byte_slice(token));
+        let written = written.trim_start_matches(['"', '\'']);
+        written.is_empty() || text.is_some_and(|text| text.starts_with(written) && text != written)
     }
 
     /// Names of what is defined, then names that could be.
@@ -110,10 +150,107 @@ impl List<'_> {
         for choice in shape.values() {
             let name = choice.value.as_str().unwrap_or_default();
             if !seen.contains(name) {
+                let more = self.define(kind, name);
                 let item = self.add(1, name, CompletionKind::Value, format!("{lead}{name}"));
                 item.detail = format!("not in {kind} yet");
                 item.docs = card::choice(&choice);
+                item.more = more;
             }
+        }
+    }
+
+    /// The forms that the mapping around a value may have, when the value is the tag that tells them apart.
+    fn variants_by_tag(&self) -> Vec<Variant> {
+        let (Some(parent), Some(key)) = (self.context.at.parent(), self.context.at.last()) else { return Vec::new() };
+        let holder = Shape::find(self.file, &parent, self.document.root());
+        let variants = holder.map(|holder| holder.variants()).unwrap_or_default().into_iter();
+        variants.filter(|variant| variant.tag.is_some_and(|(tag, _)| tag == key)).collect()
+    }
+
+    /// What the docs of a list have as its items.
+    fn examples_of_list(&mut self, quote: Option<char>, lead: &str) {
+        let taken = self.named_beside();
+        let list = self.list_around();
+        for text in list.as_ref().map(snippet::item_values).unwrap_or_default() {
+            if !taken.contains(&text) && self.goes_on(Some(&text)) {
+                self.found(1, &text, quote, lead, "example");
+            }
+        }
+    }
+
+    /// The list whose item is being written.
+    fn list_around(&self) -> Option<Shape> {
+        let at = match self.context.at.last()?.parse::<usize>() {
+            Ok(_) => self.context.at.parent()?,
+            Err(_) => self.context.at.clone(),
+        };
+        Shape::find(self.file, &at, self.document.root()).filter(|shape| shape.kind() == Type::List)
+    }
+
+    /// What the workspace says about the value.
+    fn likely(&mut self, quote: Option<char>, lead: &str) {
+        let likely = known::likely(self.document, self.file, &self.context.at, self.values.files);
+        for (index, text) in likely.iter().enumerate() {
+            self.found(0, text, quote, lead, "in this workspace");
+            if let Some(item) = self.items.last_mut().filter(|_| index == 0) {
+                item.preselect = true;
+            }
+        }
+    }
+
+    /// The headings of the file that a claim about sections is about.
+    fn headings(&mut self, quote: Option<char>, lead: &str) {
+        let steps: Vec<String> = self.context.at.steps().collect();
+        let Some(field) = steps.iter().rposition(|step| step.parse::<usize>().is_err()) else { return };
+        if !matches!(steps[field].as_str(), "section" | "sections") {
+            return;
+        }
+        let at = steps[..field].iter().fold(Pointer::root(), |at, step| at.key(step));
+        let (Some(claim), Some(shape)) = (self.document.find(&at), Shape::find(self.file, &at, self.document.root()))
+        else {
+            return;
+        };
+        let taken = self.named_beside();
+        for heading in known::headings_of(claim, &shape, self.values) {
+            if !taken.contains(&heading) {
+                self.found(0, &heading, quote, lead, "heading of the file");
+            }
+        }
+    }
+
+    /// Short values that the same key has elsewhere, not too far away.
+    fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+        /// As many bytes before and behind the cursor are looked at.
+        const NEAR: usize = 32 * 1024;
+        const LENGTH: usize = 80;
+        const COUNT: usize = 20;
+        let is_name = matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_)));
+        let field = |at: &Pointer| at.steps().filter(|step| step.parse::<usize>().is_err()).last();
+        let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
+        let taken = self.named_beside();
+        let start = self.context.token.start.min(self.offset);
+        let typed = String::from(self.document.text().byte_slice(start..self.offset));
+        let range = self.offset.saturating_sub(NEAR)..self.offset + NEAR;
+        let mut found: Vec<String> = Vec::new();
+        walk::scalars_in(self.document, &range, &mut |node, place| {
+            let text = node.as_str().unwrap_or_default();
+            let is_word = !text.is_empty() && text.len() <= LENGTH && !text.contains(char::is_whitespace);
+            let is_here = node.range().start <= self.offset && self.offset <= node.range().end;
+            if place.is_key()
+                || is_here
+                || !is_word
+                || !text.starts_with(typed.trim_start())
+                || taken.contains(text)
+                || found.len() >= COUNT
+            {
+                return;
+            }
+            if field(&place.pointer()).as_ref() == Some(&own) && !found.iter().any(|known| known == text) {
+                found.push(text.to_owned());
+            }
+        });
+        for text in found {
+            self.found(0, &text, quote, lead, "used in this file");
         }
     }
 

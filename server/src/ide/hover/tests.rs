@@ -79,9 +79,11 @@ fn a_key_has_its_page() {
     check(
         "tests:\n  - expect:\n      output:\n        format: js$0on\n",
         expect![[r#"
-        [json]
-        **json** · As one JSON value; `schemaFile` says what it must look like.
-    "#]],
+            [json]
+            **json** · `schemaFile, contains?, notContains?, maxLength?`
+
+            As one JSON value; `schemaFile` says what it must look like.
+        "#]],
     );
     check(
         "tests:\n  - expect:\n      output:\n        maxLength: $03\n",
@@ -402,6 +404,150 @@ fn a_damaged_document_answers_elsewhere() {
         `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
 
         Example: `"python agent.py --input '{{question}}'"`
+    "#]],
+    );
+}
+
+#[test]
+fn a_type_of_assertion_shows_what_it_takes() {
+    let claim = "//- /clawspec-scenarios.yaml\nscenarios:\n  - then:\n      - type: tool_was_called\n        tool: x\n        log_path: y\n";
+    check(
+        &claim.replace("tool_was", "tool_$0was"),
+        expect![[r#"
+        [tool_was_called]
+        **tool_was_called** · `tool, log_path?, run_id?`
+
+        A tool was called in the run, says the gateway's log.
+
+        ```yaml
+        - type: tool_was_called
+          tool: sessions_spawn
+          log_path: /tmp/openclaw/openclaw-{{today}}.log
+          run_id: "{{run_id}}"
+        ```
+    "#]],
+    );
+    check(
+        &claim.replace("tool: x", "to$0ol: x"),
+        expect![[r#"
+            [tool]
+            **tool** · text · required
+
+            The tool's exact name.
+
+            Example: `sessions_spawn`
+        "#]],
+    );
+    let settings = "//- /clawspec.yaml\ngateway_log_pattern: /var/oc-{date}.log\n";
+    check(
+        &format!("{}{settings}", claim.replace("log_path", "log$0_path")),
+        expect![[r#"
+        [log_path]
+        **log_path** · path or pattern of files
+
+        The gateway's log. Without it, the configured one is read; the original program breaks.
+
+        Example: `"/tmp/openclaw/openclaw-{{today}}.log"`
+
+        Where it is not set, `/var/oc-{{today}}.log` counts, by `clawspec.yaml`.
+    "#]],
+    );
+    // Through a merge key, in brackets.
+    let merged = "//- /clawspec-scenarios.yaml\nscenarios:\n  - then:\n      - &a { type: tool_was_called }\n";
+    check(
+        &format!("{merged}      - {{ <<: *a, to$0ol: x }}\n"),
+        expect![[r#"
+            [tool]
+            **tool** · text · required
+
+            The tool's exact name.
+
+            Example: `sessions_spawn`
+        "#]],
+    );
+}
+
+#[test]
+fn a_field_that_depends_on_another_has_its_docs() {
+    check(
+        "tests:\n  - expect: { output: { format: json, schema$0File: a.json } }\n",
+        expect![[r#"
+        [schemaFile]
+        **schemaFile** · path of a JSON Schema file · required
+
+        A JSON Schema file that the output must match.
+
+        The path is relative to the suite's directory and must stay below it. Draft-07 is assumed. With
+        `format: text` the schema sees the whole text as one string.
+
+        ```yaml
+        output:
+          format: json
+          schemaFile: schemas/answer.json
+        ```
+
+        Example: `schemas/answer.json`
+    "#]],
+    );
+    check(
+        "//- /cli-bench-tasks.yaml\n- id: a\n  assert:\n    - run_co$0unt: { pattern: x }\n",
+        expect![[r#"
+        [run_count]
+        **run_count** · mapping
+
+        `{ pattern, min?, max? }`
+
+        How many commands of the model must match a pattern.
+
+        Commands are counted, not matches inside one command. Give `min`, `max`, or both; both bounds are allowed
+        values themselves. Without a bound the assertion cannot fail.
+
+        ```yaml
+        assert:
+          - run_count:
+              pattern: "curl"
+              min: 2
+              max: 5
+        ```
+    "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\ntasks:\n  - assert: [{ exit$0_code: 0 }]\n",
+        expect![[r#"
+        [exit_code]
+        **exit_code** · whole number or text
+
+        The exit code that the last command must end with: `0` is success.
+
+        Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
+        assertion fails. 124 stands for a command that ran out of time, 126 and 127 for one that could not be
+        started, 128 + *n* for one that signal *n* ended.
+
+        ```yaml
+        assert:
+          - exit_code: 0
+        ```
+
+        Put `exit_code: 0` into every task that is not about an error: nothing else says that the command worked.
+
+        Example: `0`, `1`
+    "#]],
+    );
+}
+
+#[test]
+fn what_counts_for_all_tasks_is_told_at_a_task() {
+    check(
+        "//- /cli-bench.yaml\nrepeat: 4\ntasks:\n  - rep$0eat: 2\n",
+        expect![[r#"
+        [repeat]
+        **repeat** · whole number, 1 to 100
+
+        How often the task is run with each model, in place of the suite's `repeat`.
+
+        Example: `3`
+
+        Where it is not set, `4` of this file counts.
     "#]],
     );
 }

@@ -74,7 +74,7 @@ fn half_typed_text_is_completed() {
     check_labels("tests:\n  - name: a\n    expect:\n      output:\n        format:$0\n", expect!["text json"]);
     check_labels(
         "tests:\n  - name: a\n    expect:\n      output:\n        format: \"js$0\n  - name: b\n",
-        expect!["text json"],
+        expect!["json text"],
     );
     check_labels(
         "tests:\n  - name: 'a\n    command: x\n    expect:\n      $0\n",

@@ -276,31 +276,33 @@ fn whole_tests_and_claims_are_offered() {
                 expect:
                   toolCalls:
                     - tool:·
+            ---
+            - tool:·
         "#]],
     );
     check(
         "$0",
         expect![[r#"
-        Field kindlm · required · 1
-        Field project · required · text
-        Field suite · required · mapping
-        Field tests · required · list of mappings
-        Field providers · mapping
-        Field models · list of mappings
-        Field prompts · mapping of names to mappings
-        Field gates · mapping
-        Field defaults · mapping
-        Field compliance · mapping
-        Field trace · mapping
-        Field upload · mapping
-        Snippet suite: name, description · with an example
-        Snippet providers: openai · with an example
-        Snippet models: id, provider, model · with an example
-        Snippet prompts: refund · with an example
-        Snippet gates: passRateMin, latencyMaxMs · with an example
-        Snippet defaults: repeat, timeoutMs · with an example
-        Snippet trace: spanFilter, spanMapping · with an example
-        Snippet kindlm, project, suite, tests · a whole KindLM suite
-    "#]],
+            Field kindlm · required · 1
+            Field project · required · text
+            Field suite · required · mapping
+            Field tests · required · list of mappings
+            Snippet kindlm, project, suite, tests · a whole KindLM suite
+            Field providers · mapping
+            Field models · list of mappings
+            Field prompts · mapping of names to mappings
+            Field gates · mapping
+            Field defaults · mapping
+            Field compliance · mapping
+            Field trace · mapping
+            Field upload · mapping
+            Snippet suite: name, description · with an example
+            Snippet providers: openai · with an example
+            Snippet models: id, provider, model · with an example
+            Snippet prompts: refund · with an example
+            Snippet gates: passRateMin, latencyMaxMs · with an example
+            Snippet defaults: repeat, timeoutMs · with an example
+            Snippet trace: spanFilter, spanMapping · with an example
+        "#]],
     );
 }

@@ -300,5 +300,5 @@ fn paths_of_the_wanted_kind_come_first() {
 #[test]
 fn tags_of_other_cases_are_offered() {
     let suite = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: 😀\n    tags: [smoke, slow]\n  - name: b\n    tags: [slow, $0]\n";
-    check_labels(suite, expect!["smoke"]);
+    check_labels(suite, expect!["smoke negative"]);
 }

@@ -1,0 +1,34 @@
+//! The reference as a file beside the settings of the person: hover links to its lines. No host serves it, editors open
+//! files without asking, and it is always that of this version. Where it cannot be written there are no links.
+
+use std::{fs, path::PathBuf, sync::OnceLock};
+
+use speclens_schema::{json_schema::SpecFile, reference};
+use tower_lsp_server::gen_lsp_types::Uri;
+
+use crate::{ide::hover::Page, trust};
+
+/// The reference, and where it lies.
+struct Written {
+    text: String,
+    address: Uri,
+}
+
+/// The address of what the reference says about a place.
+pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
+    static WRITTEN: OnceLock<Option<Written>> = OnceLock::new();
+    let written = WRITTEN.get_or_init(write).as_ref()?;
+    let line = reference::line_of(&written.text, file, &page.path, page.tag, page.key.as_deref())?;
+    Some(format!("{}#L{}", written.address.0, line + 1))
+}
+
+/// Writes it, unless it is there.
+fn write() -> Option<Written> {
+    let text = reference::reference();
+    let path: PathBuf = trust::state_directory()?.join(concat!("reference-", env!("CARGO_PKG_VERSION"), ".md"));
+    if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+        trust::write_whole(&path, &text).ok()?;
+    }
+    let address = Uri(url::Url::from_file_path(&path).ok()?.into());
+    Some(Written { text, address })
+}

@@ -1,0 +1,547 @@
+//! Whole suites from an empty buffer, by completion: at each step the best entry of the list must be the one that is
+//! wanted, and what comes of it must be a suite without a problem. The editor here does what editors do: it filters and
+//! sorts, replaces, indents, and walks through tab stops.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+/// What the person at the keyboard does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Types letters. A line break keeps the indentation, and adds to it behind a colon.
+    Type(&'static str),
+    /// Takes the best entry, which must be this one.
+    Take(&'static str),
+    /// Goes to the next tab stop.
+    Tab,
+    /// Takes back one level of indentation.
+    Out,
+}
+
+use Step::{Out, Tab, Take, Type};
+
+struct Editor {
+    client: Client,
+    name: &'static str,
+    has_snippets: bool,
+    text: String,
+    cursor: usize,
+    /// What the next letter replaces.
+    selection: Option<Range<usize>>,
+    /// The tab stops that are still to come, and the one that is being filled.
+    stops: Vec<Range<usize>>,
+    current: Option<usize>,
+}
+
+impl Editor {
+    fn open(name: &'static str, files: &[(&str, &str)], has_snippets: bool) -> Editor {
+        let mut client = Client::spawn(files);
+        let item = json!({ "snippetSupport": has_snippets, "resolveSupport": { "properties": ["documentation"] } });
+        client.initialize(json!({ "textDocument": { "completion": { "completionItem": item } } }), json!({}));
+        client.open_text(name, "");
+        Editor {
+            client,
+            name,
+            has_snippets,
+            text: String::new(),
+            cursor: 0,
+            selection: None,
+            stops: Vec::new(),
+            current: None,
+        }
+    }
+
+    fn place(&self, offset: usize) -> Value {
+        let before = &self.text[..offset];
+        let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
+    }
+
+    fn offset(&self, place: &Value) -> usize {
+        (0..=self.text.len())
+            .filter(|at| self.text.is_char_boundary(*at))
+            .find(|at| self.place(*at) == *place)
+            .unwrap_or_else(|| panic!("{place} is no place of\n{}", self.text))
+    }
+
+    fn range(&self, range: &Value) -> Range<usize> {
+        self.offset(&range["start"])..self.offset(&range["end"])
+    }
+
+    fn replace(&mut self, range: Range<usize>, new: &str) {
+        let edit = json!({ "range": { "start": self.place(range.start), "end": self.place(range.end) }, "text": new });
+        self.client.change(self.name, edit);
+        self.text.replace_range(range.clone(), new);
+        for (index, stop) in self.stops.iter_mut().enumerate() {
+            let holds = self.current == Some(index) && stop.start <= range.start && range.end <= stop.end;
+            let moved = |at: usize| (at + new.len()).saturating_sub(range.len());
+            if holds {
+                stop.end = moved(stop.end);
+            } else if stop.start >= range.end {
+                *stop = moved(stop.start)..moved(stop.end);
+            }
+        }
+        self.cursor = range.start + new.len();
+        self.selection = None;
+    }
+
+    fn letters(&mut self, words: &str) {
+        for letter in words.chars() {
+            let range = self.selection.clone().unwrap_or(self.cursor..self.cursor);
+            let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+            let line = &self.text[start..range.start];
+            let indent = line.len() - line.trim_start_matches(' ').len();
+            let deeper = if line.trim_end().ends_with(':') { 2 } else { 0 };
+            let new = match letter {
+                '\n' => format!("\n{}", " ".repeat(indent + deeper)),
+                _ => letter.to_string(),
+            };
+            self.replace(range, &new);
+        }
+    }
+
+    /// The entries that fit what is typed, the best first.
+    fn list(&mut self) -> Vec<Value> {
+        let place =
+            json!({ "textDocument": { "uri": self.client.uri(self.name) }, "position": self.place(self.cursor) });
+        let answer = self.client.request("textDocument/completion", place);
+        let items = answer["result"]["items"].as_array().cloned().unwrap_or_default();
+        let mut fitting: Vec<(bool, String, Value)> = Vec::new();
+        for item in items {
+            assert!(item.get("commitCharacters").is_none());
+            let start = self.range(&item["textEdit"]["range"]).start;
+            let typed = self.text[start..self.cursor].trim_start().to_lowercase();
+            let filter = item["filterText"].as_str().or(item["label"].as_str()).unwrap().to_lowercase();
+            let mut letters = filter.chars();
+            if typed.chars().all(|wanted| letters.any(|letter| letter == wanted)) {
+                fitting.push((!filter.starts_with(&typed), item["sortText"].as_str().unwrap().to_owned(), item));
+            }
+        }
+        fitting.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        fitting.into_iter().map(|(_, _, item)| item).collect()
+    }
+
+    fn take(&mut self, label: &str) {
+        let items = self.list();
+        let labels: Vec<&str> = items.iter().map(|item| item["label"].as_str().unwrap()).take(8).collect();
+        assert_eq!(labels.first(), Some(&label), "the best are {labels:?} in\n{}", self.shown());
+        let item = items[0].clone();
+        let range = self.range(&item["textEdit"]["range"]);
+        // Further edits count from the text as it was: the last one goes first.
+        let more: Vec<Value> = item["additionalTextEdits"].as_array().cloned().unwrap_or_default();
+        let mut more: Vec<(Range<usize>, String)> = more
+            .iter()
+            .map(|edit| (self.range(&edit["range"]), edit["newText"].as_str().unwrap().to_owned()))
+            .collect();
+        assert!(more.iter().all(|(other, _)| other.end <= range.start || range.end <= other.start));
+        more.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        let new = item["textEdit"]["newText"].as_str().unwrap();
+        if item["insertTextFormat"] == 2 {
+            assert!(self.has_snippets, "{item}");
+            self.snippet(range.clone(), new);
+        } else {
+            self.replace(range.clone(), new);
+        }
+        let (cursor, selection) = (self.cursor, self.selection.clone());
+        let mut shift = 0;
+        for (at, new) in more {
+            assert!(at.end <= range.start, "the test's editor knows edits before the cursor only");
+            let grown = new.len() - at.len();
+            self.replace(at, &new);
+            shift += grown;
+        }
+        self.cursor = cursor + shift;
+        self.selection = selection.map(|range| range.start + shift..range.end + shift);
+    }
+
+    fn snippet(&mut self, range: Range<usize>, template: &str) {
+        let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let line = &self.text[start..range.start];
+        let indent = &line[..line.len() - line.trim_start_matches(' ').len()];
+        let template = template.replace('\n', &format!("\n{indent}"));
+        let mut plain = String::new();
+        let mut stops: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut rest = template.as_str();
+        while let Some(letter) = rest.chars().next() {
+            rest = &rest[letter.len_utf8()..];
+            match letter {
+                '\\' => {
+                    let escaped = rest.chars().next().expect("nothing is escaped at the end");
+                    plain.push(escaped);
+                    rest = &rest[escaped.len_utf8()..];
+                }
+                '$' => {
+                    let is_braced = rest.starts_with('{');
+                    rest = rest.trim_start_matches('{');
+                    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+                    let number: usize = rest[..end].parse().expect("a stop has a number");
+                    rest = &rest[end..];
+                    let begin = plain.len();
+                    if is_braced && rest.starts_with(':') {
+                        rest = &rest[1..];
+                        while !rest.starts_with('}') {
+                            rest = rest.strip_prefix('\\').unwrap_or(rest);
+                            let letter = rest.chars().next().expect("a stop ends");
+                            plain.push(letter);
+                            rest = &rest[letter.len_utf8()..];
+                        }
+                    }
+                    if is_braced {
+                        rest = &rest[1..];
+                    }
+                    stops.push((if number == 0 { usize::MAX } else { number }, begin..plain.len()));
+                }
+                letter => plain.push(letter),
+            }
+        }
+        if !stops.iter().any(|(number, _)| *number == usize::MAX) {
+            stops.push((usize::MAX, plain.len()..plain.len()));
+        }
+        stops.sort_by_key(|(number, _)| *number);
+        (self.stops, self.current) = (Vec::new(), None);
+        self.replace(range.clone(), &plain);
+        let at = range.start;
+        self.stops = stops.into_iter().map(|(_, stop)| at + stop.start..at + stop.end).collect();
+        self.go(0);
+    }
+
+    fn go(&mut self, stop: usize) {
+        let range = self.stops[stop].clone();
+        self.current = Some(stop);
+        self.cursor = range.end;
+        self.selection = (!range.is_empty()).then_some(range);
+    }
+
+    fn tab(&mut self) {
+        let next = self.current.map_or(0, |current| current + 1);
+        assert!(next < self.stops.len(), "there is no further stop in\n{}", self.shown());
+        self.go(next);
+    }
+
+    fn shown(&self) -> String {
+        format!("{}▮{}", &self.text[..self.cursor], &self.text[self.cursor..])
+    }
+}
+
+/// Writes a suite. `expected` is what comes of it.
+#[track_caller]
+fn write(name: &'static str, files: &[(&str, &str)], has_snippets: bool, steps: &[Step], expected: &str) {
+    let mut editor = Editor::open(name, files, has_snippets);
+    for step in steps {
+        match step {
+            Type(words) => editor.letters(words),
+            Take(label) => editor.take(label),
+            Tab => editor.tab(),
+            Out => {
+                let cursor = editor.cursor;
+                assert_eq!(&editor.text[cursor - 2..cursor], "  ", "{}", editor.shown());
+                editor.replace(cursor - 2..cursor, "");
+            }
+        }
+    }
+    assert_eq!(editor.text, expected);
+    let found = editor.client.diagnostics(name, |_| true);
+    let told: Vec<&str> = found.iter().map(|found| found["message"].as_str().unwrap()).collect();
+    assert_eq!(told, Vec::<&str>::new());
+    assert_eq!(editor.client.leave(), Some(0));
+}
+
+const SKILL: &[(&str, &str)] = &[
+    ("skills/mail/SKILL.md", "---\nname: mail\n---\n"),
+    ("clawspec.yaml", "gateway_log_pattern: /var/log/oc-{date}.log\n"),
+    ("memory/2026-05-01-mail.md", "# Hook\n## Body\n"),
+];
+
+#[test]
+fn a_clawspec_contract_is_written_from_an_empty_buffer() {
+    let steps = [
+        Type("ve"),
+        Take("version"),
+        Type("\nta"),
+        // The target is the directory that the file lies in.
+        Take("target"),
+        Tab,
+        Tab,
+        Tab,
+        Type("\n"),
+        Out,
+        Type("sc"),
+        Take("scenarios"),
+        Type("mail-smoke"),
+        Tab,
+        Tab,
+        Type("art"),
+        Take("artifact_exists"),
+        Type("memory/{{today}}-mail.md"),
+        Tab,
+        Tab,
+        Tab,
+        Type("\n"),
+        Out,
+        Type("- artifact_c"),
+        Take("artifact_contains"),
+        // The path of the claim before, and the headings that an earlier run left.
+        Type("m"),
+        Take("memory/{{today}}-mail.md"),
+        Tab,
+        Type("H"),
+        Take("Hook"),
+        Type(", "),
+        Take("Body"),
+        Tab,
+        Type("\n"),
+        Out,
+        Type("- tool_w"),
+        Take("tool_was_called"),
+        Type("resend.send"),
+        Tab,
+        Tab,
+        Tab,
+        Type("\n"),
+        Out,
+        Out,
+        Out,
+        Type("- "),
+        Take("name, when, then"),
+        Type("mail-refuses"),
+        Tab,
+        Tab,
+        Type("tool_not_c"),
+        Take("tool_not_called"),
+        Type("r"),
+        Take("resend.send"),
+        Tab,
+        Tab,
+        Tab,
+        Type("\n"),
+        Out,
+        Out,
+        Type("ta"),
+        Take("tags"),
+        Type("n"),
+        Take("negative"),
+    ];
+    let expected = r#"version: "1.0"
+target:
+  type: skill
+  path: skills/mail
+  trigger: /mail
+scenarios:
+  - name: mail-smoke
+    when:
+      invoke: /mail
+    then:
+      - type: artifact_exists
+        path: memory/{{today}}-mail.md
+        timeout: 60
+        updated_after: "{{run_started_at}}"
+      - type: artifact_contains
+        path: memory/{{today}}-mail.md
+        sections: [Hook, Body]
+      - type: tool_was_called
+        tool: resend.send
+        log_path: /var/log/oc-{{today}}.log
+        run_id: "{{run_id}}"
+  - name: mail-refuses
+    when:
+      invoke: /mail
+    then:
+      - type: tool_not_called
+        tool: resend.send
+        log_path: /var/log/oc-{{today}}.log
+        run_id: "{{run_id}}"
+    tags:
+      - negative"#;
+    write("skills/mail/tests/scenarios.yaml", SKILL, true, &steps, expected);
+}
+
+const REPOSITORY: &[(&str, &str)] = &[("fixtures/a.txt", "x\n")];
+
+const BENCH: &str = r#"cli: git
+providers:
+  - anthropic/claude-sonnet-4.6
+scaffold: fixtures
+tasks:
+  - id: show-status
+    intent: Show which files of the repository are changed
+    assert:
+      - exit_code: 0
+      - ran: "^git status"
+      - verify:
+          run: git status --short
+          output_contains: a.txt
+    difficulty: easy"#;
+
+#[test]
+fn a_cli_bench_suite_is_written_from_an_empty_buffer() {
+    let steps = [
+        Type("cl"),
+        Take("cli"),
+        Type("git\npr"),
+        Take("providers"),
+        Type("a"),
+        Take("anthropic/claude-sonnet-4.6"),
+        Type("\n"),
+        Out,
+        Type("sca"),
+        Take("scaffold"),
+        Type("f"),
+        Take("fixtures"),
+        Type("\nta"),
+        Take("tasks"),
+        Type("show-status"),
+        Tab,
+        Type("Show which files of the repository are changed"),
+        Tab,
+        Type("ex"),
+        Take("exit_code"),
+        Type("0\n- ra"),
+        Take("ran"),
+        Type("\"^git status\"\n- ve"),
+        Take("verify"),
+        Type("git status --short\nou"),
+        Take("output_contains"),
+        Type("a.txt\n"),
+        Out,
+        Out,
+        Out,
+        Type("di"),
+        Take("difficulty"),
+        Type("e"),
+        Take("easy"),
+    ];
+    write("cli-bench.yaml", REPOSITORY, true, &steps, BENCH);
+}
+
+#[test]
+fn the_same_suite_is_written_by_an_editor_that_knows_no_snippets() {
+    let steps = [
+        Type("cl"),
+        Take("cli"),
+        Type("git\npr"),
+        Take("providers"),
+        Take("anthropic/claude-sonnet-4.6"),
+        Type("\n"),
+        Out,
+        Type("sca"),
+        Take("scaffold"),
+        Take("fixtures"),
+        Type("\nta"),
+        Take("tasks"),
+        Type("show-status\n  in"),
+        Take("intent"),
+        Type("Show which files of the repository are changed\nas"),
+        Take("assert"),
+        Type("ex"),
+        Take("exit_code"),
+        Take("0"),
+        Type("\n- ra"),
+        Take("ran"),
+        Type("\"^git status\"\n- ve"),
+        Take("verify"),
+        Type("git status --short\nou"),
+        Take("output_contains"),
+        Type("a.txt\n"),
+        Out,
+        Out,
+        Out,
+        Type("di"),
+        Take("difficulty"),
+        Take("easy"),
+    ];
+    write("cli-bench.yaml", REPOSITORY, false, &steps, BENCH);
+}
+
+#[test]
+fn a_kindlm_suite_is_written_from_an_empty_buffer() {
+    let steps = [
+        Type("ki"),
+        Take("kindlm"),
+        Type("\npro"),
+        Take("project"),
+        Type("shop\nsu"),
+        Take("suite"),
+        Type("support\n"),
+        Out,
+        Type("mo"),
+        Take("models"),
+        Type("small"),
+        Tab,
+        Type("ope"),
+        // The provider's section comes with its name.
+        Take("openai"),
+        Tab,
+        Type("gpt-4o-mini\n"),
+        Out,
+        Out,
+        Type("prom"),
+        Take("prompts"),
+        Type("ask:\nus"),
+        Take("user"),
+        Type("\"{{question}}\"\n"),
+        Out,
+        Out,
+        Type("te"),
+        Take("tests"),
+        Type("says-hello"),
+        Tab,
+        Type("echo hello"),
+        Tab,
+        Type("ou"),
+        Take("output"),
+        Type("fo"),
+        Take("format"),
+        Type("j"),
+        // What `json` needs comes with it.
+        Take("json"),
+        Type("s"),
+        Take("schemas/"),
+        Take("a.json"),
+    ];
+    let expected = r#"kindlm: 1
+project: shop
+suite:
+  name: support
+providers:
+  openai: { apiKeyEnv: OPENAI_API_KEY }
+models:
+  - id: small
+    provider: openai
+    model: gpt-4o-mini
+prompts:
+  ask:
+    user: "{{question}}"
+tests:
+  - name: says-hello
+    command: echo hello
+    expect:
+      output:
+        format: json
+        schemaFile: schemas/a.json"#;
+    write("kindlm.yaml", &[("schemas/a.json", "{}\n")], true, &steps, expected);
+}
+
+#[test]
+fn one_choice_makes_a_whole_suite() {
+    for (name, label) in [
+        ("kindlm.yaml", "kindlm, project, suite, tests"),
+        ("cli-bench.yaml", "cli, version_command, providers, tasks"),
+        ("skills/newsletter/tests/scenarios.yaml", "version, target, scenarios"),
+    ] {
+        let files = [
+            ("skills/newsletter/SKILL.md", "x\n"),
+            ("clawspec.yaml", "{}\n"),
+            ("tasks/a.yaml", "- { id: a, intent: Do it, assert: [{ exit_code: 0 }] }\n"),
+        ];
+        let mut editor = Editor::open(name, &files, true);
+        let found = editor.list().into_iter().find(|item| item["label"] == label).expect(label);
+        let new = found["textEdit"]["newText"].as_str().unwrap().to_owned();
+        editor.snippet(0..0, &new);
+        let found = editor.client.diagnostics(name, |_| true);
+        let wrong: Vec<&Value> = found.iter().filter(|found| found["severity"].as_u64() < Some(3)).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}\n{}", editor.text);
+    }
+}
