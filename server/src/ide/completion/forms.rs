@@ -26,7 +26,10 @@ impl List<'_> {
 
     /// An example with what is known of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
-        match known::log_path(self.file, self.values.files).filter(|path| path != LOG && snippet.text.contains(LOG)) {
+        if !snippet.text.contains(LOG) {
+            return snippet;
+        }
+        match known::log_path(self.file, self.values.files).filter(|path| path != LOG) {
             Some(path) => snippet.replaced(LOG, &path),
             None => snippet,
         }
