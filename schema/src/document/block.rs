@@ -102,9 +102,15 @@ impl Block {
         match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
-                // A line of `---` alone is nothing, not an empty text.
-                let is_nothing = |root: &Node| {
-                    kind != BlockKind::Whole && root.range.is_empty() && root.anchor.is_none() && root.tag.is_none()
+                // A line of `---` alone is nothing, not an empty text; nor is a file that says `~` more than an empty one.
+                let is_nothing = |root: &Node| match &root.kind {
+                    NodeKind::Scalar { value, style: Style::Plain } => {
+                        let is_null = matches!(&**value, "~" | "null" | "Null" | "NULL") && kind == BlockKind::Whole;
+                        (root.range.is_empty() || is_null) && root.anchor.is_none() && root.tag.is_none()
+                    }
+                    NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
+                        false
+                    }
                 };
                 block.root = parsed.root.filter(|root| !is_nothing(root));
                 block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));

@@ -26,10 +26,7 @@ impl List<'_> {
 
     /// An example with what is known of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
-        if !snippet.text.contains(LOG) {
-            return snippet;
-        }
-        match known::log_path(self.file, self.values.files).filter(|path| path != LOG) {
+        match known::log_path(self.file, self.values.files).filter(|path| path != LOG && snippet.text.contains(LOG)) {
             Some(path) => snippet.replaced(LOG, &path),
             None => snippet,
         }

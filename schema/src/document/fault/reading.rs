@@ -1,0 +1,374 @@
+//! A value that cannot be read as it stands: what was meant, and how it is written.
+
+use std::{borrow::Cow, ops::Range};
+
+use serde_json::Value;
+
+use crate::document::recover::trimmed;
+
+/// A value that cannot be read, understood all the same.
+pub(super) struct Reading {
+    /// What is to blame, in bytes of the value.
+    pub(super) mark: Range<usize>,
+    pub(super) message: String,
+    pub(super) rewritten: String,
+    /// How much of the value is rewritten: the rest is a comment.
+    pub(super) extent: usize,
+    pub(super) is_certain: bool,
+    pub(super) is_template: bool,
+}
+
+impl Reading {
+    pub(super) fn of(value: &str) -> Option<Reading> {
+        let in_quotes = |message: String| {
+            // What follows a blank and `#` is a comment, and stays one.
+            let extent = value.find(" #").map_or(value.len(), |at| value[..at].trim_end().len());
+            Some(Reading {
+                mark: 0..extent,
+                message,
+                rewritten: quoted(&value[..extent]),
+                extent,
+                is_certain: true,
+                is_template: value.starts_with("{{"),
+            })
+        };
+        let first = value.chars().next()?;
+        match first {
+            '"' => Reading::of_double_quoted(value),
+            '\'' => Reading::of_single_quoted(value),
+            '{' | '[' if !value.starts_with("{{") && value.contains("{{") => Reading::of_templates_in_flow(value),
+            '{' if value.starts_with("{{") && value.contains("}}") => {
+                in_quotes("a text that begins with `{{` must stand in quotes: without them it is a mapping".to_owned())
+            }
+            '[' | '{' => {
+                let (close, what) = if first == '[' { (']', "a list") } else { ('}', "a mapping") };
+                let is_closed = value.matches(first).count() == value.matches(close).count();
+                let goes_on = !value.split(" #").next().unwrap_or_default().trim_end().ends_with(close);
+                (is_closed && goes_on).then(|| {
+                    in_quotes(format!("`{first}` begins {what}, and more follows behind its end: put a text in quotes"))
+                })?
+            }
+            '*' => in_quotes("`*` begins the name of an alias: put a text in quotes".to_owned()),
+            '&' => in_quotes("`&` begins the name of an anchor: put a text in quotes".to_owned()),
+            '|' | '>' => in_quotes(format!(
+                "behind `{first}` a text begins on the next line: put it in quotes, or write it below, indented"
+            )),
+            '%' | '@' | '`' => in_quotes(format!("a text cannot begin with {first:?}: put it in quotes")),
+            '-' | '?' => in_quotes(format!("`{first} ` begins a part of its own: put a text in quotes")),
+            _ => {
+                let colon = value.match_indices(':').map(|(at, _)| at).find(|at| {
+                    let rest = &value[at + 1..];
+                    rest.is_empty() || rest.starts_with([' ', '\t'])
+                })?;
+                let message = "a colon and a blank end a key: put a text that holds them in quotes".to_owned();
+                in_quotes(message)
+                    .filter(|reading| colon < reading.extent)
+                    .map(|reading| Reading { mark: colon..colon + 1, ..reading })
+            }
+        }
+    }
+
+    /// A collection in brackets or braces, in which texts with placeholders lack their quotes.
+    fn of_templates_in_flow(value: &str) -> Option<Reading> {
+        let mut rewritten = String::new();
+        let mut mark = None;
+        let (mut copied, mut begin, mut at) = (0, 0, 0);
+        let mut quote = None;
+        while let Some(letter) = value[at..].chars().next() {
+            let rest = &value[at..];
+            let next = at + letter.len_utf8();
+            match (quote, letter) {
+                (Some(open), _) => {
+                    if letter == open {
+                        quote = None;
+                    }
+                }
+                (None, '"' | '\'') if value[begin..at].trim().is_empty() => quote = Some(letter),
+                (None, '{') if rest.starts_with("{{") && rest.contains("}}") => {
+                    // To the end of the item, over this and other placeholders.
+                    let mut end = at;
+                    loop {
+                        let behind = &value[end..];
+                        let stop = behind.find([',', '}', ']', '{']).map_or(value.len(), |stop| end + stop);
+                        match value[stop..].strip_prefix("{{").and_then(|inner| inner.find("}}")) {
+                            Some(length) => end = stop + 2 + length + 2,
+                            None => {
+                                end = stop;
+                                break;
+                            }
+                        }
+                    }
+                    let text = trimmed(value, begin..end);
+                    rewritten.push_str(&value[copied..text.start]);
+                    rewritten.push_str(&quoted(&value[text.clone()]));
+                    copied = text.end;
+                    mark.get_or_insert(text);
+                    (at, begin) = (end, end);
+                    continue;
+                }
+                (None, '{' | '[' | ',' | '}' | ']') => begin = next,
+                (None, ':') if value[next..].starts_with([' ', '\t']) => begin = next,
+                (None, _) => {}
+            }
+            at = next;
+        }
+        rewritten.push_str(&value[copied..]);
+        Some(Reading {
+            mark: mark?,
+            message: "between brackets and braces a text that holds `{{` must stand in quotes".to_owned(),
+            rewritten,
+            extent: value.len(),
+            is_certain: true,
+            is_template: true,
+        })
+    }
+
+    fn of_double_quoted(value: &str) -> Option<Reading> {
+        let mut wrong = Vec::new();
+        let mut has_escapes = false;
+        let mut end = None;
+        let mut at = 1;
+        while let Some(letter) = value.get(at..).and_then(|rest| rest.chars().next()) {
+            match letter {
+                '"' => {
+                    end = Some(at);
+                    break;
+                }
+                '\\' => {
+                    let escape = escape_length(&value[at + 1..]);
+                    match escape {
+                        Some(length) => {
+                            has_escapes = true;
+                            at += 1 + length;
+                        }
+                        None => {
+                            wrong.push(at);
+                            at += 1;
+                        }
+                    }
+                }
+                letter => at += letter.len_utf8(),
+            }
+        }
+        let Some(end) = end else {
+            return Some(Reading {
+                mark: 0..value.len(),
+                message: "the text has no closing `\"`".to_owned(),
+                rewritten: format!("{value}\""),
+                extent: value.len(),
+                is_certain: false,
+                is_template: false,
+            });
+        };
+        let inner = &value[1..end];
+        if let Some(first) = wrong.first() {
+            let length = value[first + 1..].chars().next().map_or(0, char::len_utf8);
+            let escape = &value[*first..first + 1 + length];
+            let mut doubled = value[..=end].to_owned();
+            wrong.iter().rev().for_each(|at| doubled.insert(*at, '\\'));
+            let single = !has_escapes && !inner.contains('\'');
+            let rewritten = if single { format!("'{inner}'") } else { doubled };
+            return Some(Reading {
+                mark: *first..first + 1 + length,
+                message: format!(
+                    "`{escape}` means nothing between double quotes: write `\\{escape}`, or use single quotes"
+                ),
+                rewritten,
+                extent: end + 1,
+                // Beside `\d`, a `\b` is most likely that of a pattern, too, and no backspace.
+                is_certain: !has_escapes,
+                is_template: false,
+            });
+        }
+        let message = "the text goes on behind its closing `\"`: put all of it in quotes".to_owned();
+        let (mark, extent) = (end + 1..value.len(), value.len());
+        Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
+    }
+
+    fn of_single_quoted(value: &str) -> Option<Reading> {
+        let quotes = value[1..].matches('\'').count();
+        if quotes == 0 {
+            return Some(Reading {
+                mark: 0..value.len(),
+                message: "the text has no closing `'`".to_owned(),
+                rewritten: format!("{value}'"),
+                extent: value.len(),
+                is_certain: false,
+                is_template: false,
+            });
+        }
+        // `'it's fine'`: the quotes around it are clear, the one within is not meant to end it.
+        if let Some(inner) = value[1..].strip_suffix('\'') {
+            let apostrophe = value[1..].find('\'').map(|at| at + 1)?;
+            return Some(Reading {
+                mark: apostrophe..apostrophe + 1,
+                message: "a `'` between single quotes must be written twice, or the text put in double quotes"
+                    .to_owned(),
+                rewritten: quoted(&inner.replace("''", "'")),
+                extent: value.len(),
+                is_certain: true,
+                is_template: false,
+            });
+        }
+        let end = value[1..].find('\'').map(|at| at + 1)?;
+        let message = "the text goes on behind its closing `'`: put all of it in quotes".to_owned();
+        let (mark, extent) = (end + 1..value.len(), value.len());
+        Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
+    }
+}
+
+/// How long an escape is, without its backslash; none where YAML has no such escape.
+fn escape_length(rest: &str) -> Option<usize> {
+    let first = rest.chars().next()?;
+    let digits = match first {
+        '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '/' | '\\' | 'N' | '_' | 'L' | 'P' => {
+            0
+        }
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => return None,
+    };
+    let number = rest.get(1..1 + digits)?;
+    let fits = number.chars().all(|digit| digit.is_ascii_hexdigit())
+        && (digits == 0 || u32::from_str_radix(number, 16).is_ok_and(|code| char::from_u32(code).is_some()));
+    fits.then_some(1 + digits)
+}
+
+/// A text in the quotes that need the least within.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |text: &str| !text.chars().any(char::is_control);
+    if text.contains(['"', '\\']) && plain(text) {
+        let inner: Cow<'_, str> = if text.contains('\'') { text.replace('\'', "''").into() } else { text.into() };
+        return format!("'{inner}'");
+    }
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::{Fault, parse};
+    use super::*;
+    use crate::dialect::ScalarRules;
+
+    #[track_caller]
+    fn check(line: &str, expected: Expect) {
+        let error = parse(line, ScalarRules::Yaml12).expect_err("the line is not YAML");
+        let fault = Fault::of_error(line, trimmed(line, 0..line.len()), &error);
+        let mut shown = format!("{} <- {}", fault.message, &line[fault.range.clone()]);
+        if let Some(cure) = fault.cure {
+            let mut new = line.to_owned();
+            new.replace_range(cure.range, &cure.text);
+            assert!(parse(&new, ScalarRules::Yaml12).is_ok(), "{new}");
+            shown.push_str(&format!("\n{}{new}", if cure.is_certain { "" } else { "perhaps " }));
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn quotes_are_put_around_a_text_that_needs_them() {
+        check(
+            "  - intent: Show this: the history",
+            expect![[r#"
+                a colon and a blank end a key: put a text that holds them in quotes <- :
+                  - intent: "Show this: the history""#]],
+        );
+        check(
+            "a: \"b\": c # d",
+            expect![[r#"
+                the text goes on behind its closing `"`: put all of it in quotes <- : c # d
+                a: '"b": c # d'"#]],
+        );
+        check(
+            "command: {{bin}} run --id 1 # the usual",
+            expect![[r#"
+                a text that begins with `{{` must stand in quotes: without them it is a mapping <- {{bin}} run --id 1
+                command: "{{bin}} run --id 1" # the usual"#]],
+        );
+        check(
+            "- *.md files",
+            expect![[r#"
+                `*` begins the name of an alias: put a text in quotes <- *.md files
+                - "*.md files""#]],
+        );
+        check(
+            "pattern: [a-z]+$ matches",
+            expect![[r#"
+                `[` begins a list, and more follows behind its end: put a text in quotes <- [a-z]+$ matches
+                pattern: "[a-z]+$ matches""#]],
+        );
+        check(
+            "key: @ada says \"hi\"",
+            expect![[r#"
+                a text cannot begin with '@': put it in quotes <- @ada says "hi"
+                key: '@ada says "hi"'"#]],
+        );
+        check(
+            "- Say this: the answer: 42",
+            expect![[r#"
+                a colon and a blank end a key: put a text that holds them in quotes <- :
+                - "Say this: the answer: 42""#]],
+        );
+    }
+
+    #[test]
+    fn placeholders_in_braces_need_quotes_around_the_text() {
+        check(
+            "- {type: file_present, path: out/{{today}}.md}",
+            expect![[r#"
+                between brackets and braces a text that holds `{{` must stand in quotes <- out/{{today}}.md
+                - {type: file_present, path: "out/{{today}}.md"}"#]],
+        );
+        check(
+            "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
+            expect![[r#"
+                between brackets and braces a text that holds `{{` must stand in quotes <- a-{{today}}-{{run_id}}.md
+                paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
+        );
+    }
+
+    #[test]
+    fn escapes_of_patterns_do_not_belong_between_double_quotes() {
+        check(
+            r#"pattern: "^\d+$""#,
+            expect![[r#"
+                `\d` means nothing between double quotes: write `\\d`, or use single quotes <- \d
+                pattern: '^\d+$'"#]],
+        );
+        check(
+            r#"pattern: "\bit's \d+\b""#,
+            expect![[r#"
+                `\d` means nothing between double quotes: write `\\d`, or use single quotes <- \d
+                perhaps pattern: "\bit's \\d+\b""#]],
+        );
+        check(
+            r#"path: "C:\Users""#,
+            expect![[r#"
+                `\U` means nothing between double quotes: write `\\U`, or use single quotes <- \U
+                path: 'C:\Users'"#]],
+        );
+    }
+
+    #[test]
+    fn quotes_that_do_not_end_where_they_should() {
+        check(
+            "a: 'it's fine'",
+            expect![[r#"
+                a `'` between single quotes must be written twice, or the text put in double quotes <- '
+                a: "it's fine""#]],
+        );
+        check(
+            "a: \"open",
+            expect![[r#"
+                the text has no closing `"` <- "open
+                perhaps a: "open""#]],
+        );
+        check("a: [b, c", expect!["the list has no closing `]` <- a: [b, c"]);
+        check(
+            "a: [b: c: d]",
+            expect!["not YAML: while parsing a flow mapping, did not find expected ',' or '}' <- a: [b: c: d]"],
+        );
+    }
+}
