@@ -96,6 +96,7 @@ impl Analyzer {
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}
+            Some(root) if root.is_null() && root.anchor().is_none() => problems.push(validate::empty(self.file)),
             Some(root) => self.look(document, root, files, &mut problems),
         }
         problems

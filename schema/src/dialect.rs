@@ -38,6 +38,26 @@ pub enum ScalarRules {
     Yaml11,
     /// The core schema of YAML 1.2: `yes` is text, `012` is twelve; merge keys are ordinary keys.
     Yaml12,
+    /// The same, and merge keys apply.
+    Yaml12Merging,
+}
+
+impl ScalarRules {
+    /// Whether `<<` stands for the entries of another mapping.
+    pub fn merges(self) -> bool {
+        match self {
+            ScalarRules::Yaml11 | ScalarRules::Yaml12Merging => true,
+            ScalarRules::Yaml12 => false,
+        }
+    }
+
+    /// Whether scalars are read as PyYAML does.
+    pub fn is_yaml11(self) -> bool {
+        match self {
+            ScalarRules::Yaml11 => true,
+            ScalarRules::Yaml12 | ScalarRules::Yaml12Merging => false,
+        }
+    }
 }
 
 impl Dialect {
@@ -128,7 +148,8 @@ impl Dialect {
     /// How plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
         match self {
-            Dialect::KindLm | Dialect::CliBench => ScalarRules::Yaml12,
+            Dialect::KindLm => ScalarRules::Yaml12,
+            Dialect::CliBench => ScalarRules::Yaml12Merging,
             Dialect::ClawSpec => ScalarRules::Yaml11,
         }
     }

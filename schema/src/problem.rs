@@ -331,6 +331,9 @@ codes! {
     /// What a model is told to achieve holds the command that achieves it. Such a task measures whether the model can
     /// copy: say what is to be achieved, not how.
     RevealingIntent = "revealing-intent", Hint;
+    /// What a model is told to achieve names no outcome, as in "use the tool": every answer would do, and the assertions
+    /// measure something that nobody asked for. Name the goal: what there is to be in the end, or to be found out.
+    VagueIntent = "vague-intent", Hint;
     /// A task gets fewer turns than its difficulty, or looking for help, lets expect.
     TooFewTurns = "too-few-turns", Hint;
     /// Nothing says whether the command succeeded. Add `exit_code: 0`, or a `verify`, unless the task is about an error.

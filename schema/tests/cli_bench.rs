@@ -11,10 +11,7 @@ use std::{
 
 use speclens_schema::{
     analysis::{Analysis, Analyzer},
-    dialect::{
-        ScalarRules,
-        cli_bench::{assertions::Assertion, config::Config, tasks::Tasks},
-    },
+    dialect::cli_bench::{assertions::Assertion, config::Config, tasks::Tasks},
     document::{Document, Pointer},
     evidence::Evidence,
     files::MemoryFiles,
@@ -44,7 +41,7 @@ fn analyze(text: &str, file: SpecFile, beside: &[(String, String)]) -> Analysis 
         SpecFile::CliBenchTasks => files.at("tasks/own.yaml").named_by("cli-bench.yaml"),
         _ => files.at("cli-bench.yaml"),
     };
-    let document = Document::read(text, ScalarRules::Yaml12);
+    let document = Document::read(text, file.scalar_rules());
     Analyzer::new(file).analyze(&document, &files, &Settings::default())
 }
 
@@ -98,7 +95,7 @@ fn every_code_shows_what_is_wrong() {
         let text = fs::read_to_string(&path).unwrap();
         let problems = analyze(&text, file, &beside).problems;
         assert!(problems.iter().any(|problem| problem.code == code), "{}: {problems:#?}", path.display());
-        let document = Document::read(&text, ScalarRules::Yaml12);
+        let document = Document::read(&text, file.scalar_rules());
         for problem in &problems {
             let parent = problem.at.parent().unwrap_or_default();
             assert!(document.find(&parent).is_some(), "{problem:?}");
@@ -167,7 +164,7 @@ fn nothing_is_wrong_with_the_examples() {
         let file = if path == "cli-bench.yaml" { SpecFile::CliBench } else { SpecFile::CliBenchTasks };
         let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let files = files.at(path).named_by("cli-bench.yaml");
-        let document = Document::read(text, ScalarRules::Yaml12);
+        let document = Document::read(text, file.scalar_rules());
         let analysis = Analyzer::new(file).analyze(&document, &files, &Settings::default());
         assert!(analysis.problems.is_empty(), "{path}\n{}", common::render(text, &analysis.problems));
         let value = document.root().unwrap().to_value().unwrap();
@@ -197,7 +194,7 @@ fn the_example_of_every_assertion_is_right() {
         let example = docs.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
         let example = example.unwrap_or_else(|| panic!("`{}` has no example", field.name));
         let lines: String = example.lines().map(|line| format!("  {line}\n")).collect();
-        let text = format!("- id: example\n  intent: Do it\n{lines}");
+        let text = format!("- id: example\n  intent: Write a file\n{lines}");
         let analysis = analyze(&text, SpecFile::CliBenchTasks, &[]);
         let told = |problem: &&Problem| ![Code::NoExitCode, Code::VacuousClaim].contains(&problem.code);
         let problems: Vec<&Problem> = analysis.problems.iter().filter(told).collect();
@@ -279,7 +276,7 @@ fn typing_leaves_what_reading_anew_would_find() {
         };
         let analyzer = Analyzer::new(file);
         for _ in 0..12 {
-            let mut document = Document::read(&text, ScalarRules::Yaml12);
+            let mut document = Document::read(&text, file.scalar_rules());
             for _ in 0..=numbers.below(4) {
                 let now = String::from(document.text());
                 let (range, comes) = edit(&now, &mut numbers);
@@ -302,7 +299,7 @@ fn typing_leaves_what_reading_anew_would_find() {
                 found += analysis.problems.len();
             }
             let now = String::from(document.text());
-            let fresh = Document::read(&now, ScalarRules::Yaml12);
+            let fresh = Document::read(&now, file.scalar_rules());
             // A damaged text may be taken apart in other ways when it is read from its beginning.
             if !fresh.is_intact() || !document.is_intact() {
                 continue;

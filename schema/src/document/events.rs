@@ -49,7 +49,7 @@ pub(crate) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError
 fn or_loosely(read: Result<Parsed, SyntaxError>, text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     match (&read, rules) {
         (Err(error), ScalarRules::Yaml11) => loose::parse(text, error).map_or(read, Ok),
-        (Ok(_), _) | (Err(_), ScalarRules::Yaml12) => read,
+        (Ok(_), _) | (Err(_), ScalarRules::Yaml12 | ScalarRules::Yaml12Merging) => read,
     }
 }
 
@@ -76,7 +76,7 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
         read_to: 0,
         opened: false,
         misplaced: None,
-        indented: rules == ScalarRules::Yaml12,
+        indented: !rules.is_yaml11(),
     };
     for event in parser {
         match event {

@@ -38,7 +38,7 @@ pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: Scala
 
 fn plain(value: &str, rules: ScalarRules) -> Scalar {
     match rules {
-        ScalarRules::Yaml12 => core12(value),
+        ScalarRules::Yaml12 | ScalarRules::Yaml12Merging => core12(value),
         ScalarRules::Yaml11 => python11(value),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{check::json, dialect::ScalarRules};
+use crate::check::json;
 
 use super::{
     scalar::Scalar,
@@ -64,7 +64,7 @@ impl Conversion {
             }
             Shape::Mapping => {
                 let mut map = Map::new();
-                let merges = node.document().rules() == ScalarRules::Yaml11;
+                let merges = node.document().rules().merges();
                 for entry in node.entries() {
                     if merges && entry.key.text() == Some("<<") {
                         self.merge(entry.value, &mut map, depth)?;

@@ -4,8 +4,6 @@ use std::{ops::Range, sync::PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use crate::dialect::ScalarRules;
-
 use super::{
     Document, Pointer,
     scalar::{Scalar, resolve},
@@ -330,7 +328,7 @@ impl<'d> NodeRef<'d> {
         if let Some(entry) = self.own_entry(key) {
             return Some(entry);
         }
-        if self.document.rules() != ScalarRules::Yaml11 || depth > DEPTH || self.own_entry("<<").is_none() {
+        if !self.document.rules().merges() || depth > DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
         let merged = self.entries().filter(|entry| entry.key.text() == Some("<<")).map(|entry| entry.value);
@@ -339,6 +337,22 @@ impl<'d> NodeRef<'d> {
             let alone = (base.shape() == Shape::Mapping).then_some(base);
             alone.into_iter().chain(bases).find_map(|base| base.entry_within(key, depth + 1))
         })
+    }
+
+    /// The entries of a mapping, those that are merged in behind its own.
+    pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
+        let (bases, own): (Vec<_>, Vec<_>) =
+            self.entries().partition(|entry| self.document.rules().merges() && entry.key.text() == Some("<<"));
+        let mut entries = own;
+        for base in bases.into_iter().map(|entry| entry.value) {
+            let alone = (base.shape() == Shape::Mapping).then_some(base);
+            for entry in alone.into_iter().chain(base.items()).flat_map(NodeRef::entries) {
+                if !entries.iter().any(|known| known.key.key_text() == entry.key.key_text()) {
+                    entries.push(entry);
+                }
+            }
+        }
+        entries
     }
 
     /// The entry with this key that stands in the mapping itself.

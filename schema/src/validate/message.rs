@@ -7,7 +7,6 @@ use std::{
 };
 
 use crate::{
-    dialect::ScalarRules,
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
@@ -230,7 +229,7 @@ impl<'d> Context<'d> {
             Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
             None => format!("unknown key `{key}`"),
         };
-        if key == "<<" && self.node.document().rules() == ScalarRules::Yaml12 {
+        if key == "<<" && !self.node.document().rules().merges() {
             problem.message =
                 "merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out"
                     .to_owned();
@@ -365,11 +364,11 @@ impl<'d> Context<'d> {
         // In brackets there is no dash.
         let in_brackets = is_in_brackets(node);
         match (kind, node.shape()) {
-            (Type::Text, NodeShape::Scalar) if !node.is_null() => {
-                if node.text().is_some_and(|text| shape.admits_text(text)) {
-                    message.push_str(": put it in quotes");
-                    fix = fix::quoted(node);
-                }
+            (Type::Text, NodeShape::Scalar)
+                if !node.is_null() && node.text().is_some_and(|text| shape.admits_text(text)) =>
+            {
+                message.push_str(": put it in quotes");
+                fix = fix::quoted(node);
             }
             (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
             (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {

@@ -209,7 +209,11 @@ impl Parser {
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
                     let message = "ECMAScript has no flags inside a pattern, such as `(?i)`";
-                    return Err(self.error(PatternErrorKind::TooNew, start, message));
+                    // The newest version has them for groups, as in `(?i:a)`.
+                    let flags = (1..9).map_while(|ahead| self.peek_at(ahead));
+                    let end = flags.into_iter().find(|letter| !matches!(letter, 'i' | 'm' | 's' | '-'));
+                    let kind = if end == Some(':') { PatternErrorKind::TooNew } else { PatternErrorKind::Invalid };
+                    return Err(self.error(kind, start, message));
                 }
                 return Err(self.invalid(start, "`(?` begins no kind of group"));
             }

@@ -4,17 +4,20 @@
 //! on files only, so that the answers can be kept; [`lint_relations`] is asked anew after every edit.
 
 mod assertions;
+mod blank;
 mod edits;
 mod environment;
 mod facts;
 mod files;
 mod intent;
+mod merges;
 mod names;
 mod paths;
 mod patterns;
 mod refine;
 mod revisions;
 mod slips;
+mod templates;
 mod thresholds;
 mod turns;
 mod workdir;
@@ -43,6 +46,9 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Pr
     revisions::lint_root(&spot, &mut problems);
     thresholds::lint(&spot, &mut problems);
     thresholds::lint_models(&spot, &mut problems);
+    blank::lint_root(&spot, &mut problems);
+    templates::lint_root(&spot, &mut problems);
+    merges::lint(&spot, Definition::lists(file), &mut problems);
     workdir::lint(&spot, &mut problems);
     problems
 }
@@ -55,6 +61,15 @@ pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &
     if list == "redact_patterns" {
         patterns::lint_redaction(&spot, &mut problems);
     }
+    if list == "redact_env" {
+        environment::lint_name(&spot, &mut problems);
+    }
+    if list == "providers" {
+        thresholds::lint_id(&spot, &mut problems);
+    }
+    if list == "setup" {
+        templates::lint_command(&spot, &mut problems);
+    }
     if file.case_list() != Some(list) {
         return problems;
     }
@@ -62,6 +77,9 @@ pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &
         files::lint_entry(&spot, files, &mut problems);
     }
     names::lint_id(&spot, &mut problems);
+    blank::lint_task(&spot, &mut problems);
+    templates::lint_task(&spot, &mut problems);
+    merges::lint(&spot, &[], &mut problems);
     turns::lint(&spot, &mut problems);
     environment::lint(&spot, &mut problems);
     files::lint_scaffold(&spot, files, &mut problems);

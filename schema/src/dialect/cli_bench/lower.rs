@@ -214,7 +214,7 @@ fn assertion(item: &Value) -> Option<Assertion> {
 
 /// The values of environment variables, as they are written.
 fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
-    let entries = node.into_iter().flat_map(NodeRef::entries);
+    let entries = node.into_iter().flat_map(NodeRef::merged_entries);
     let value = |node: NodeRef<'_>| node.text().filter(|_| !node.is_null()).map(str::to_owned);
     entries.filter_map(|entry| Some((entry.key.key_text(), value(entry.value)?))).collect()
 }

@@ -130,6 +130,7 @@ impl<'d> Assertions<'d, '_> {
             }
         }
         self.pattern_contradictions(problems);
+        self.count_contradictions(problems);
         for item in self.items {
             if let Some(verify) = item.get("verify")
                 && let (Some(whole), Some(part)) = (verify.get("output_equals"), verify.get("output_contains"))
@@ -154,6 +155,34 @@ impl<'d> Assertions<'d, '_> {
                     problem = problem.with_fix(Fix::guess("Swap `min` and `max`", edits));
                 }
                 problems.push(problem);
+            }
+        }
+    }
+
+    /// Two counts of one pattern that leave no number.
+    fn count_contradictions(&self, problems: &mut Vec<Problem>) {
+        let counts: Vec<_> = self.all("run_count").into_iter().filter(Spot::is_mapping).collect();
+        let bound = |count: &Spot<'d>, name: &str| count.get(name).and_then(|spot| Some((spot.number()?, spot)));
+        for (index, count) in counts.iter().enumerate() {
+            let pattern = count.get("pattern").and_then(|spot| spot.text());
+            let before = counts[..index].iter();
+            let same = before
+                .filter(|other| pattern.is_some() && other.get("pattern").and_then(|spot| spot.text()) == pattern);
+            for other in same {
+                for (low, high) in [(count, other), (other, count)] {
+                    let (Some((least, min)), Some((most, max))) = (bound(low, "min"), bound(high, "max")) else {
+                        continue;
+                    };
+                    if least > most {
+                        let (told, related) = if std::ptr::eq(low, count) { (&min, &max) } else { (&max, &min) };
+                        let pattern = pattern.unwrap_or_default();
+                        let message = format!(
+                            "`{pattern}` cannot be run at least {least} times and at most {most} times: keep one"
+                        );
+                        let problem = told.problem(Code::Contradiction, message);
+                        problems.push(problem.with_related("the other bound", related.at.clone(), related.range()));
+                    }
+                }
             }
         }
     }

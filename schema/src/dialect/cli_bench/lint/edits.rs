@@ -254,7 +254,7 @@ pub(super) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value.resolved();
     let text = list.document().text();
     let (key, first) = (entry.key.own_range(), list.items().next()?);
-    if has_marks(entry.value) || before(list, key.start)? != "" {
+    if has_marks(entry.value) || !before(list, key.start)?.is_empty() {
         return None;
     }
     let dash = dash_of(first)?;

@@ -33,10 +33,36 @@ pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The name of a variable whose value is masked.
+pub(super) fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(name) = spot.text().filter(|name| !name.is_empty()) else { return };
+    let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+    let bare = bare.split('=').next().unwrap_or_default();
+    let is_plain = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    if is_plain(name) {
+        return;
+    }
+    let message = match is_plain(bare) {
+        true => format!("no variable is called `{name}`, so that nothing is masked: write the name alone, `{bare}`"),
+        false => format!("no variable is called `{name}`, so that nothing is masked: name one, such as `MYCLI_TOKEN`"),
+    };
+    let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
+    if is_plain(bare) && spot.is_own() {
+        let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(bare));
+        problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
 /// `{{workdir}}` is the only placeholder.
 pub(super) fn lint_template(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = spot.text() else { return };
-    for found in placeholders(text).iter().filter(|found| found.name != "workdir") {
+    // What begins with a dot belongs to other programs, such as `{{.Names}}`.
+    let is_ours = |name: &str| name != "workdir" && !name.starts_with('.');
+    for found in placeholders(text).iter().filter(|found| is_ours(found.name)) {
         let message = format!("`{}` is left as it stands: `{{{{workdir}}}}` is the only placeholder", found.text);
         let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), spot.part(found.text, 0), message)
             .with_severity(Severity::Warning);

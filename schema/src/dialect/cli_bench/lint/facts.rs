@@ -46,6 +46,8 @@ pub struct TaskFacts {
     pub id: Option<Named>,
     /// What the model is to do.
     pub intent: Option<Named>,
+    /// Commands of several words that must be run, as they are written.
+    pub commands: Vec<String>,
     /// The number of turns, where it is written.
     pub max_turns: Option<(Named, u32)>,
 }
@@ -116,8 +118,16 @@ pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: 
     Some(ItemFacts::Task(TaskFacts {
         id: spot.get("id").and_then(|id| named(&id, start)),
         intent: spot.get("intent").and_then(|intent| named(&intent, start)),
+        commands: commands(&spot),
         max_turns,
     }))
+}
+
+/// What `ran` asks for, where it is a command and no pattern.
+fn commands(task: &Spot<'_>) -> Vec<String> {
+    let items = task.get("assert").map(|list| list.items()).unwrap_or_default();
+    let patterns = items.iter().filter_map(|item| item.get("ran")?.text().map(str::to_owned));
+    patterns.filter(|text| text.trim().contains(' ') && super::patterns::is_literal(text)).collect()
 }
 
 fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {

@@ -84,7 +84,8 @@ pub(super) fn lint_entries(root: &Spot<'_>, items: &[(usize, &ItemFacts)], probl
             }
             ItemFacts::Files(entry, files) => (entry, files),
         };
-        unreadable |= files.is_empty();
+        // A pattern that nothing matches gives no task, and is only a warning by itself.
+        unreadable |= files.is_empty() && !task_files::is_pattern(&entry.text);
         for file in files {
             unreadable |= file.wrong.is_some();
             tasks += file.ids.len();

@@ -15,9 +15,17 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
     let discoverable = suite.help_modes.contains(&HelpMode::Discoverable);
     for (index, (start, facts)) in items.iter().enumerate() {
         let ItemFacts::Task(task) = facts else { continue };
-        if let (Some(intent), Some(cli)) = (&task.intent, &suite.cli)
-            && let Some(found) = command_in(&intent.text, cli)
-        {
+        let revealed = task.intent.as_ref().and_then(|intent| {
+            let by_name = suite.cli.as_ref().and_then(|cli| command_in(&intent.text, cli));
+            by_name.or_else(|| task.commands.iter().find_map(|command| part_of(&intent.text, command)))
+        });
+        if let Some(intent) = task.intent.as_ref().filter(|intent| is_vague(&intent.text, suite.cli.as_deref())) {
+            let message =
+                "the intent names no outcome, so that any answer would do: say what there is to be, or to be found out";
+            let (at, range) = intent.place(&list.index(index), *start);
+            problems.push(Problem::new(Code::VagueIntent, at, range, message));
+        }
+        if let (Some(intent), Some(found)) = (&task.intent, revealed) {
             let command = &intent.text[found.clone()];
             let message = format!(
                 "the intent gives the command away, `{command}`, so that the task measures nothing: say what is to be achieved"
@@ -39,6 +47,88 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
 fn part(named: &Named, found: Range<usize>, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
     let (at, range) = named.place(base, start);
     if named.verbatim { (at, range.start + found.start..range.start + found.end) } else { (at, range) }
+}
+
+/// Whether an intent asks for nothing in particular: but for the program it holds no word that says what is wanted.
+fn is_vague(intent: &str, cli: Option<&str>) -> bool {
+    const IDLE: [&str; 60] = [
+        "a",
+        "an",
+        "and",
+        "any",
+        "anything",
+        "app",
+        "application",
+        "as",
+        "basic",
+        "binary",
+        "check",
+        "cli",
+        "command",
+        "commands",
+        "do",
+        "execute",
+        "explore",
+        "feature",
+        "features",
+        "for",
+        "how",
+        "in",
+        "invoke",
+        "is",
+        "it",
+        "its",
+        "just",
+        "line",
+        "make",
+        "of",
+        "out",
+        "perform",
+        "play",
+        "please",
+        "program",
+        "run",
+        "see",
+        "some",
+        "something",
+        "stuff",
+        "task",
+        "test",
+        "that",
+        "the",
+        "this",
+        "thing",
+        "things",
+        "to",
+        "tool",
+        "try",
+        "use",
+        "using",
+        "utility",
+        "with",
+        "work",
+        "works",
+        "you",
+        "your",
+        "around",
+        "correctly",
+    ];
+    let lower = intent.to_lowercase();
+    let mut words =
+        lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-')).filter(|it| !it.is_empty());
+    let is_idle = |word: &str| IDLE.contains(&word) || cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word));
+    !lower.trim().is_empty() && words.all(is_idle)
+}
+
+/// Where an intent holds a command as whole words.
+fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let command = command.trim();
+    intent.match_indices(command).map(|(at, found)| at..at + found.len()).find(|range| {
+        let before = intent[..range.start].chars().next_back();
+        let behind = intent[range.end..].chars().next();
+        !before.is_some_and(is_word) && !behind.is_some_and(is_word)
+    })
 }
 
 /// A command in an intent: the program followed by an option, or a command of the program in backquotes.
@@ -80,7 +170,26 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::command_in;
+    use super::{command_in, is_vague, part_of};
+
+    #[test]
+    fn an_intent_without_an_outcome_is_vague() {
+        for vague in ["use the tool", "Use git", "Run the git command", "Try it out, please.", "Do something with git"]
+        {
+            assert!(is_vague(vague, Some("git")), "{vague}");
+        }
+        for clear in
+            ["Show the history", "Use git to find who wrote line 3", "", "Liste alle Zweige auf", "Run the tests"]
+        {
+            assert!(!is_vague(clear, Some("git")), "{clear}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_must_be_run_gives_itself_away() {
+        assert_eq!(part_of("Run git commit now", "git commit"), Some(4..14));
+        assert_eq!(part_of("Run git commits now", "git commit"), None);
+    }
 
     #[test]
     fn options_and_backquotes_give_a_command_away() {

@@ -7,15 +7,12 @@ use crate::{
 
 use super::environment;
 
-/// The paths of `file_exists` and `file_contains`, and the placeholders of `verify`.
+/// The paths of `file_exists` and `file_contains`.
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let paths = [assertion.get("file_exists"), assertion.find(&["file_contains", "path"])];
     for path in paths.iter().flatten() {
         lint_path(path, problems);
         environment::lint_template(path, problems);
-    }
-    if let Some(run) = assertion.find(&["verify", "run"]) {
-        environment::lint_template(&run, problems);
     }
 }
 
@@ -26,6 +23,12 @@ fn lint_path(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         let message = format!("{sign} is not expanded here: the name is looked for as it stands; use `verify` instead");
         problems.push(spot.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
         return;
+    }
+    if path.contains(['*', '?']) && !path.contains("{{") {
+        let message = format!(
+            "`{path}` is no pattern: a file of this very name is looked for; use `verify` with `run: ls {path}` instead"
+        );
+        problems.push(spot.problem(Code::SuspiciousPattern, message));
     }
     let mut depth = 0_i32;
     for step in path.split('/') {

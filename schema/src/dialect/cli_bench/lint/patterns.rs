@@ -43,8 +43,15 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
     match EcmaPattern::compile(pattern, false) {
         Err(error) if error.kind == PatternErrorKind::Invalid => {
             let message = format!("no regular expression, so that it is searched for as plain text: {}", error.message);
-            let mut problem = spot.problem(Code::InvalidPattern, message).with_severity(Severity::Information);
-            if spot.is_own() && !pattern.contains('\n') {
+            // Whoever writes flags means a pattern, and the text itself is in no command.
+            let flags = pattern.starts_with("(?");
+            let severity = if flags { Severity::Warning } else { Severity::Information };
+            let mut problem = spot.problem(Code::InvalidPattern, message).with_severity(severity);
+            let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')');
+            if let Some(bare) = bare.filter(|bare| flags && spot.is_own() && !bare.is_empty() && !bare.contains('\n')) {
+                let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(bare).to_string());
+                problem = problem.with_fix(Fix::guess("Remove the flags", vec![edit]));
+            } else if !flags && spot.is_own() && !pattern.contains('\n') {
                 let escaped = serde_json::Value::from(escaped(pattern)).to_string();
                 let edit = Edit::new(spot.node.own_range(), escaped);
                 problem = problem.with_fix(Fix::guess("Escape it, which means the same", vec![edit]));

@@ -12,6 +12,14 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems.push(modes.head_problem(Code::UpstreamDiffers, message));
     }
     let providers = root.get("providers");
+    // Under a name that is told to be another one they are there.
+    let is_misspelt = |(key, _): &(String, Spot<'_>)| {
+        crate::words::nearest(key, ["providers"]).is_some()
+            || crate::dialect::other_names::of("", key) == Some("providers")
+    };
+    if providers.is_none() && root.entries().iter().any(is_misspelt) {
+        return;
+    }
     if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {
         let message = "no model is named: add `providers`, or name models on the command line";
         let spot = providers.as_ref().unwrap_or(root);

@@ -228,7 +228,7 @@ fn file_mapping(item: NodeRef<'_>, problems: &mut Vec<Problem>) -> bool {
 }
 
 /// `tasks` as a mapping from ids to tasks.
-fn tasks_by_name(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
+fn tasks_by_name(root: NodeRef<'_>, problems: &mut [Problem]) {
     let at = Pointer::root().key("tasks");
     let Some(tasks) = root.get("tasks").filter(|tasks| tasks.shape() == Shape::Mapping) else { return };
     let Some(problem) = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::WrongType) else {

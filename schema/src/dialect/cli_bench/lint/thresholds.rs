@@ -11,7 +11,8 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(thresholds) = root.get("thresholds").filter(Spot::is_mapping) else { return };
     let models = thresholds.get("models").map(|models| models.entries()).unwrap_or_default();
     let default = thresholds.get("default");
-    if default.is_none() && models.is_empty() {
+    let models_are_wrong = thresholds.get("models").is_some_and(|models| !models.is_mapping());
+    if default.is_none() && models.is_empty() && !models_are_wrong {
         let message = "no model has a threshold: give `default`, or name models in `models`";
         problems.push(thresholds.head_problem(Code::NoEffect, message));
     }
@@ -21,10 +22,21 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems.push(unknown_model(name, spot, &known));
     }
     let tolerance = thresholds.get("tolerance");
-    let taken_off = tolerance.as_ref().and_then(Spot::number).unwrap_or(0.0);
+    // A tolerance that cannot be is told by itself.
+    let taken_off = tolerance.as_ref().and_then(Spot::number).filter(|it| (0.0..=100.0).contains(it)).unwrap_or(0.0);
     let limits = default.iter().chain(models.iter().map(|(_, spot)| spot));
     for limit in limits {
         let Some(value) = limit.number().filter(|value| (0.0..=100.0).contains(value)) else { continue };
+        if value > 0.0 && value < 1.0 {
+            let percent = format!("{}", (value * 1e4).round() / 100.0);
+            let message = format!("a threshold is a percentage: {value} is less than one percent, write `{percent}`");
+            let mut problem = limit.problem(Code::OutOfRange, message).with_severity(Severity::Warning);
+            if limit.is_own() {
+                let edit = Edit::new(limit.node.own_range(), percent.clone());
+                problem = problem.with_fix(Fix::guess(format!("Write `{percent}`"), vec![edit]));
+            }
+            problems.push(problem);
+        }
         if value == 0.0 {
             problems
                 .push(limit.problem(Code::VacuousClaim, "a threshold of 0 cannot be missed: remove it, or raise it"));
@@ -36,8 +48,34 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Models that are named twice.
+/// The id of a model has two parts.
+pub(super) fn lint_id(model: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(id) = model.text().filter(|id| id.matches('/').count() > 1) else { return };
+    let message = format!("`{id}` has more than two parts: the id of a model is `provider/model-id`");
+    problems.push(model.problem(Code::InvalidValue, message).with_severity(Severity::Warning));
+}
+
+/// Models and modes that are named twice.
 pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if let Some(modes) = root.get("help_modes").filter(Spot::is_list) {
+        if modes.is_empty() {
+            let message =
+                "an empty list names no mode: a model gets the name of the program and the intent, as without the key";
+            problems.push(modes.problem(Code::NoEffect, message));
+        }
+        let items = modes.items();
+        for (index, mode) in items.iter().enumerate() {
+            let Some(name) = mode.text() else { continue };
+            let Some(first) = items[..index].iter().find(|first| first.text() == Some(name)) else { continue };
+            let message = format!("`{name}` stands twice: the whole suite runs once in each mode, so remove one");
+            let problem = mode.problem(Code::Collision, message);
+            let mut problem = problem.with_related("first here", first.at.clone(), first.range());
+            if let Some(edit) = super::edits::remove_item(modes.node, index) {
+                problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+            }
+            problems.push(problem);
+        }
+    }
     let Some(providers) = root.get("providers").filter(Spot::is_list) else { return };
     let models = providers.items();
     for (index, model) in models.iter().enumerate() {
