@@ -79,7 +79,8 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
 
 /// `- file_contains:` with its fields beside it instead of below it.
 fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
-    let owner = entries.iter().find(|entry| entry.value.is_null())?;
+    // What stands above the name cannot belong to it.
+    let owner = entries.first().filter(|entry| entry.value.is_null())?;
     let name = owner.key.key_text();
     let (name, fields) = WHOLE.iter().find(|(known, _)| *known == name)?;
     let rest: Vec<String> =
@@ -90,7 +91,15 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
     let names = crate::words::listed(rest.iter().map(String::as_str)).replace(" or ", " and ");
     let message = format!("{names} belong to `{name}`: indent them below it, deeper than its name");
     let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message);
-    if let Some(edits) = edits::indent_entries(item, name) {
+    if let Some(mut edits) = edits::indent_entries(item, name) {
+        // With the fields below it the name has a value.
+        let end = owner.key.own_range().end + 1;
+        if let Some(first) = edits.first_mut()
+            && let Some(between) = item.document().text().get_byte_slice(end..first.range.start)
+        {
+            first.text.insert_str(0, &String::from(between));
+            first.range.start = end;
+        }
         problem = problem.with_fix(Fix::safe(format!("Indent them below `{name}`"), edits));
     }
     Some(problem)
