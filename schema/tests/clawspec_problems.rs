@@ -38,7 +38,8 @@ fn problems(text: &str) -> Vec<Problem> {
             ("skills/demo/SKILL.md", "# Demo\n"),
             ("skills/other/SKILL.md", "# Other\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
-            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\n"),
+            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
+            ("tests/words.yaml", "one: word\nbanned: [a]\n"),
             ("tests/golden/good.md", "# Good\n"),
         ],
     )
@@ -135,5 +136,18 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(look("copy/skills/demo/tests/scenarios.yaml"), ["missing-negative"]);
-    assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["missing-file", "target-mismatch", "missing-negative"]);
+    assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["target-mismatch", "missing-negative"]);
+}
+
+/// Bases that are merged twice multiply: the work has an end all the same.
+#[test]
+fn bases_that_are_merged_twice_do_not_multiply() {
+    let mut text = "version: '1.0'\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  \
+        - &m0 {name: a, tags: [negative], when: {invoke: /demo}, then: [{type: file_present, path: x}]}\n"
+        .to_owned();
+    for number in 1..30 {
+        let before = number - 1;
+        text.push_str(&format!("  - &m{number} {{<<: [*m{before}, *m{before}], name: s{number}}}\n"));
+    }
+    assert!(problems(&text).iter().any(|problem| problem.code == Code::TooLarge));
 }

@@ -30,6 +30,9 @@ pub fn parse(text: &str) -> Option<Instant> {
             (text.get(..at)?, Some(text.get(at + separator.len_utf8()..)?))
         }
     };
+    if !date.is_ascii() || clock.is_some_and(|clock| !clock.is_ascii()) {
+        return None;
+    }
     let days = days_of(date)?;
     let (clock_us, offset_us) = match clock {
         None => (0, None),
@@ -71,7 +74,7 @@ fn days_of(date: &str) -> Option<i64> {
 }
 
 fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
-    if let Some(clock) = text.strip_suffix(['Z', 'z']) {
+    if let Some(clock) = text.strip_suffix('Z') {
         return Some((clock_of(clock)?, Some(0)));
     }
     match text.rfind(['+', '-']) {
@@ -131,7 +134,19 @@ mod tests {
         assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
         assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));
-        for text in ["", "soon", "2026-13-01", "2026-02-29", "2026-05-14T25:00", "2026-05-14T12:00:00 Z", "2026-5-1"] {
+        for text in [
+            "",
+            "soon",
+            "2026-13-01",
+            "2026-02-29",
+            "2026-05-14T25:00",
+            "2026-05-14T12:00:00 Z",
+            "2026-5-1",
+            "2026−05−14",
+            "２０２６-05-14",
+            "2026-05-14T1２:00",
+            "2026-05-14T12:00:00z",
+        ] {
             assert_eq!(us(text), None, "{text}");
         }
     }

@@ -45,7 +45,12 @@ fn plain(value: &str, rules: ScalarRules) -> Scalar {
 
 /// Whether the two versions of YAML read this plain scalar differently.
 pub fn is_ambiguous(value: &str) -> bool {
-    core12(value) != python11(value)
+    match (core12(value), python11(value)) {
+        (Scalar::Float(one), Scalar::Float(other)) => one != other && !(one.is_nan() && other.is_nan()),
+        // `-0` is one number in both.
+        (Scalar::Float(float), Scalar::Int(int)) => float != int as f64,
+        (one, other) => one != other,
+    }
 }
 
 /// Whether a text begins as numbers and dates do. Most texts are told by that alone.

@@ -12,6 +12,9 @@ use super::{
 /// A value may have as many nodes after its aliases are expanded.
 const NODE_LIMIT: usize = 2_000_000;
 
+/// A base that is merged counts as so many nodes.
+const MERGE_COST: usize = 500;
+
 /// Aliases may lead this deep.
 const DEPTH_LIMIT: usize = 400;
 
@@ -84,6 +87,8 @@ impl Conversion {
     fn merge(&mut self, value: NodeRef<'_>, map: &mut Map<String, Value>, depth: usize) -> Result<(), TooLarge> {
         let bases: Vec<_> = if value.shape() == Shape::Sequence { value.items().collect() } else { vec![value] };
         for base in bases {
+            // Bases that are merged twice multiply, however few keys they have.
+            self.left = self.left.checked_sub(MERGE_COST).ok_or(TooLarge)?;
             if let Value::Object(found) = self.convert(base, depth + 1)? {
                 for (key, value) in found {
                     map.entry(key).or_insert(value);

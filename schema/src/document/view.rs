@@ -319,10 +319,11 @@ impl<'d> NodeRef<'d> {
 
     /// The entry with this key; where the rules know merge keys, also one that is merged in.
     pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
-        self.entry_within(key, 0)
+        self.entry_within(key, 0, &mut 1_000)
     }
 
-    fn entry_within(self, key: &str, depth: usize) -> Option<EntryRef<'d>> {
+    /// `left`: so many bases may still be looked at, since bases that are merged twice multiply.
+    fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
         /// Bases may have bases; aliases cannot run in circles, the bound is for safety only.
         const DEPTH: usize = 64;
         if let Some(entry) = self.own_entry(key) {
@@ -335,7 +336,10 @@ impl<'d> NodeRef<'d> {
         merged.into_iter().find_map(|base| {
             let bases = base.items();
             let alone = (base.shape() == Shape::Mapping).then_some(base);
-            alone.into_iter().chain(bases).find_map(|base| base.entry_within(key, depth + 1))
+            alone.into_iter().chain(bases).find_map(|base| {
+                *left = left.checked_sub(1)?;
+                base.entry_within(key, depth + 1, left)
+            })
         })
     }
 

@@ -544,7 +544,10 @@ impl<'d> Context<'d> {
         let message = if name == "schemaFile" {
             "`format: json` needs a JSON Schema file here".to_owned()
         } else {
-            format!("`{name}` must not be empty")
+            match at.parent().and_then(|parent| parent.last()).filter(|_| name.parse::<usize>().is_ok()) {
+                Some(list) => format!("an item of `{list}` must not be empty"),
+                None => format!("`{name}` must not be empty"),
+            }
         };
         Problem::new(Code::OutOfRange, at, range, message)
     }

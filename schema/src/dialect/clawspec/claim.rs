@@ -494,6 +494,14 @@ impl Wait<'_> {
     }
 }
 
+/// Reads a number that may stand in quotes, as Python's `float` takes it.
+pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    use serde::{Deserialize, de::Error};
+    let value = Value::deserialize(deserializer)?;
+    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.ok_or_else(|| D::Error::custom("expected a number"))
+}
+
 /// The content of a file of the suite that belongs to a claim, read when the claim was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored(pub Option<Arc<str>>);
@@ -501,6 +509,7 @@ pub struct Stored(pub Option<Arc<str>>);
 impl Stored {
     /// Reads a file whose path is written out; every other path is left to the run.
     pub fn read(path: &str, files: &dyn Files) -> Stored {
+        let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
         let plain =
             !path.contains(['{', '*', '?', '[']) && !path.starts_with('/') && !path.split('/').any(|it| it == "..");
         let path = path.strip_prefix("./").unwrap_or(path);

@@ -8,6 +8,7 @@
 
 mod assertions;
 mod baselines;
+mod clashes;
 mod contracts;
 mod edits;
 mod effect;
@@ -22,6 +23,7 @@ mod relations;
 mod scalars;
 mod shapes;
 mod templates;
+mod traps;
 mod types;
 
 use crate::{
@@ -112,6 +114,8 @@ pub fn lint_item(
 /// The assertions of a list. `around` is the scenario or the contract that they belong to.
 fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(list) = list.filter(Spot::is_list) else { return };
+    let before = list.at.last().is_some_and(|key| key == "given");
+    clashes::lint(&list, problems);
     for assertion in list.items() {
         if !assertion.is_mapping() {
             shapes::lint_prose(around, &assertion, problems);
@@ -121,6 +125,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
         keys::lint(around, &assertion, problems);
         assertions::lint(around, &assertion, files, problems);
         patterns::lint(&assertion, problems);
+        traps::lint(&assertion, before, files, problems);
         files::lint_assertion(&assertion, files, problems);
         scalars::lint(&assertion, problems);
     }

@@ -9,7 +9,7 @@ use crate::{
         python::PythonValue,
         text::{case_folded, shortened},
     },
-    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, mismatch},
+    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
     document::NodeRef,
     evidence::{Context, FilesNeed, Need},
     files::Files,
@@ -33,8 +33,8 @@ pub struct ArtifactExists {
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Seconds to wait for the file. Without it there is one look.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    #[schemars(range(min = 0), extend("examples" = [60]))]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
     /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,8 +112,8 @@ pub struct ArtifactContains {
     #[schemars(extend("examples" = [["status", "meta.author"]]))]
     pub fields: Option<Vec<Name>>,
     /// Seconds to wait for the file. Without it there is one look.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    #[schemars(range(min = 0), extend("examples" = [60]))]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
     /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -244,8 +244,8 @@ pub struct ArtifactAbsentWords {
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,
     /// Seconds to wait for the file. Without it there is one look.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    #[schemars(range(min = 0), extend("examples" = [60]))]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
     /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::artifacts::{is_zero, not_found};
 use crate::{
     check::rouge,
-    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, mismatch},
+    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
     evidence::{Context, FilesNeed, Need},
     files::Files,
     words::Artifact,
@@ -34,12 +34,12 @@ pub struct ArtifactMatchesGolden {
     #[schemars(extend("examples" = ["tests/golden/email-output.md"]))]
     pub golden: Artifact,
     /// The least score that passes, from 0 to 1.
-    #[serde(default = "rouge_threshold")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[serde(default = "rouge_threshold", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0.0, max = 1.0), extend("type" = ["number", "string"]))]
     pub rouge_threshold: f64,
     /// Seconds to wait for the file. Without it there is one look.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    #[schemars(range(min = 0), extend("examples" = [60]))]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
     /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

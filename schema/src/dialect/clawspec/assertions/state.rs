@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::artifacts::{is_zero, not_found, structured};
 use crate::{
     check::python::PythonValue,
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, Wait, mismatch},
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, Wait, lenient_number, mismatch},
     document::NodeRef,
     evidence::{Context, Need},
     words::Artifact,
@@ -47,8 +47,8 @@ pub struct StateFile {
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
     pub expected_fields: Option<Map<String, Value>>,
     /// Seconds to wait for the file. Without it there is one look.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    #[schemars(range(min = 0), extend("examples" = [60]))]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
+    #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
     /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

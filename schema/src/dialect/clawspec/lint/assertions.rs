@@ -131,6 +131,11 @@ fn lint_judge(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Proble
             problem.fixes.push(fix);
         }
     }
+    if let Some(consistency) = assertion.get("consistency").filter(|it| it.node.is_null()) {
+        problems.retain(|problem| problem.at != consistency.at);
+        let message = "`consistency` has no value, so that the judge is asked once: remove the key";
+        problems.push(consistency.head_problem(Code::NoEffect, message));
+    }
     if let Some(consistency) = assertion.get("consistency") {
         if consistency.bool() == Some(true) {
             let message = "the original program breaks on `true`, though its reference describes it; here the judge is asked three times";
@@ -289,7 +294,15 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
         }
         return;
     }
+    lint_numbers(assertion, problems);
     let Some(after) = assertion.get("updated_after") else { return };
+    if after.node.is_null() {
+        problems.retain(|problem| problem.at != after.at);
+        let message =
+            "`updated_after` has no value, so that a file of any time counts: remove the key, or give it a time";
+        problems.push(after.head_problem(Code::NoEffect, message));
+        return;
+    }
     let Some(text) = after.node.text() else { return };
     if after.node.scalar() == Some(Scalar::Timestamp) && after.node.style() == Some(crate::document::Style::Plain) {
         let message = "a time must stand in quotes: without them it is no text, and the original program breaks";
@@ -301,7 +314,29 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
         problems.push(problem);
         return;
     }
-    if text.is_empty() || !placeholders(text).is_empty() {
+    if text.is_empty() {
+        return;
+    }
+    let found = placeholders(text);
+    if !found.is_empty() {
+        // As it could be filled.
+        let filled = found.iter().fold(text.to_owned(), |filled, it| {
+            let sample = match it.name {
+                "today" => "2026-05-14",
+                "now" | "run_started_at" => "2026-05-14T12:00:00Z",
+                _ => "x",
+            };
+            filled.replace(it.text, sample)
+        });
+        let known = found.iter().all(|it| crate::dialect::clawspec::template::variable(it.name).is_some());
+        if known && time::parse(&filled).is_none() {
+            let message = format!("`{text}` is no time when it is filled: write `{{{{run_started_at}}}}`");
+            let mut problem = after.problem(Code::InvalidValue, message);
+            if let Some(edit) = edits::replace(&after, "\"{{run_started_at}}\"") {
+                problem = problem.with_fix(Fix::guess("Change to `{{run_started_at}}`", vec![edit]));
+            }
+            problems.push(problem);
+        }
         return;
     }
     match time::parse(text) {
@@ -315,6 +350,21 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
             problems.push(after.problem(Code::AmbiguousScalar, message));
         }
         None | Some(_) => {}
+    }
+}
+
+/// Numbers that may stand in quotes.
+fn lint_numbers(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for member in ["timeout", "rouge_threshold"].into_iter().filter_map(|key| assertion.get(key)) {
+        let key = member.at.last().unwrap_or_default();
+        if let Some(text) = member.text() {
+            if text.trim().parse::<f64>().is_err() {
+                problems
+                    .push(member.problem(Code::WrongType, format!("`{key}` must be a number, not the text `{text}`")));
+            }
+        } else if key == "timeout" && member.number().is_some_and(f64::is_infinite) {
+            problems.push(member.problem(Code::OutOfRange, "a wait without an end: give a number of seconds"));
+        }
     }
 }
 

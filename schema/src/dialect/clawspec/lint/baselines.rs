@@ -1,6 +1,7 @@
 //! Baselines: they belong to scenarios, and their numbers can be.
 
 use crate::{
+    check::time,
     dialect::ScalarRules,
     document::Document,
     files::Files,
@@ -24,6 +25,12 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
                 None => format!("there is no scenario `{name}` beside this file"),
             };
             problems.push(baseline.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning));
+        }
+        if let Some(when) = baseline.get("captured_at")
+            && when.node.scalar() != Some(crate::document::Scalar::Timestamp)
+            && when.text().is_some_and(|text| !text.is_empty() && time::parse(text).is_none())
+        {
+            problems.push(when.problem(Code::InvalidValue, "this is no time: write it as `2026-05-14T12:00:00Z`"));
         }
         if let Some(runs) = baseline.get("runs")
             && runs.number().is_some_and(|count| (1.0..LEAST_RUNS).contains(&count))

@@ -75,6 +75,26 @@ pub(super) fn lint_settings(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         let message = format!("`{key}` has no effect: the block `observability` replaces it");
         problems.push(old.head_problem(Code::NoEffect, message));
     }
+    if let Some(address) = root.get("gateway_base_url") {
+        super::traps::lint_address(&address, problems);
+    }
+    if let Some(place) = root.get("gateway_webhook_endpoint")
+        && place.text().is_some_and(|text| !text.is_empty() && !text.starts_with('/'))
+    {
+        let message = "the place is put behind `gateway_base_url` as it stands: begin it with `/`";
+        problems.push(place.problem(Code::InvalidValue, message));
+    }
+    if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
+        let message = "the list is empty, so that no scenario is ever found: remove the key, or name the files";
+        problems.push(patterns.problem(Code::VacuousClaim, message));
+    }
+    if let Some(pattern) = root.get("gateway_log_pattern")
+        && let Some(text) = pattern.text()
+        && !text.contains("{{")
+        && text.replace("{date}", "").contains(['{', '}'])
+    {
+        problems.push(pattern.problem(Code::InvalidValue, "only `{date}` is filled here"));
+    }
     if let Some(pattern) = root.get("gateway_log_pattern")
         && let Some(text) = pattern.text()
         && text.contains("{{")
@@ -85,6 +105,12 @@ pub(super) fn lint_settings(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(token) =
         root.get("gateway_auth_token").filter(|token| token.text().is_some_and(|text| !text.is_empty()))
     {
+        let variable = token.text().is_some_and(|text| text.starts_with('$'));
+        if variable {
+            let message = "variables are not filled here, so that this text is sent: remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`";
+            problems.push(token.problem(Code::InvalidValue, message));
+            return;
+        }
         let message = "a secret in a file is a secret for everyone who reads it: set `CLAWSPEC_GATEWAY_AUTH_TOKEN` in the environment";
         problems.push(token.head_problem(Code::PastedSecret, message));
     }

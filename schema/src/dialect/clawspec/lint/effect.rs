@@ -10,7 +10,12 @@ pub(super) fn lint_defaults(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(defaults) = root.get("defaults").filter(|defaults| defaults.is_mapping() && !defaults.is_empty()) else {
         return;
     };
-    let names: Vec<String> = defaults.entries().into_iter().map(|(key, _)| format!("`{key}`")).collect();
+    let known = ["timeout", "test_mode", "poll_interval"];
+    let written = defaults.entries().into_iter().filter(|(key, _)| known.contains(&key.as_str()));
+    let names: Vec<String> = written.map(|(key, _)| format!("`{key}`")).collect();
+    if names.is_empty() {
+        return;
+    }
     let message = format!(
         "{} here has no effect in the original program: write `timeout` at each artifact that takes time, and `test_mode` under `when.params`",
         names.join(", ")
@@ -31,6 +36,10 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             let message = "`regression` without a limit compares nothing: give `max_duration_drift` or another one";
             problems.push(regression.head_problem(Code::VacuousClaim, message));
         }
+    }
+    if let Some(mode) = scenario.find(&["when", "params", "test_mode"]).filter(|mode| mode.text().is_some()) {
+        let message = "any text counts as true here: write `true` or `false` without quotes";
+        problems.push(mode.problem(Code::AmbiguousScalar, message).with_severity(Severity::Warning));
     }
     let invoke = scenario.get("when").and_then(|when| when.get("invoke"));
     if let Some(invoke) = invoke.filter(|invoke| invoke.text() == Some("sessions_spawn")) {

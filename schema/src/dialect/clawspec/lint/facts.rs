@@ -43,9 +43,11 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
         })
     };
     let tags = item.get("tags").map(|tags| tags.texts()).unwrap_or_default();
+    // Tags that are written as one text are another mistake.
+    let in_text = item.get("tags").and_then(|tags| tags.text().map(|text| text.contains("negative")));
     ItemFacts {
         name: named("name"),
-        negative: tags.iter().any(|(tag, _)| *tag == "negative"),
+        negative: in_text == Some(true) || tags.iter().any(|(tag, _)| *tag == "negative"),
         handoff: named("handoff_contract"),
     }
 }

@@ -12,6 +12,8 @@ use super::edits;
 
 /// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
 pub(in crate::dialect::clawspec) fn below_root(path: &str) -> Option<String> {
+    // The root may be named.
+    let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
     if !placeholders(path).is_empty() || path.contains(['*', '?', '[', '{']) || path.starts_with(['/', '~', '\\']) {
         return None;
     }
@@ -45,7 +47,16 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
         return;
     }
     let here = directory_of(files.place());
-    let Some(wanted) = below_root(text) else { return };
+    let Some(wanted) = below_root(text) else {
+        if text.starts_with(['/', '~', '.']) {
+            lint_outside(&path, here, problems);
+        }
+        return;
+    };
+    if text.starts_with("./") || text.contains("../") {
+        lint_outside(&path, here, problems);
+        return;
+    }
     let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
     // Without settings that say so, the root may be another one than the author's: what ends in the same way is right.
     let is_here = |here: &&str| here.strip_suffix(&wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -62,8 +73,27 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
             problem = problem.with_fix(fix);
         }
         problems.push(problem);
+        // That it is not there either is the same mistake.
+        if files.kind(&wanted).is_none() {
+            return;
+        }
     }
     lint_definition(&path, &wanted, definition, files, problems);
+}
+
+/// A target that is named otherwise than from the root: by that name nothing finds it.
+fn lint_outside(path: &Spot<'_>, here: Option<&str>, problems: &mut Vec<Problem>) {
+    let text = path.text().unwrap_or_default();
+    let message = format!(
+        "`{text}` is not written from the root of the workspace: scenarios are found by this text, so write it as `skills/name`"
+    );
+    let mut problem = path.problem(Code::TargetMismatch, message);
+    if let Some(here) = here
+        && let Some(edit) = edits::replace(path, crate::shape::scalar(here))
+    {
+        problem = problem.with_fix(Fix::guess(format!("Change to `{here}`"), vec![edit]));
+    }
+    problems.push(problem);
 }
 
 /// The directory of a target holds its definition.

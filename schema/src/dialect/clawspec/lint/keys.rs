@@ -30,6 +30,13 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("decision_routed_to", "path", "state_path", true),
     ("tool_not_permitted", "allowed", "allowed_tools", true),
     ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
+    ("tool_not_permitted", "tools", "allowed_tools", true),
+    ("tool_was_called", "name", "tool", true),
+    ("tool_not_called", "name", "tool", true),
+    ("tool_not_invoked", "name", "tool", true),
+    ("delegation_path", "path", "expected", true),
+    ("trace_cost", "max_cost", "max_usd", true),
+    ("gateway_healthy", "url", "endpoint", true),
     ("log_entry", "contains", "pattern", false),
     ("log_entry", "text", "pattern", false),
     ("log_entry", "log_path", "path", true),
@@ -61,6 +68,10 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
             continue;
         }
         take(problems, &[assertion.at.key(written), assertion.at.key(real)]);
+        if *real == "expected" {
+            // That neither `expected` nor its opposite stands there is the same mistake.
+            problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
+        }
         let message = format!("`{name}` has no key `{written}`: write `{real}`. What it claims is never checked");
         let mut problem = error(&member, message);
         if let Some(edit) = edits::rename(&member, real) {
@@ -74,6 +85,14 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
         "tool_not_permitted" => {
             if let Some(tool) = assertion.get("tool").filter(|_| assertion.get("allowed_tools").is_none()) {
                 forbidden_tool(around, assertion, &kind, &tool, problems);
+            }
+        }
+        "trace_token_budget" => {
+            let at = assertion.at.key("max_total_tokens");
+            for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == at) {
+                "there is no limit for both together here: give `max_input_tokens` and `max_output_tokens`; `token_budget` has one"
+                    .clone_into(&mut problem.message);
+                problem.fixes.clear();
             }
         }
         "env_present" => {

@@ -38,9 +38,32 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(problem.with_severity(Severity::Warning));
         }
         Ok(compiled) if compiled.matches_empty() => {
-            let message = "matches the empty text, so that it is found in every log";
+            let message = if written.contains(['^', '$']) {
+                "matches an empty line: say what the line must hold"
+            } else {
+                "matches the empty text, so that it is found in every log"
+            };
             problems.push(pattern.problem(Code::SuspiciousPattern, message));
         }
-        Ok(_) => {}
+        Ok(_) => lint_trap(&pattern, written, problems),
     }
+}
+
+/// Expressions that mean something else than they seem to.
+fn lint_trap(pattern: &Spot<'_>, written: &str, problems: &mut Vec<Problem>) {
+    let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
+    let message = if let Some((class, _)) = written.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && word(class)
+    {
+        format!("`[{class}]` is any one of these letters: write `\\[{class}\\]` for the brackets")
+    } else if written.len() > 2 && written.starts_with('/') && written.trim_end_matches(['i', 'g', 'm']).ends_with('/')
+    {
+        "the slashes are part of what is looked for: write the expression alone, and `(?i)` before it for any case"
+            .to_owned()
+    } else if written.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
+        "`$` is the end of the text, so that nothing can follow it: write `\\$`".to_owned()
+    } else {
+        return;
+    };
+    problems.push(pattern.problem(Code::SuspiciousPattern, message));
 }

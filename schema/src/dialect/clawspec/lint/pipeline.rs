@@ -13,6 +13,7 @@ use super::{edits, files as paths};
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_count(root, problems);
     lint_orchestrator(root, problems);
+    lint_vacuous(root, problems);
     if let Some(path) = root.find(&["pipeline", "skill_path"])
         && paths::is_placed(files)
         && let Some(wanted) = path.text().and_then(paths::below_root)
@@ -38,6 +39,27 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problem = problem.with_fix(Fix::safe(format!("Change to {actual}"), vec![edit]));
     }
     problems.push(problem);
+}
+
+/// Conditions about what no stage has.
+fn lint_vacuous(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(stages) = root.get("stages").filter(Spot::is_list) else { return };
+    if crate::validate::is_damaged(root.node) {
+        return;
+    }
+    let stages = stages.items();
+    for check in root.get("pipeline_health").map(|list| list.items()).unwrap_or_default() {
+        let Some(check) = check.get("check") else { continue };
+        let key = match check.text().and_then(Condition::parse) {
+            Some(Condition::Produced) => "produces",
+            Some(Condition::HandoffsPassed) => "handoff_contract",
+            Some(Condition::Elapsed(_)) | None => continue,
+        };
+        if stages.iter().all(|stage| stage.get(key).is_none()) {
+            let message = format!("no stage has `{key}`, so that nothing is claimed: remove the condition");
+            problems.push(check.problem(Code::VacuousClaim, message));
+        }
+    }
 }
 
 /// `orchestrator:` in place of `name:`, as the guide shows it.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    document::Pointer,
+    dialect::ScalarRules,
+    document::{Document, Pointer},
     files::{FileKind, Files},
     problem::{Code, Problem},
     spot::Spot,
@@ -54,6 +55,14 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, problems: &mut 
     problems.push(scenarios.head_problem(Code::MissingNegative, message));
 }
 
+/// Whether a file may be a handoff contract: one that cannot be read tells its own mistakes.
+fn is_contract(path: &str, files: &dyn Files) -> bool {
+    let Ok(bytes) = files.read(path) else { return true };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return true };
+    let document = Document::read(text, ScalarRules::Yaml11);
+    !document.is_intact() || document.root().is_some_and(|root| root.get("handoff").is_some())
+}
+
 pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_names(items, "stages", "stage", problems);
     if !paths::is_placed(files) {
@@ -66,10 +75,14 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
     for (index, (start, facts)) in items.iter().enumerate() {
         let Some(handoff) = facts.handoff.as_ref().filter(|handoff| !handoff.name.is_empty()) else { continue };
         let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else { continue };
+        let (at, range) = absolute(handoff, "stages", index, *start);
         if kind == Some(FileKind::File) {
+            if !is_contract(&wanted, files) {
+                let message = format!("`{wanted}` is no handoff contract: it has no `handoff`");
+                problems.push(Problem::new(Code::MissingFile, at, range, message));
+            }
             continue;
         }
-        let (at, range) = absolute(handoff, "stages", index, *start);
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));
         let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
         let message = match nearest(name, names.iter().map(String::as_str)) {

@@ -33,7 +33,9 @@ fn walk(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             Some(Scalar::Bool(value)) => Some(format!("`{value}`")),
             Some(Scalar::Int(value)) => Some(format!("the number {value}")),
             Some(Scalar::Float(value)) => Some(format!("the number {value}")),
-            Some(Scalar::Timestamp | Scalar::Null | Scalar::Text) | None => None,
+            Some(Scalar::Timestamp) => Some("a date".to_owned()),
+            Some(Scalar::Text) => Some("text".to_owned()),
+            Some(Scalar::Null) | None => None,
         };
         if let Some(meaning) = meaning.filter(|_| odd) {
             let message = format!(

@@ -17,6 +17,7 @@ const OLD_KEYS: &[(&str, &str, &str)] = &[
     ("invoke", "when", "`invoke` belongs under `when`"),
     ("inputs", "when", "inputs belong under `when`, as `params`"),
     ("params", "when", "`params` belongs under `when`"),
+    ("expect", "then", "what is expected stands under `then`, as assertions"),
     ("expected", "then", "what is expected stands under `then`, as assertions"),
 ];
 

@@ -16,8 +16,10 @@ pub(super) fn lint(file: SpecFile, spot: &Spot<'_>, without: &[&str], problems: 
         return;
     }
     if let Some(text) = spot.text() {
-        if text.contains("{{") {
+        if text.contains('{') {
             lint_text(file, spot, text, problems);
+            let names = VARIABLES.iter().filter(|variable| variable.files.contains(&file));
+            super::traps::half_templates(spot, text, &names.map(|it| it.name).collect::<Vec<_>>(), problems);
         }
         return;
     }

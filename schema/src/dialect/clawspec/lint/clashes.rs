@@ -1,0 +1,63 @@
+//! Claims of one scenario that cannot hold together.
+
+use crate::{
+    problem::{Code, Problem},
+    spot::Spot,
+};
+
+/// What a claim says of something.
+struct Said<'d> {
+    /// What it is about: a tool in the log, a tool in the trace, a file.
+    about: &'static str,
+    name: String,
+    holds: bool,
+    spot: Spot<'d>,
+}
+
+pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let mut said: Vec<Said<'_>> = Vec::new();
+    let mut allowed: Vec<(Vec<String>, Spot<'_>)> = Vec::new();
+    for assertion in list.items() {
+        let Some(kind) = assertion.get("type") else { continue };
+        let mut say = |about, key: &str, holds| {
+            let Some(member) = assertion.get(key) else { return };
+            let items = if member.is_list() { member.items() } else { vec![member] };
+            said.extend(items.into_iter().filter_map(|spot| {
+                let name = spot.text().filter(|name| !name.is_empty())?.to_owned();
+                Some(Said { about, name, holds, spot })
+            }));
+        };
+        match kind.text().unwrap_or_default() {
+            "tool_was_called" => say("call", "tool", true),
+            "tool_not_called" => say("call", "tool", false),
+            "tool_sequence" => say("span", "expected", true),
+            "tool_not_invoked" => say("span", "tool", false),
+            "file_present" | "artifact_exists" | "artifact_contains" => say("file", "path", true),
+            "file_absent" => say("file", "path", false),
+            "tool_not_permitted" => {
+                let Some(tools) = assertion.get("allowed_tools").filter(Spot::is_list) else { continue };
+                let names = tools.texts().into_iter().map(|(name, _)| name.to_owned()).collect();
+                allowed.push((names, tools));
+            }
+            _ => {}
+        }
+    }
+    for denied in said.iter().filter(|it| !it.holds) {
+        let Some(other) = said.iter().find(|it| it.holds && it.about == denied.about && it.name == denied.name) else {
+            continue;
+        };
+        let (_, last) =
+            if denied.spot.range().start < other.spot.range().start { (denied, other) } else { (other, denied) };
+        let first = if std::ptr::eq(last, other) { denied } else { other };
+        let message = format!("another claim says the opposite of `{}`: both cannot hold", denied.name);
+        let problem = last.spot.problem(Code::Contradiction, message);
+        problems.push(problem.with_related("the other claim", first.spot.at.clone(), first.spot.range()));
+    }
+    for called in said.iter().filter(|it| it.holds && it.about == "call") {
+        if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
+            let message = format!("`{}` must be called, and is none of the tools that are allowed", called.name);
+            let problem = called.spot.problem(Code::Contradiction, message);
+            problems.push(problem.with_related("the tools that are allowed", tools.at.clone(), tools.range()));
+        }
+    }
+}
