@@ -7,6 +7,8 @@
 mod client;
 #[path = "lsp/fixing.rs"]
 mod fixing;
+#[path = "lsp/index.rs"]
+mod index;
 #[path = "lsp/kinds.rs"]
 mod kinds;
 #[path = "lsp/matrix.rs"]

@@ -312,6 +312,7 @@ mod tests {
             "x-only",
             "x-pattern",
             "x-refers",
+            "x-shares",
             "x-shell",
             "x-template",
             "x-template-names",

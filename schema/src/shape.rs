@@ -301,6 +301,11 @@ impl Shape {
         self.keyword("x-template")?.as_str()
     }
 
+    /// The kind of a name that nothing defines and several places share, such as `tags`; whatever else it means.
+    pub fn shares(&self) -> Option<&'static str> {
+        self.keyword("x-shares")?.as_str()
+    }
+
     /// Whether a text is a command for the shell, whatever else it means.
     pub fn is_shell(&self) -> bool {
         self.keyword("x-shell") == Some(&Value::Bool(true))

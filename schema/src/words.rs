@@ -9,6 +9,7 @@
 //! | `x-template` | `vars` or `clawspec` | text in which `{{name}}` stands for a value |
 //! | `x-refers` | `prompts`, `models`, `providers` | a name defined elsewhere in the file |
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
+//! | `x-shares` | `tags`, `agents`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
 //!
 //! Two more keywords stand at objects and fields: `x-claims` (an unknown key below here is a claim that
 //! vanishes) and `x-only` (the sibling key without which the field has no effect).
@@ -70,6 +71,16 @@ word! {
 word! {
     /// A path below the suite's directory. What kind of file it leads to stands at the field.
     FilePath, { "type": "string", "x-file": "any" }
+}
+
+word! {
+    /// A label to select tests by.
+    Tag, { "type": "string", "x-shares": "tags" }
+}
+
+word! {
+    /// A label to select scenarios by, which must not be empty.
+    ScenarioTag, { "type": "string", "minLength": 1, "x-shares": "tags" }
 }
 
 word! {

@@ -3,6 +3,7 @@
 
 pub mod actions;
 pub mod completion;
+pub mod crossing;
 pub mod folding;
 pub mod hints;
 pub mod hover;

@@ -4,6 +4,7 @@
 //! main ──▶ cli/  one file per subcommand          lsp/  the language server
 //!              ╲                                  ╱
 //!               ╲── scope, workspace, trust ────╱──▶ ide/  pure: document → what an editor shows
+//!                                   index ──────╱   what all files of the workspace say about names
 //! ```
 //!
 //! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
@@ -13,6 +14,7 @@
 pub mod buffers;
 pub mod cli;
 pub mod ide;
+pub mod index;
 pub mod lsp;
 pub mod read;
 pub mod scope;

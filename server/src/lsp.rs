@@ -5,12 +5,14 @@
 //! snapshot and do their work away from the transport. [`transport`] keeps a slow client from stopping
 //! the server.
 
+mod across;
 mod backend;
 mod client;
 mod convert;
 mod documents;
 mod features;
 mod fix_all;
+mod indexing;
 mod navigation;
 mod publish;
 mod reference;
@@ -97,6 +99,15 @@ where
         let work = move || publish::analyse_until_stopped(&session, &runtime);
         std::thread::Builder::new().name("analysis".to_owned()).stack_size(STACK_BYTES).spawn(work)
     };
+    let indexing = {
+        let session = Arc::clone(&session);
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || indexing::fill_until_stopped(&session, &runtime);
+        std::thread::Builder::new().name("index".to_owned()).stack_size(STACK_BYTES).spawn(work)
+    };
+    if let Err(error) = &indexing {
+        tracing::error!("the index cannot start, so names in closed files are not found: {error}");
+    }
     if let Err(error) = &analysis {
         tracing::error!("the analysis cannot start, so nothing will be checked: {error}");
     }
@@ -113,7 +124,7 @@ where
     sifting.abort();
     // What was answered still has to reach the client, if it reads at all.
     let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
-    std::mem::forget(analysis);
+    std::mem::forget((analysis, indexing));
     end
 }
 

@@ -2,10 +2,32 @@
 
 use std::{fs, io::Read, path::Path};
 
+use ignore::WalkBuilder;
 use speclens_schema::{
     document::{Pointer, SIZE_LIMIT},
     problem::{Code, Problem},
 };
+
+/// As many bytes of a file tell what it is.
+pub const BEGINNING: usize = 256 * 1024;
+
+/// As much of a file as it takes to know what it is.
+pub fn beginning(path: &Path) -> Option<String> {
+    // Asked before opening: opening a pipe would wait for a writer.
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(BEGINNING as u64).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A walk over everything in a directory that version control does not ignore.
+pub fn walk(directory: &Path) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(directory);
+    walk.require_git(false).sort_by_file_path(Ord::cmp);
+    walk
+}
 
 /// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
 pub fn read_text(path: &Path) -> (String, Option<Problem>) {

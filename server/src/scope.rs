@@ -2,9 +2,12 @@
 //! file that names it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use speclens_runner::files::{Buffers as _, slashed};
@@ -16,7 +19,10 @@ use speclens_schema::{
     kind,
 };
 
-use crate::{buffers::Buffers, read::read_text};
+use crate::{
+    buffers::Buffers,
+    read::{beginning, read_text},
+};
 
 /// What a file is, and what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +42,17 @@ pub struct Scope {
 pub struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
     buffers: Arc<Buffers>,
-    /// The main files in each directory that was looked at.
-    mains: Mutex<HashMap<PathBuf, Vec<Arc<Main>>>>,
+    /// The main files in each directory that was looked at; with those of other names, or without them.
+    mains: Mutex<HashMap<(PathBuf, bool), Mains>>,
+    /// Main files with other names than the usual ones, as far as they are known.
+    by_content: Mutex<BTreeSet<PathBuf>>,
+    /// Whether other files of a directory are looked at, to find such main files.
+    looks_around: bool,
+    /// Counts how often everything was forgotten.
+    generation: AtomicU64,
 }
+
+type Mains = Vec<Arc<Main>>;
 
 /// A main file of a cli-bench suite.
 #[derive(Debug)]
@@ -47,6 +61,16 @@ struct Main {
     name: String,
     document: Document,
 }
+
+/// Whether a main file has this name, whatever it holds.
+pub fn is_main_name(name: &str) -> bool {
+    MAIN_NAMES.contains(&name)
+}
+
+const MAIN_NAMES: [&str; 2] = ["cli-bench.yaml", "cli-bench.yml"];
+
+/// As many files of one directory are looked at to find main files.
+const LOOKED_AT: usize = 256;
 
 /// No directory tree is deeper; a path that is would cost one look at the disk for each level.
 const LEVELS: usize = 32;
@@ -68,7 +92,43 @@ impl Scope {
 impl Scopes {
     /// Scopes within these folders: what lies in one of them belongs to nothing outside of it.
     pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
-        Scopes { folders: Mutex::new(folders), buffers, mains: Mutex::default() }
+        Scopes {
+            folders: Mutex::new(folders),
+            buffers,
+            mains: Mutex::default(),
+            by_content: Mutex::default(),
+            looks_around: false,
+            generation: AtomicU64::new(0),
+        }
+    }
+
+    /// The same, which finds main files of any name by looking into the files around.
+    pub fn looking_around(mut self) -> Scopes {
+        self.looks_around = true;
+        self
+    }
+
+    /// Somebody found out that a file is the main file of a suite.
+    pub fn know_main(&self, path: &Path) {
+        let is_usual = path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name);
+        if !is_usual && self.by_content.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned()) {
+            self.forget();
+        }
+    }
+
+    /// Whether a file was found out to be the main file of a suite.
+    pub fn is_main(&self, path: &Path) -> bool {
+        self.by_content.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    /// Whether any was.
+    pub fn has_mains_by_content(&self) -> bool {
+        !self.by_content.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Whether a suite names a file.
+    pub fn is_part(&self, path: &Path) -> bool {
+        self.main_of(path, true).is_some()
     }
 
     /// Other folders from now on.
@@ -83,21 +143,29 @@ impl Scopes {
 
     /// Files changed: what was read of main files is void.
     pub fn forget(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Changes whenever an answer may be another one.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
     }
 
     /// What a file is; nothing for one that is not ours. `path` is absolute.
     pub fn find(&self, path: &Path, text: &str) -> Option<Scope> {
         let from_root = slashed(path);
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
-        let main = if surely { None } else { self.main_of(path) };
+        // What is something of its own is a part only of a suite with the usual name.
+        let any = !surely && matches!(kind::detect(&from_root, text, false), None | Some(SpecFile::CliBenchTasks));
+        let main = if surely { None } else { self.main_of(path, any) };
         let file = kind::detect(&from_root, text, main.is_some())?;
         Some(self.place(path, file, main))
     }
 
     /// What a file belongs to whose kind is known.
     pub fn of_kind(&self, path: &Path, file: SpecFile) -> Scope {
-        let main = if file == SpecFile::CliBenchTasks { self.main_of(path) } else { None };
+        let main = if file == SpecFile::CliBenchTasks { self.main_of(path, true) } else { None };
         self.place(path, file, main)
     }
 
@@ -141,9 +209,9 @@ impl Scopes {
             .unwrap_or_else(|| directory.to_owned())
     }
 
-    /// The main file with an entry that leads to a file: the nearest one.
-    fn main_of(&self, path: &Path) -> Option<Arc<Main>> {
-        let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory));
+    /// The main file with an entry that leads to a file: the nearest one. `any`: whatever its name is.
+    fn main_of(&self, path: &Path, any: bool) -> Option<Arc<Main>> {
+        let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory, any));
         near.find(|main| {
             let files = MemoryFiles::new(&main.directory, []);
             let relative = path.strip_prefix(&main.directory).map(slashed);
@@ -152,15 +220,43 @@ impl Scopes {
         })
     }
 
-    fn mains_in(&self, directory: &Path) -> Vec<Arc<Main>> {
-        if let Some(known) = self.mains.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
+    fn mains_in(&self, directory: &Path, any: bool) -> Vec<Arc<Main>> {
+        let key = (directory.to_owned(), any);
+        if let Some(known) = self.mains.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let names = ["cli-bench.yaml", "cli-bench.yml"].into_iter();
-        let found: Vec<Arc<Main>> =
-            names.filter_map(|name| self.read_main(&directory.join(name))).map(Arc::new).collect();
-        self.mains.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), found.clone());
+        let generation = self.generation();
+        let usual = MAIN_NAMES.iter().filter_map(|name| self.read_main(&directory.join(name)));
+        let mut found: Vec<Arc<Main>> = usual.map(Arc::new).collect();
+        if any {
+            let others = self.with_other_names(directory).into_iter();
+            found.extend(others.filter_map(|path| self.read_main(&path)).map(Arc::new));
+        }
+        let mut mains = self.mains.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was read while files changed may be void already.
+        if self.generation() == generation {
+            mains.insert(key, found.clone());
+        }
         found
+    }
+
+    /// The main files in a directory that have other names than the usual ones.
+    fn with_other_names(&self, directory: &Path) -> Vec<PathBuf> {
+        let is_here = |path: &&PathBuf| path.parent() == Some(directory);
+        let known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut found: BTreeSet<PathBuf> = known.iter().filter(is_here).cloned().collect();
+        if self.looks_around {
+            let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+            let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+            let yaml = entries.filter(|path| kind::is_yaml(&name(path)) && !is_main_name(&name(path)));
+            found.extend(yaml.take(LOOKED_AT));
+        }
+        // A name proves nothing, and a file may have become another one.
+        let is_suite = |path: &PathBuf| {
+            let text = self.buffers.text(path).or_else(|| beginning(path));
+            text.is_some_and(|text| kind::detect(&slashed(path), &text, false) == Some(SpecFile::CliBench))
+        };
+        found.into_iter().filter(is_suite).collect()
     }
 
     fn read_main(&self, path: &Path) -> Option<Main> {

@@ -12,7 +12,6 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use ignore::WalkBuilder;
 use speclens_runner::files::{DiskFiles, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, cli_bench::task_files},
@@ -25,7 +24,7 @@ use speclens_schema::{
 
 use crate::{
     lsp::STACK_BYTES,
-    read::read_text,
+    read::{beginning, read_text, walk},
     scope::{Scope, Scopes},
 };
 
@@ -51,7 +50,7 @@ pub(super) enum Wanted {
 /// directory when there are none.
 pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<Found>> {
     let here = [PathBuf::from(".")];
-    let scopes = Scopes::new(Vec::new(), Arc::default());
+    let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for path in if paths.is_empty() { &here[..] } else { paths } {
@@ -78,7 +77,7 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<
 fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Vec<Found>> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut misnamed = None;
-    for entry in WalkBuilder::new(directory).require_git(false).sort_by_file_path(Ord::cmp).build() {
+    for entry in walk(directory).build() {
         let entry = match entry {
             Ok(entry) => entry,
             // Gone since its directory was listed.
@@ -230,19 +229,6 @@ fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         Found { path: parent.join(place), scope }
     };
     paths.map(part).collect()
-}
-
-/// As much of a file as it takes to know what it is.
-fn beginning(path: &Path) -> Option<String> {
-    use std::io::Read;
-    const BYTES: u64 = 256 * 1024;
-    // Asked before opening: opening a pipe would wait for a writer.
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A path from the root of the disk. A link keeps its own name: that is what it was named by.

@@ -62,10 +62,24 @@ pub enum CompletionKind {
     Snippet,
 }
 
+/// The names of a kind in other files that could be meant at the cursor.
+pub type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
+
 /// What can be written at `offset`.
 pub fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
+    complete_with(document, file, offset, values, &|_| Vec::new())
+}
+
+/// What can be written at `offset`, names of other files among it.
+pub fn complete_with(
+    document: &Document,
+    file: SpecFile,
+    offset: usize,
+    values: Values<'_>,
+    elsewhere: &Elsewhere<'_>,
+) -> Vec<Completion> {
     let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
-    let mut list = List { document, file, offset, values, context: &context, items: Vec::new() };
+    let mut list = List { document, file, offset, values, elsewhere, context: &context, items: Vec::new() };
     match &context.slot {
         Slot::Key { has_colon, before, quote } => {
             list.keys(&context.shape, context.node, before, *has_colon, *quote);
@@ -87,6 +101,7 @@ struct List<'c> {
     file: SpecFile,
     offset: usize,
     values: Values<'c>,
+    elsewhere: &'c Elsewhere<'c>,
     context: &'c Context<'c>,
     items: Vec<Completion>,
 }

@@ -38,6 +38,8 @@ pub struct Occurrences {
 pub enum NameKind {
     /// Something that the file defines, such as one of its `models`.
     Thing(&'static str),
+    /// Something that nothing defines and several places name, such as one of the `tags`.
+    Shared(&'static str),
     /// A variable in braces.
     Variable(&'static str),
     /// A name in braces that the format fills.
@@ -109,6 +111,9 @@ impl<'d> Finder<'d> {
                 None => self.variable(kind, &name, token, &pointer),
             };
         }
+        if let Some(kind) = shape.shares() {
+            return Some(self.shared(kind, text, inner(node)));
+        }
         match shape.word()? {
             Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), &pointer),
             Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell => None,
@@ -158,6 +163,18 @@ impl<'d> Finder<'d> {
         let own = defined.iter().filter(|(place, _)| *place == scope).map(|(_, found)| found.clone());
         let uses = used.iter().filter(|(place, _)| scope_of(place) == scope).map(|(_, found)| found.clone());
         Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
+    }
+
+    /// All places of a name that nothing defines.
+    fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
+        let mut places = Vec::new();
+        walk::scalars(self.document, &mut |node, place| {
+            let is_named = !place.is_key() && node.text() == Some(name);
+            if is_named && self.shape(&place.pointer()).is_some_and(|shape| shape.shares() == Some(kind)) {
+                places.push(occurrence(node, false));
+            }
+        });
+        Occurrences::sorted(name, NameKind::Shared(kind), token, places)
     }
 
     /// All places of a name that the format fills.
@@ -381,7 +398,7 @@ fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     found.map(|found| (found.name.to_owned(), written.range(found.token))).collect()
 }
 
-fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
+pub(super) fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
     let style = node.style().unwrap_or(Style::Plain);
     Occurrence { range: inner(node), is_definition, scalar: Some((node.own_range(), style)) }
 }
@@ -390,7 +407,13 @@ fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
 fn inner(node: NodeRef<'_>) -> Range<usize> {
     let range = node.own_range();
     match node.style() {
-        Some(Style::SingleQuoted | Style::DoubleQuoted) if range.len() >= 2 => range.start + 1..range.end - 1,
+        Some(Style::SingleQuoted | Style::DoubleQuoted) if !range.is_empty() => {
+            // A quote that is being typed has no end yet.
+            let text = node.document().text();
+            let is_closed = range.len() >= 2
+                && text.get_byte(range.start).is_some_and(|quote| text.get_byte(range.end - 1) == Some(quote));
+            range.start + 1..range.end - usize::from(is_closed)
+        }
         Some(_) | None => range,
     }
 }

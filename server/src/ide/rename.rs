@@ -9,7 +9,7 @@ use speclens_schema::{
 };
 
 use super::{
-    names,
+    crossing, names,
     occurrences::{self, NameKind, Occurrence},
 };
 
@@ -26,13 +26,18 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
         {
             return Err(format!("`{to}` cannot be an anchor: it must not be empty, nor hold blanks or brackets"));
         }
-        NameKind::Thing(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
+        NameKind::Thing(_) | NameKind::Shared(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
             return Err("a name must not be empty, and is one line".to_owned());
         }
         NameKind::Thing(kind) => {
             let mut others = names::defined(document, file, kind).into_iter();
             if to != found.name && others.any(|definition| definition.name.key_text() == to) {
                 return Err(format!("`{to}` is defined in `{kind}` already: choose another name"));
+            }
+        }
+        NameKind::Shared(kind) => {
+            if let Some(kind) = taken(document, file, kind, &found.name, to) {
+                return Err(kind);
             }
         }
         NameKind::BuiltIn => {
@@ -43,7 +48,19 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
     Ok(found.places.iter().map(|place| edit(place, to)).collect())
 }
 
-fn edit(place: &Occurrence, to: &str) -> Edit {
+/// Why a name that several places share cannot become another one: the two could not be told apart again.
+fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
+    let mut others = crossing::mentions(document, file, "").into_iter();
+    (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
+}
+
+/// The sentence that refuses to make one name out of two.
+pub fn merged(kind: &str, to: &str) -> String {
+    format!("`{to}` stands among the `{kind}` already, and the two could not be told apart again: choose another name")
+}
+
+/// The edit of one place.
+pub fn edit(place: &Occurrence, to: &str) -> Edit {
     let (range, text) = match &place.scalar {
         None => (place.range.clone(), to.to_owned()),
         Some((_, Style::SingleQuoted)) => (place.range.clone(), to.replace('\'', "''")),

@@ -10,6 +10,8 @@ use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
 };
 
+use crate::index::Depth;
+
 use super::{
     client::{Abilities, Display},
     convert, features, fix_all, navigation,
@@ -122,22 +124,37 @@ impl Backend {
         }
     }
 
+    /// Does work on a snapshot that concerns other files, too.
+    async fn across<T: Send + 'static>(
+        &self,
+        uri: &Uri,
+        work: impl FnOnce(&Session, Snapshot) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let session = Arc::clone(&self.session);
+        self.with(uri, move |snapshot| work(&session, snapshot)).await
+    }
+
     /// Files changed on the disk: what was seen of them is void.
     fn files_changed(&self) {
-        let refreshes = {
+        let (diagnostics, hints) = {
             let mut state = self.session.state();
             for open in state.open.values_mut() {
                 open.place.files.forget();
                 open.analyzer.files_changed();
             }
-            state.abilities.pulls_diagnostics && state.abilities.refreshes_diagnostics
+            let abilities = state.abilities;
+            let pulls = abilities.pulls_diagnostics && abilities.refreshes_diagnostics;
+            (pulls, abilities.refreshes_hints && state.display.inlay_hints)
         };
-        if refreshes {
-            let client = self.session.client.clone();
-            tokio::spawn(async move {
+        let client = self.session.client.clone();
+        tokio::spawn(async move {
+            if diagnostics {
                 let _ = client.workspace_diagnostic_refresh().await;
-            });
-        }
+            }
+            if hints {
+                let _ = client.inlay_hint_refresh().await;
+            }
+        });
         self.session.analyse_all();
     }
 
@@ -198,6 +215,13 @@ impl LanguageServer for Backend {
             let mut state = self.session.state();
             state.abilities = abilities;
             state.trusted = options.get("trusted") == Some(&Value::Bool(true));
+            let limit = |name: &str| options.get("index").and_then(|index| index.get(name)).and_then(Value::as_u64);
+            if let Some(files) = limit("files") {
+                state.index_limits.files = usize::try_from(files).unwrap_or(usize::MAX);
+            }
+            if let Some(mebibytes) = limit("mebibytes") {
+                state.index_limits.bytes = mebibytes.saturating_mul(1024 * 1024);
+            }
         }
         if let Some(settings) = options.get("settings") {
             let (display, wrong) = Display::read(settings);
@@ -237,6 +261,7 @@ impl LanguageServer for Backend {
                 }
             }
         });
+        self.session.index.look_at_all(Depth::Everything);
         if abilities.configuration {
             self.ask_for_configuration();
         }
@@ -285,6 +310,7 @@ impl LanguageServer for Backend {
         folders.extend(paths(params.event.added));
         self.session.scopes.set_folders(folders);
         self.session.neighbours_changed();
+        self.session.index.look_at_all(Depth::Everything);
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
@@ -338,8 +364,12 @@ impl LanguageServer for Backend {
             state.next_list += 1;
             state.next_list
         };
-        let work = move |snapshot: Snapshot| features::completion(&snapshot, place.position, list);
-        let Some((response, docs)) = self.with(&place.text_document.uri, work).await? else { return Ok(None) };
+        let uri = place.text_document.uri;
+        let at = uri.clone();
+        let work = move |session: &Session, snapshot: Snapshot| {
+            features::completion(session, &snapshot, &at, place.position, list)
+        };
+        let Some((response, docs)) = self.across(&uri, work).await? else { return Ok(None) };
         if !docs.is_empty() {
             let mut state = self.session.state();
             state.offered.push_back((list, docs));
@@ -407,8 +437,11 @@ impl LanguageServer for Backend {
     async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
-        let found =
-            self.with(&uri.clone(), move |snapshot| navigation::definition(&snapshot, &uri, place.position)).await?;
+        let found = self
+            .across(&uri.clone(), move |session, snapshot| {
+                navigation::definition(session, &snapshot, &uri, place.position)
+            })
+            .await?;
         Ok(found.map(|found| DefinitionResponse::Definition(Definition::LocationList(found))))
     }
 
@@ -416,8 +449,10 @@ impl LanguageServer for Backend {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let definitions = params.context.include_declaration;
-        self.with(&uri.clone(), move |snapshot| navigation::references(&snapshot, &uri, place.position, definitions))
-            .await
+        self.across(&uri.clone(), move |session, snapshot| {
+            navigation::references(session, &snapshot, &uri, place.position, definitions)
+        })
+        .await
     }
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
@@ -435,13 +470,15 @@ impl LanguageServer for Backend {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let at = uri.clone();
-        let work = move |snapshot: Snapshot| navigation::rename(&snapshot, &at, place.position, &params.new_name);
-        self.with(&uri, work).await?.transpose().map_err(failed)
+        let work = move |session: &Session, snapshot: Snapshot| {
+            navigation::rename(session, &snapshot, &at, place.position, &params.new_name)
+        };
+        self.across(&uri, work).await?.transpose().map_err(failed)
     }
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
-        let open = self.session.snapshots();
-        let work = move || navigation::workspace_symbols(&open, &params.query);
+        let session = Arc::clone(&self.session);
+        let work = move || navigation::workspace_symbols(&session, &params.query);
         match tokio::task::spawn_blocking(work).await {
             Ok(found) => Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found))),
             Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),

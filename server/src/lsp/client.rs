@@ -31,6 +31,8 @@ pub(super) struct Abilities {
     pub watches_files: bool,
     /// It can be asked for its settings.
     pub configuration: bool,
+    /// It takes changes of documents with their versions.
+    pub document_changes: bool,
 }
 
 /// What a list of completions says once.
@@ -51,6 +53,7 @@ impl Default for Abilities {
             progress: false,
             watches_files: false,
             configuration: false,
+            document_changes: false,
         }
     }
 }
@@ -83,6 +86,7 @@ impl Abilities {
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: is("/workspace/configuration"),
+            document_changes: is("/workspace/workspaceEdit/documentChanges"),
         }
     }
 }

@@ -22,7 +22,10 @@ use super::{
     convert,
     session::{Open, Session},
 };
-use crate::scope::Scope;
+use crate::{
+    index::Depth,
+    scope::{Scope, is_main_name},
+};
 
 /// Where a document belongs.
 #[derive(Clone, Debug)]
@@ -36,7 +39,8 @@ pub(super) struct Place {
     pub settings: PathBuf,
     pub file_name: String,
     pub files: Arc<DiskFiles>,
-    scope: Option<Scope>,
+    /// What it belongs to; nothing for a document that never was saved.
+    pub scope: Option<Scope>,
 }
 
 /// An open document that is not ours, as far as can be told yet.
@@ -118,13 +122,27 @@ impl Session {
             self.buffers.set(&path, rope.clone());
             self.buffer_changed(uri, &path);
         }
-        let Some(place) = self.place_of(uri, text) else {
-            let stranger = Stranger { version, document: Document::unread(text, ScalarRules::Yaml12) };
+        let generation = self.scopes.generation();
+        let place = self.place_of(uri, text);
+        self.open_at(uri, version, rope, place);
+        // Main files that came to light meanwhile could not tell this document, which nobody knew yet.
+        if self.scopes.generation() != generation {
+            self.reconsider(uri);
+        }
+        self.look_again();
+    }
+
+    fn open_at(&self, uri: &str, version: i32, text: Rope, place: Option<Place>) {
+        let Some(place) = place else {
+            let stranger = Stranger { version, document: Document::unread(&String::from(text), ScalarRules::Yaml12) };
             self.state().strangers.insert(uri.to_owned(), stranger);
             return;
         };
         let is_main = place.file == SpecFile::CliBench;
-        self.adopt(uri, version, rope, place);
+        if let Some(path) = place.path.as_ref().filter(|_| is_main) {
+            self.scopes.know_main(path);
+        }
+        self.adopt(uri, version, text, place);
         if is_main {
             self.neighbours_changed();
         }
@@ -188,9 +206,12 @@ impl Session {
             let open = state.open.remove(uri);
             (open.is_some(), open.is_some_and(|open| open.place.file == SpecFile::CliBench))
         };
+        self.remembered().remove(uri);
         if let Some(path) = convert::path(uri) {
             self.buffers.remove(&path);
             self.buffer_changed(uri, &path);
+            // While it was open, what became of it on the disk was of no interest.
+            self.index.look_at([path]);
         }
         if was_main {
             self.neighbours_changed();
@@ -205,6 +226,10 @@ impl Session {
             Some(SpecFile::CliBench | SpecFile::ClawSpec) | None => self.neighbours_changed(),
             // The author may have said meanwhile what the file is.
             Some(_) => self.reconsider(uri),
+        }
+        if self.look_again() {
+            // Nobody else tells what became of other files meanwhile.
+            return true;
         }
         file == Some(SpecFile::Settings)
     }
@@ -224,9 +249,18 @@ impl Session {
         self.analyse(uri);
     }
 
+    /// Looks for files that changed outside of the editor, where the client does not tell. Says whether that is so.
+    fn look_again(&self) -> bool {
+        let is_told = self.state().abilities.watches_files;
+        if !is_told {
+            self.index.look_at_all(Depth::Changed);
+        }
+        !is_told
+    }
+
     /// What the editor holds of a file is another text now: who read it has it looked at again.
     fn buffer_changed(&self, uri: &str, path: &Path) {
-        if path.file_name().is_some_and(|name| matches!(name.to_str(), Some("cli-bench.yaml" | "cli-bench.yml"))) {
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name) || self.scopes.is_main(path) {
             self.scopes.forget();
         }
         let mut concerned = Vec::new();
@@ -275,9 +309,11 @@ impl Session {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml")
         };
-        if paths.into_iter().any(decides) {
+        let paths: Vec<&Path> = paths.into_iter().collect();
+        if paths.iter().any(|path| decides(path)) {
             self.neighbours_changed();
         }
+        self.index.look_at(paths.into_iter().map(Path::to_owned));
     }
 }
 

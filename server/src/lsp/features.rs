@@ -4,7 +4,12 @@ use serde_json::{Value, json};
 use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{client::Abilities, convert, fix_all, results::Latest, session::Snapshot};
+use super::{
+    client::Abilities,
+    convert, fix_all,
+    results::Latest,
+    session::{Session, Snapshot},
+};
 use crate::{
     ide::{
         actions,
@@ -200,12 +205,19 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
 }
 
 /// What may be written at a place. The second part holds the docs that are sent when they are asked for.
-pub(super) fn completion(snapshot: &Snapshot, position: Position, list: u64) -> (CompletionResponse, Vec<String>) {
+pub(super) fn completion(
+    session: &Session,
+    snapshot: &Snapshot,
+    uri: &Uri,
+    position: Position,
+    list: u64,
+) -> (CompletionResponse, Vec<String>) {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
+    let elsewhere = |kind: &str| session.names_elsewhere(&uri.0, snapshot, offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let found = completion::complete(document, snapshot.place.file, offset, values);
+    let found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
     let is_incomplete = found.iter().any(|item| item.kind == CompletionKind::Field && item.edit.range.is_empty());
     let mut docs = Vec::new();
     let items = found.into_iter().enumerate().map(|(index, mut item)| {

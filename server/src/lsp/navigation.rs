@@ -6,12 +6,16 @@ use std::ops::Range as Bytes;
 use speclens_schema::files::Files;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, features, session::Snapshot};
+use super::{
+    across::{self, Crossing, Edited},
+    convert, features,
+    indexing::PATIENCE,
+    session::{Session, Snapshot},
+};
 use crate::ide::{
     links,
     occurrences::{self, NameKind, Occurrences},
     rename, selection,
-    symbols::{self, Symbol},
     values::Values,
 };
 
@@ -31,8 +35,10 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
 }
 
 /// Where the name at a place comes from; the file that a path leads to.
-pub(super) fn definition(snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
-    let Some(found) = found(snapshot, position) else {
+pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
+    let found = found(snapshot, position);
+    let shared = found.as_ref().is_some_and(|found| matches!(found.kind, NameKind::Shared(_)));
+    let Some(found) = found.filter(|_| !shared) else {
         let at = offset(snapshot, position);
         let under = links(snapshot).into_iter().filter(|link| {
             let start = convert::offset(&snapshot.document, snapshot.abilities.encoding, link.range.start);
@@ -41,13 +47,29 @@ pub(super) fn definition(snapshot: &Snapshot, uri: &Uri, position: Position) -> 
         });
         return under.filter_map(|link| Some(Location { uri: link.target?, range: Range::default() })).collect();
     };
+    if let Some(crossing) = Crossing::of(snapshot, &found) {
+        let places = crossing.places(session, snapshot, uri).into_iter();
+        return places.filter(|(_, is_definition)| *is_definition).map(|(location, _)| location).collect();
+    }
     let definitions = found.places.into_iter().filter(|place| place.is_definition);
     definitions.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
 }
 
 /// Where the name at a place is used.
-pub(super) fn references(snapshot: &Snapshot, uri: &Uri, position: Position, definitions: bool) -> Vec<Location> {
-    let places = found(snapshot, position).into_iter().flat_map(|found| found.places);
+pub(super) fn references(
+    session: &Session,
+    snapshot: &Snapshot,
+    uri: &Uri,
+    position: Position,
+    definitions: bool,
+) -> Vec<Location> {
+    let found = found(snapshot, position);
+    if let Some(crossing) = found.as_ref().and_then(|found| Crossing::of(snapshot, found)) {
+        let places = crossing.places(session, snapshot, uri).into_iter();
+        let wanted = places.filter(|(_, is_definition)| definitions || !is_definition);
+        return wanted.map(|(location, _)| location).collect();
+    }
+    let places = found.into_iter().flat_map(|found| found.places);
     let places = places.filter(|place| definitions || !place.is_definition);
     places.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
 }
@@ -74,11 +96,23 @@ pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<
 }
 
 /// The edits of a rename, or why there are none.
-pub(super) fn rename(snapshot: &Snapshot, uri: &Uri, position: Position, to: &str) -> Result<WorkspaceEdit, String> {
+pub(super) fn rename(
+    session: &Session,
+    snapshot: &Snapshot,
+    uri: &Uri,
+    position: Position,
+    to: &str,
+) -> Result<WorkspaceEdit, String> {
+    let with_versions = snapshot.abilities.document_changes;
+    if let Some(crossing) = found(snapshot, position).and_then(|found| Crossing::of(snapshot, &found)) {
+        let edited = crossing.rename(session, snapshot, uri, to)?;
+        return Ok(across::workspace_edit(edited, with_versions));
+    }
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let edits = rename::rename(document, snapshot.place.file, offset(snapshot, position), to)?;
     let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-    Ok(WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() })
+    let own = Edited { uri: uri.clone(), version: Some(snapshot.version), edits };
+    Ok(across::workspace_edit(vec![own], with_versions))
 }
 
 /// Paths that lead somewhere.
@@ -112,45 +146,30 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
     grown.collect()
 }
 
-/// The symbols of all open documents whose names hold the letters of a query, in order.
-pub(super) fn workspace_symbols(open: &[(String, Snapshot)], query: &str) -> Vec<SymbolInformation> {
-    let mut found = Vec::new();
-    for (uri, snapshot) in open {
-        let outline = symbols::symbols(&snapshot.document, snapshot.place.file);
-        collect(snapshot, &Uri(uri.clone()), &outline, None, query, &mut found);
-    }
-    found
-}
-
+/// The symbols of all files, open or not, whose names hold the letters of a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
-fn collect(
-    snapshot: &Snapshot,
-    uri: &Uri,
-    outline: &[Symbol],
-    container: Option<&str>,
-    query: &str,
-    found: &mut Vec<SymbolInformation>,
-) {
-    for symbol in outline {
-        if found.len() >= SYMBOL_LIMIT {
-            return;
-        }
-        // Sections and claims have the same names in every file.
-        let is_own = matches!(symbol.kind, symbols::SymbolKind::Test | symbols::SymbolKind::Entry);
-        if is_own && fits(&symbol.name, query) {
+pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
+    session.index.settle(PATIENCE);
+    let mut found = Vec::new();
+    for told in session.told_by_all(None) {
+        let Some(uri) = told.uri() else { continue };
+        for landmark in told.facts.landmarks.iter().filter(|landmark| fits(&landmark.name, query)) {
+            if found.len() >= SYMBOL_LIMIT {
+                return found;
+            }
             found.push(SymbolInformation {
                 deprecated: None,
-                location: Location { uri: uri.clone(), range: range(snapshot, symbol.selection.clone()) },
+                location: Location { uri: uri.clone(), range: across::range(landmark.span) },
                 base_symbol_information: BaseSymbolInformation {
-                    name: symbol.name.clone(),
-                    kind: features::symbol_kind(symbol.kind),
+                    name: landmark.name.to_string(),
+                    kind: features::symbol_kind(landmark.kind),
                     tags: None,
-                    container_name: container.map(str::to_owned),
+                    container_name: landmark.container.as_ref().map(ToString::to_string),
                 },
             });
         }
-        collect(snapshot, uri, &symbol.children, Some(&symbol.name), query, found);
     }
+    found
 }
 
 /// Whether the letters of the query stand in the name in this order, case aside.

@@ -16,9 +16,14 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     client::{Abilities, Display},
     documents::{Place, Stranger},
+    indexing::Remembered,
     results::{Latest, Results},
 };
-use crate::{buffers::Buffers, scope::Scopes};
+use crate::{
+    buffers::Buffers,
+    index::{Index, Limits},
+    scope::Scopes,
+};
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {
@@ -30,6 +35,10 @@ pub(super) struct Session {
     pub buffers: Arc<Buffers>,
     /// What files belong to.
     pub scopes: Scopes,
+    /// What the files of the workspace say about names.
+    pub index: Index,
+    /// What open documents say about names.
+    told: Mutex<HashMap<String, Remembered>>,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
@@ -44,6 +53,8 @@ pub(super) struct State {
     pub strangers: HashMap<String, Stranger>,
     pub abilities: Abilities,
     pub display: Display,
+    /// How much the index holds at most.
+    pub index_limits: Limits,
     /// Messages about settings that were shown already.
     pub told: BTreeSet<String>,
     /// Messages that wait until the client may be told.
@@ -136,6 +147,7 @@ impl Session {
             strangers: HashMap::new(),
             abilities: Abilities::default(),
             display: Display::default(),
+            index_limits: Limits::default(),
             told: BTreeSet::new(),
             waiting_messages: Vec::new(),
             trusted: false,
@@ -150,7 +162,22 @@ impl Session {
         let buffers = Arc::new(Buffers::default());
         let scopes = Scopes::new(Vec::new(), Arc::clone(&buffers));
         let acting = Acting(watch::Sender::new(0));
-        Session { client, clock, buffers, scopes, acting, state: Mutex::new(state), bell: Condvar::new() }
+        Session {
+            client,
+            clock,
+            buffers,
+            scopes,
+            index: Index::default(),
+            told: Mutex::default(),
+            acting,
+            state: Mutex::new(state),
+            bell: Condvar::new(),
+        }
+    }
+
+    /// What open documents said about names when they were asked last.
+    pub(super) fn remembered(&self) -> MutexGuard<'_, HashMap<String, Remembered>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state. A handler that panicked while it held the lock leaves it usable.
@@ -194,6 +221,7 @@ impl Session {
         state.runs.values().for_each(|run| run.cancel.cancel());
         drop(state);
         self.bell.notify_all();
+        self.index.stop();
     }
 
     /// A document as it stands now, its tree up to date.

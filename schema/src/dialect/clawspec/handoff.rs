@@ -52,10 +52,10 @@ pub struct HandoffContract {
 #[schemars(deny_unknown_fields)]
 pub struct Handoff {
     /// The id of the agent that hands over. `{{handoff.from}}` stands for it.
-    #[schemars(extend("examples" = ["agents-lead"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from: Name,
     /// The id of the agent that takes over. `{{handoff.to}}` stands for it.
-    #[schemars(extend("examples" = ["agents-copy"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents-copy"]))]
     pub to: Name,
     /// How it is handed over.
     pub mechanism: Mechanism,

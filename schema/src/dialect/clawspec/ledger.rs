@@ -45,11 +45,11 @@ pub struct Wave {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerItem {
     /// The target's path: the name of the item.
-    #[schemars(extend("examples" = ["skills/newsletter"]))]
+    #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
     /// Where the target lies, when that is not its `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-file" = "directory"))]
+    #[schemars(extend("x-file" = "directory", "x-shares" = "targets"))]
     pub path: Option<String>,
     /// What kind of target it is.
     ///

@@ -36,6 +36,7 @@ use crate::{
 };
 
 pub use facts::{ItemFacts, Named};
+pub use ledger::contract_of;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
 /// known already.

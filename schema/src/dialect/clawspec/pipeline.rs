@@ -52,7 +52,7 @@ pub struct Pipeline {
     #[schemars(extend("examples" = ["newsletter"]))]
     pub name: Name,
     /// The directory of the skill, relative to the root of the workspace.
-    #[schemars(extend("x-file" = "directory", "examples" = ["skills/newsletter"]))]
+    #[schemars(extend("x-file" = "directory", "x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub skill_path: Name,
     /// The slash command that starts it.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
@@ -75,7 +75,7 @@ pub struct Stage {
     pub name: Defines<Stages>,
     /// The id of the agent that does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["agents-brief"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents-brief"]))]
     pub agent: Option<String>,
     /// The file that it leaves, relative to the root of the workspace. Wildcards and templates are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

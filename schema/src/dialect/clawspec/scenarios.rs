@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::assertion::Assertion;
-use crate::words::{Defines, Name, Scenarios};
+use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 
 /// A ClawSpec scenario contract: `tests/scenarios.yaml` beside a skill or an agent.
 ///
@@ -69,7 +69,7 @@ pub struct Target {
     /// The target's directory, relative to the root of the workspace: the directory of `clawspec.yaml`.
     ///
     /// It must hold `SKILL.md`, or `SOUL.md` for an agent. Scenarios are selected and reports are named by this path.
-    #[schemars(extend("x-file" = "directory", "examples" = ["skills/newsletter"]))]
+    #[schemars(extend("x-file" = "directory", "x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub path: Name,
     /// The slash command of a skill; for an agent its id, or a text that holds `agentId: …`.
     #[schemars(extend("examples" = ["/newsletter"]))]
@@ -123,7 +123,7 @@ pub struct Scenario {
     /// `negative` has a meaning: every target needs one scenario with it, which shows what the target refuses.
     /// Others are free; `smoke`, `regression`, `p0` and `p1` are common.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("examples" = [["smoke"], ["negative"]]))]
+    #[schemars(with = "Vec<ScenarioTag>", extend("examples" = [["smoke"], ["negative"]]))]
     pub tags: Vec<Name>,
     /// What must hold before the target is started.
     ///

@@ -86,7 +86,7 @@ pub struct Task {
     pub difficulty: Option<Difficulty>,
     /// A label to group tasks by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["basics"]))]
+    #[schemars(extend("x-shares" = "categories", "examples" = ["basics"]))]
     pub category: Option<String>,
     /// How often the task is run with each model, in place of the suite's `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::words::{Defines, Models, Name, Prompts, Refers, Template, Tests, Turns};
+use crate::words::{Defines, Models, Name, Prompts, Refers, Tag, Template, Tests, Turns};
 
 use super::expect::Expect;
 
@@ -99,7 +99,7 @@ pub struct Test {
     ///
     /// The original program keeps them and has no option to select by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = [["smoke"]]))]
+    #[schemars(with = "Option<Vec<Tag>>", extend("examples" = [["smoke"]]))]
     pub tags: Option<Vec<String>>,
     /// Leaves the test out of runs. It is still checked, and reported as skipped.
     #[serde(default)]

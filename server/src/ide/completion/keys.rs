@@ -30,6 +30,9 @@ impl List<'_> {
         quote: Option<char>,
     ) {
         let lead = self.layout().gap;
+        if let Some(Word::Refers(kind)) = shape.word() {
+            self.names_elsewhere(kind, before, lead, has_colon, quote);
+        }
         if !has_colon && quote.is_none() && self.is_new_item() {
             let layout = self.layout().clone();
             self.skeleton(shape, &self.context.at.clone(), lead, &layout);
@@ -85,6 +88,17 @@ impl List<'_> {
         item.snippet = Some(snippet);
         item.detail = "what is required".to_owned();
         item.docs = shape.docs().unwrap_or_default().to_owned();
+    }
+
+    /// Keys that are names of things in other files.
+    fn names_elsewhere(&mut self, kind: &str, before: &[String], lead: &str, has_colon: bool, quote: Option<char>) {
+        let lead = lead.to_owned();
+        for name in (self.elsewhere)(kind).into_iter().filter(|name| !before.contains(name)) {
+            let key = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
+            let colon = if has_colon || quote.is_some() { "" } else { ":" };
+            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{key}{colon}"));
+            item.detail = kind.trim_end_matches('s').to_owned();
+        }
     }
 
     /// Whether the mapping around the cursor is an item that holds nothing else yet.

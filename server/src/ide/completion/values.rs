@@ -5,11 +5,12 @@ use std::{collections::HashSet, ops::Range};
 use serde_json::Value;
 use speclens_schema::{
     document::{NodeRef, Pointer},
+    json_schema::SpecFile,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert::written, known};
-use crate::ide::{card, names, snippet, walk};
+use crate::ide::{card, crossing, names, snippet, walk};
 
 impl List<'_> {
     /// Values at the cursor.
@@ -36,6 +37,8 @@ impl List<'_> {
                 // Of other paths an example helps only where there is none.
                 if self.items.is_empty() {
                     self.scalar_values(&shape, quote, gap, false);
+                } else {
+                    self.shared(&shape, quote, gap);
                 }
             }
             Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
@@ -106,6 +109,7 @@ impl List<'_> {
         self.headings(quote, &lead);
         self.values_beside(shape, quote, &lead);
         self.used_nearby(shape, quote, &lead);
+        self.shared(shape, quote, &lead);
         let is_name = matches!(shape.word(), Some(Word::Defines(_)));
         if shape.examples().is_empty() || is_name {
             self.examples_of_list(quote, &lead);
@@ -132,6 +136,26 @@ impl List<'_> {
         written.is_empty() || text.is_some_and(|text| text.starts_with(written) && text != written)
     }
 
+    /// Names that other files have.
+    fn shared(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
+        let kind = match (shape.shares(), shape.word()) {
+            (Some(kind), _) => kind,
+            (None, Some(Word::File("log"))) => crossing::LOGS,
+            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CliBench => kind,
+            (None, Some(_) | None) => return,
+        };
+        let mut seen = self.named_beside();
+        seen.extend(self.items.iter().map(|item| item.filter_text.clone()));
+        for name in (self.elsewhere)(kind) {
+            if seen.insert(name.clone())
+                && let Some(text) = written(&Value::from(name.as_str()), quote)
+            {
+                let item = self.add(1, name, CompletionKind::Value, format!("{lead}{text}"));
+                item.detail = "used in other files".to_owned();
+            }
+        }
+    }
+
     /// Names of what is defined, then names that could be.
     pub(super) fn references(&mut self, kind: &str, shape: &Shape, quote: Option<char>, lead: &str) {
         let taken = self.named_beside();
@@ -146,6 +170,14 @@ impl List<'_> {
             let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
             item.detail = kind.trim_end_matches('s').to_owned();
             item.docs = card::source(&snippet::moved_left(&source));
+        }
+        for name in if crossing::crosses(kind) { (self.elsewhere)(kind) } else { Vec::new() } {
+            if taken.contains(&name) || !seen.insert(name.clone()) {
+                continue;
+            }
+            let text = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
+            let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{text}"));
+            item.detail = kind.trim_end_matches('s').to_owned();
         }
         for choice in shape.values() {
             let name = choice.value.as_str().unwrap_or_default();

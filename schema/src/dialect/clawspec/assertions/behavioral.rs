@@ -184,7 +184,7 @@ pub struct DecisionRoutedTo {
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
     pub state_path: Artifact,
     /// The id or path of the agent.
-    #[schemars(extend("examples" = ["agents/marketing/brand"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents/marketing/brand"]))]
     pub expected_agent: RunText,
 }
 

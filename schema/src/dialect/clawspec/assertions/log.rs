@@ -181,11 +181,11 @@ impl AssertionType for ToolNotCalled {
 #[schemars(deny_unknown_fields)]
 pub struct DelegationOccurred {
     /// The id of the agent that took over.
-    #[schemars(extend("examples" = ["agents-marketing-brand"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     pub to_agent: RunText,
     /// The id of the agent that handed over. Has no effect; the original program ignores it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["agents-lead"]))]
+    #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
     /// The gateway's log. Without it, the configured one is read; the original program breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]

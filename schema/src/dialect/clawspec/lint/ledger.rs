@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::ScalarRules,
-    document::Document,
+    document::{Document, NodeRef},
     files::{FileKind, Files},
     problem::{Code, Problem, Severity},
     spot::Spot,
@@ -40,6 +40,11 @@ fn base(place: &str) -> &str {
         "docs/testing" => "",
         directory => directory.strip_suffix("/docs/testing").unwrap_or(directory),
     }
+}
+
+/// The scenario contract of an entry, from the root, in a ledger that stands at `place`.
+pub fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
+    joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 
 fn joined(base: &str, path: &str) -> Option<String> {

@@ -1,0 +1,350 @@
+//! Names that mean the same in several files: the ids of a suite's tasks, scenarios that ledgers and baselines
+//! name, and what nothing defines and all share: tags, agents, targets. Which texts are such names the schema says.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, PoisonError},
+};
+
+use serde_json::Value;
+use speclens_schema::{
+    dialect::{Dialect, clawspec},
+    document::{Document, EntryRef, NodeRef, Shape as NodeShape},
+    json_schema::SpecFile,
+    shape::{Shape, Word},
+};
+
+use super::occurrences::{self, Occurrence};
+
+/// One place of a name that other files may hold as well.
+#[derive(Clone, Debug)]
+pub struct Mention {
+    /// What it is a name of, in the plural.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+    /// Within what it means the same.
+    pub home: Home,
+    /// Where it stands.
+    pub place: Occurrence,
+}
+
+/// Within what a name means the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// The root that paths begin in: all contracts of a workspace.
+    Root,
+    /// The suite that the file belongs to.
+    Suite,
+    /// The file at this path, from the root: it holds the definitions.
+    File(String),
+}
+
+/// Values of log files: they are offered, and never renamed.
+pub const LOGS: &str = "logs";
+
+/// Whether things of a kind are known beyond the file that defines them.
+pub fn crosses(kind: &str) -> bool {
+    matches!(kind, "tasks" | "scenarios")
+}
+
+/// Every such name in a document, which stands at `place` below its root.
+pub fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
+    let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
+    if let Some(root) = document.root() {
+        walk.below(root, &Shape::of(file), "");
+    }
+    walk.found
+}
+
+/// The keys below which such names may stand, by the key that they stand below themselves: most of a document is
+/// passed over without asking what the schema says there.
+type Keys = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+struct Ways(Keys);
+
+/// Stands for keys that the author chooses.
+const ANY: &str = "*";
+
+impl Ways {
+    fn of(file: SpecFile) -> &'static Ways {
+        static KNOWN: Mutex<Vec<(SpecFile, &'static Ways)>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, ways)) = known.iter().find(|(known, _)| *known == file) {
+            return ways;
+        }
+        let mut finder = WayFinder { file, root: file.schema(), ways: Keys::new(), seen: BTreeMap::new() };
+        finder.leads(file.schema(), "");
+        let ways: &'static Ways = Box::leak(Box::new(Ways(finder.ways)));
+        known.push((file, ways));
+        ways
+    }
+
+    /// The name under which what stands below a key is known; nothing where no name can be.
+    fn step(&self, context: &str, key: &str) -> Option<&'static str> {
+        let keys = self.0.get(context)?;
+        keys.get(key).or_else(|| keys.get(ANY)).copied()
+    }
+}
+
+struct WayFinder {
+    file: SpecFile,
+    root: &'static Value,
+    ways: Keys,
+    /// Definitions that were looked at, below which key, and whether they lead to a name.
+    seen: BTreeMap<(&'static str, &'static str), bool>,
+}
+
+impl WayFinder {
+    /// Whether a schema says that names may stand here or below.
+    fn leads(&mut self, schema: &'static Value, context: &'static str) -> bool {
+        let Some(keywords) = schema.as_object() else { return false };
+        let mut leads = self.is_name(schema);
+        for (keyword, value) in keywords {
+            leads |= match (keyword.as_str(), value) {
+                ("$ref", Value::String(to)) => {
+                    let name = to.rsplit('/').next().unwrap_or_default();
+                    match self.seen.get(&(name, context)) {
+                        Some(known) => *known,
+                        None => {
+                            self.seen.insert((name, context), false);
+                            let definition = self.root.get("$defs").and_then(|all| all.get(name));
+                            let leads = definition.is_some_and(|definition| self.leads(definition, context));
+                            self.seen.insert((name, context), leads);
+                            leads
+                        }
+                    }
+                }
+                ("properties", Value::Object(properties)) => {
+                    properties.iter().fold(false, |any, (key, property)| any | self.below(property, context, key))
+                }
+                ("additionalProperties", value) => self.below(value, context, ANY),
+                ("items" | "then" | "else", value) => self.leads(value, context),
+                ("allOf", Value::Array(all)) => all.iter().fold(false, |any, one| any | self.leads(one, context)),
+                _ => false,
+            };
+        }
+        leads
+    }
+
+    fn below(&mut self, schema: &'static Value, context: &'static str, key: &'static str) -> bool {
+        let leads = self.leads(schema, key);
+        if leads {
+            self.ways.entry(context).or_default().insert(key);
+        }
+        leads
+    }
+
+    fn is_name(&self, schema: &Value) -> bool {
+        let kind = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+        let defines = kind("x-defines");
+        kind("x-shares").is_some()
+            || kind("x-file") == Some("log")
+            || kind("x-refers").is_some_and(crosses)
+            || defines.is_some_and(crosses)
+            || (self.file == SpecFile::CliBench && defines == Some("models"))
+    }
+}
+
+struct Walk<'d> {
+    file: SpecFile,
+    place: &'d str,
+    ways: &'static Ways,
+    /// The mappings on the way.
+    around: Vec<NodeRef<'d>>,
+    found: Vec<Mention>,
+}
+
+impl<'d> Walk<'d> {
+    /// Looks at a node, which the schema describes before its branches are chosen.
+    fn below(&mut self, node: NodeRef<'d>, shape: &Shape, context: &'static str) {
+        if node.alias().is_some() {
+            return;
+        }
+        match node.shape() {
+            NodeShape::Scalar => self.scalar(node, &shape.at(Some(node))),
+            NodeShape::Sequence => {
+                let Some(item) = shape.child("0", None) else { return };
+                for below in node.items() {
+                    self.below(below, &item, context);
+                }
+            }
+            NodeShape::Mapping => {
+                let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
+                let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
+                if entries.is_empty() && self.file != SpecFile::ClawSpecBaselines {
+                    return;
+                }
+                let shape = shape.at(Some(node));
+                if let Some(Word::Refers(kind)) = shape.word().filter(|_| self.file == SpecFile::ClawSpecBaselines)
+                    && let Some(home) = self.home_of_reference(kind)
+                {
+                    for entry in node.entries() {
+                        let place = occurrences::occurrence(entry.key, false);
+                        self.found.push(Mention { kind, name: entry.key.key_text(), home: home.clone(), place });
+                    }
+                }
+                self.around.push(node);
+                for (context, entry) in entries {
+                    if let Some(below) = shape.child(entry.key.text().unwrap_or_default(), None) {
+                        self.below(entry.value, &below, context);
+                    }
+                }
+                self.around.pop();
+            }
+            NodeShape::Dangling => {}
+        }
+    }
+
+    fn scalar(&mut self, node: NodeRef<'d>, shape: &Shape) {
+        let Some(text) = node.text().filter(|text| !text.is_empty()) else { return };
+        let (kind, home, is_definition) = match (shape.shares(), shape.word()) {
+            (Some(kind), _) => (kind, self.home_of_shared(), false),
+            (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(kind), true),
+            // They are offered in other suites.
+            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CliBench => {
+                (kind, Home::File(self.place.to_owned()), true)
+            }
+            (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference(kind) {
+                Some(home) => (kind, home, false),
+                None => return,
+            },
+            (None, Some(Word::File("log"))) => (LOGS, self.home_of_shared(), false),
+            (None, Some(_) | None) => return,
+        };
+        // What a template becomes only a run knows.
+        if kind != LOGS && text.contains("{{") {
+            return;
+        }
+        let place = occurrences::occurrence(node, is_definition);
+        self.found.push(Mention { kind, name: text.to_owned(), home, place });
+    }
+
+    fn home_of_shared(&self) -> Home {
+        match self.file.dialect() {
+            Some(Dialect::ClawSpec) => Home::Root,
+            Some(Dialect::CliBench) => Home::Suite,
+            Some(Dialect::KindLm) | None => Home::File(self.place.to_owned()),
+        }
+    }
+
+    fn home_of_definition(&self, kind: &str) -> Home {
+        if kind == "tasks" { Home::Suite } else { Home::File(self.place.to_owned()) }
+    }
+
+    fn home_of_reference(&self, kind: &str) -> Option<Home> {
+        if kind != "scenarios" {
+            return None;
+        }
+        let contract = match self.file {
+            SpecFile::ClawSpecBaselines => Some(beside(self.place)),
+            SpecFile::ClawSpecLedger => {
+                let item = self.around.iter().rev().find(|node| node.get("contracts").is_some());
+                item.and_then(|item| clawspec::lint::contract_of(*item, self.place))
+            }
+            SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpec
+            | SpecFile::KindLm
+            | SpecFile::CliBench
+            | SpecFile::CliBenchTasks
+            | SpecFile::Settings => None,
+        };
+        contract.map(Home::File)
+    }
+}
+
+/// The contract that baselines belong to.
+fn beside(place: &str) -> String {
+    match place.rsplit_once('/') {
+        Some((directory, _)) => format!("{directory}/scenarios.yaml"),
+        None => "scenarios.yaml".to_owned(),
+    }
+}
+
+/// The scenarios that a place of a document may name: the contract that it belongs to.
+pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
+    match file {
+        SpecFile::ClawSpecBaselines => Some(beside(place)),
+        SpecFile::ClawSpecLedger => {
+            let at = document.pointer_at(offset);
+            let mut above = std::iter::successors(Some(at), speclens_schema::document::Pointer::parent);
+            let item = above.find_map(|at| document.find(&at).filter(|node| node.get("contracts").is_some()))?;
+            clawspec::lint::contract_of(item, place)
+        }
+        SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpec
+        | SpecFile::KindLm
+        | SpecFile::CliBench
+        | SpecFile::CliBenchTasks
+        | SpecFile::Settings => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{document::Document, json_schema::SpecFile};
+
+    use super::{Home, mentions};
+
+    #[track_caller]
+    fn check(file: SpecFile, place: &str, text: &str, expected: &[(&str, &str, Home)]) {
+        for text in [text.to_owned(), format!("# ä😀\n{text}").replace('\n', "\r\n")] {
+            let document = Document::read(&text, file.scalar_rules());
+            let found = mentions(&document, file, place);
+            let shown: Vec<_> =
+                found.iter().map(|found| (found.kind, found.name.as_str(), found.home.clone())).collect();
+            assert_eq!(shown, expected, "{text}");
+            for found in found {
+                assert_eq!(&text[found.place.range.clone()], found.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_files_share_are_found_in_whatever_can_be_read() {
+        let own = || Home::File("t/tests/scenarios.yaml".to_owned());
+        check(
+            SpecFile::ClawSpecScenarios,
+            "t/tests/scenarios.yaml",
+            "target: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n  - name: \"one\n  - name: two\n    tags: [smoke, 'p 0', \"{{x}}\"]\n    then:\n      - {type: delegation_occurred, to_agent: lead, log_path: /l.log}\n",
+            &[
+                ("targets", "skills/a", Home::Root),
+                ("scenarios", "one", own()),
+                ("scenarios", "two", own()),
+                ("tags", "smoke", Home::Root),
+                ("tags", "p 0", Home::Root),
+                ("agents", "lead", Home::Root),
+                ("logs", "/l.log", Home::Root),
+            ],
+        );
+        check(
+            SpecFile::CliBenchTasks,
+            "tasks/a.yaml",
+            "- {id: one, category: x}\n",
+            &[("tasks", "one", Home::Suite), ("categories", "x", Home::Suite)],
+        );
+    }
+
+    #[test]
+    fn ledgers_and_baselines_name_the_scenarios_of_a_contract() {
+        check(
+            SpecFile::ClawSpecLedger,
+            "docs/testing/coverage-ledger.yaml",
+            "waves:\n  w:\n    items:\n      - id: skills/a\n        contracts: {scenario_file: skills/a/tests/scenarios.yaml}\n        verification: {approved_smoke_scenario: one}\n",
+            &[
+                ("targets", "skills/a", Home::Root),
+                ("scenarios", "one", Home::File("skills/a/tests/scenarios.yaml".to_owned())),
+            ],
+        );
+        check(
+            SpecFile::ClawSpecBaselines,
+            "skills/a/tests/baselines.yaml",
+            "version: '1.0'\nbaselines:\n  one: {runs: 5}\n",
+            &[("scenarios", "one", Home::File("skills/a/tests/scenarios.yaml".to_owned()))],
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! Fills the index from the disk: what version control ignores is left out, bounds are kept, and work that was
+//! overtaken is given up.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use speclens_schema::{
+    document::{Document, Encoding},
+    json_schema::SpecFile,
+    kind,
+};
+
+use super::{Depth, Facts, Index, Job, Known, Limits, Stamp};
+use crate::{
+    read::{BEGINNING, beginning, read_text, walk},
+    scope::{Scopes, is_main_name},
+};
+
+/// As many YAML files that are not ours are looked at.
+const STRANGERS: usize = 100_000;
+
+/// More changes at once are found faster by looking at everything.
+const CHANGES: usize = 500;
+
+/// Whoever has the index filled.
+pub trait Host {
+    /// What files belong to.
+    fn scopes(&self) -> &Scopes;
+    /// The unit of columns, and how much is held.
+    fn terms(&self) -> (Encoding, Limits);
+    /// Something was looked at.
+    fn finished(&self, outcome: &Outcome);
+}
+
+/// What came of looking.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Main files came, went or changed: files may belong elsewhere.
+    pub suites_changed: bool,
+    /// Why files are missing, when that was not so before.
+    pub cut: Option<String>,
+}
+
+/// Looks at files until the index is stopped. Blocks its thread.
+pub fn work_until_stopped(index: &Index, host: &dyn Host) {
+    while let Some(job) = index.next() {
+        let looked = catch_unwind(AssertUnwindSafe(|| perform(index, host, &job)));
+        match looked {
+            Ok(Some(outcome)) => host.finished(&outcome),
+            // The next job looks at everything; it must be as thorough as this one had to be.
+            Ok(None) => job.whole.into_iter().for_each(|depth| index.look_at_all(depth)),
+            Err(_) => tracing::error!("reading the workspace failed; it is tried again after the next change"),
+        }
+    }
+}
+
+/// Whether a file of this name says which files are left out.
+pub fn is_about_ignoring(name: &str) -> bool {
+    matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
+}
+
+/// Does the work; nothing when it was overtaken.
+fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
+    let scopes = host.scopes();
+    let (encoding, limits) = host.terms();
+    let (before, strangers) = {
+        let state = index.state();
+        (state.files.clone(), state.strangers.clone())
+    };
+    let mut scan = Scan {
+        index,
+        scopes,
+        encoding,
+        limits,
+        depth: job.whole.unwrap_or(Depth::Changed),
+        before,
+        known_strangers: strangers,
+        found: BTreeMap::new(),
+        strangers: BTreeMap::new(),
+        bytes: 0,
+        loose: Vec::new(),
+        outcome: Outcome::default(),
+        cut: None,
+    };
+    let decides = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        is_about_ignoring(name) || name == "clawspec.yaml" || is_main_name(name) || scopes.is_main(path)
+    };
+    if job.whole.is_none() && job.paths.len() <= CHANGES && !job.paths.iter().any(decides) {
+        scan.some(&job.paths)?;
+    } else {
+        if job.whole.is_none() {
+            scan.depth = Depth::Everything;
+            scan.outcome.suites_changed = job.paths.iter().any(decides);
+        }
+        scan.all()?;
+    }
+    Some(scan.publish())
+}
+
+struct Scan<'s> {
+    index: &'s Index,
+    scopes: &'s Scopes,
+    encoding: Encoding,
+    limits: Limits,
+    depth: Depth,
+    before: BTreeMap<PathBuf, Known>,
+    known_strangers: BTreeMap<PathBuf, Stamp>,
+    found: BTreeMap<PathBuf, Known>,
+    strangers: BTreeMap<PathBuf, Stamp>,
+    bytes: u64,
+    /// Files that become ours only when a suite names them.
+    loose: Vec<PathBuf>,
+    outcome: Outcome,
+    cut: Option<String>,
+}
+
+impl Scan<'_> {
+    /// Looks at every file of the workspace. Nothing when that was overtaken.
+    fn all(&mut self) -> Option<()> {
+        if self.depth == Depth::Everything {
+            self.scopes.forget();
+        }
+        for folder in outermost(self.scopes.folders()) {
+            for entry in walk(&folder).build().flatten() {
+                if self.index.is_overtaken() {
+                    return None;
+                }
+                self.visit(entry.path(), entry.file_type());
+                if self.cut.is_some() {
+                    break;
+                }
+            }
+        }
+        // Only now is it known which suites there are.
+        if self.scopes.has_mains_by_content() {
+            self.scopes.forget();
+            let parts = self.found.iter().filter(|(_, known)| {
+                known.facts.scope.file == SpecFile::CliBenchTasks && known.facts.scope.main.is_none()
+            });
+            let parts: Vec<PathBuf> = parts.map(|(path, _)| path.clone()).collect();
+            for path in std::mem::take(&mut self.loose).into_iter().chain(parts) {
+                if self.index.is_overtaken() {
+                    return None;
+                }
+                if self.scopes.is_part(&path) {
+                    self.read(&path);
+                }
+            }
+        }
+        let is_main = |known: &Known| known.facts.scope.file == SpecFile::CliBench;
+        let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
+        self.outcome.suites_changed |= gone;
+        Some(())
+    }
+
+    /// Looks at some files and directories, as far as they are neither gone nor ignored.
+    fn some(&mut self, paths: &BTreeSet<PathBuf>) -> Option<()> {
+        let concerned = |path: &Path| path.ancestors().any(|above| paths.contains(above));
+        self.found = self.before.clone();
+        self.found.retain(|path, _| !concerned(path));
+        self.strangers = self.known_strangers.clone();
+        self.strangers.retain(|path, _| !concerned(path));
+        self.bytes = self.found.values().map(|known| known.stamp.length).sum();
+        for folder in outermost(self.scopes.folders()) {
+            let wanted: BTreeSet<PathBuf> = paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let mut walker = walk(&folder);
+            // Down to the files in question and no further: whether they are ignored stands on the way.
+            walker.filter_entry(move |entry| {
+                let here = entry.path();
+                wanted.iter().any(|wanted| wanted.starts_with(here)) || here.ancestors().any(|it| wanted.contains(it))
+            });
+            for entry in walker.build().flatten() {
+                if self.index.is_overtaken() {
+                    return None;
+                }
+                if concerned(entry.path()) {
+                    self.visit(entry.path(), entry.file_type());
+                }
+            }
+        }
+        for path in std::mem::take(&mut self.loose) {
+            if self.scopes.is_part(&path) {
+                self.read(&path);
+            }
+        }
+        if self.outcome.suites_changed {
+            // Other files may be parts of the new suite.
+            self.index.look_at_all(Depth::Everything);
+        }
+        Some(())
+    }
+
+    /// Looks at an entry of a directory.
+    fn visit(&mut self, path: &Path, kind: Option<fs::FileType>) {
+        let is_yaml = path.file_name().and_then(|name| name.to_str()).is_some_and(kind::is_yaml);
+        if !is_yaml || kind.is_some_and(|kind| kind.is_dir()) || self.cut.is_some() {
+            return;
+        }
+        let Some(stamp) = Stamp::of(path) else { return };
+        if self.depth == Depth::Changed {
+            if let Some(known) = self.before.get(path).filter(|known| known.stamp == stamp) {
+                self.bytes += stamp.length;
+                self.found.insert(path.to_owned(), known.clone());
+                return;
+            }
+            if self.known_strangers.get(path) == Some(&stamp) {
+                self.strangers.insert(path.to_owned(), stamp);
+                self.loose.push(path.to_owned());
+                return;
+            }
+        }
+        self.read(path);
+    }
+
+    fn read(&mut self, path: &Path) {
+        let Some((stamp, text)) = Stamp::of(path).zip(beginning(path)) else { return };
+        let Some(scope) = self.scopes.find(path, &text) else {
+            if self.strangers.len() < STRANGERS {
+                self.strangers.insert(path.to_owned(), stamp);
+                self.loose.push(path.to_owned());
+            }
+            return;
+        };
+        self.strangers.remove(path);
+        if scope.file == SpecFile::Settings {
+            return;
+        }
+        let is_known = self.found.contains_key(path);
+        if !is_known && (self.found.len() >= self.limits.files || self.bytes + stamp.length > self.limits.bytes) {
+            self.cut = Some(self.reason());
+            return;
+        }
+        if scope.file == SpecFile::CliBench {
+            let is_as_before = self.before.get(path).is_some_and(|known| known.stamp == stamp);
+            self.outcome.suites_changed |= !is_as_before;
+            self.scopes.know_main(path);
+        }
+        let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
+        let document = Document::read_cut(&text, scope.file.scalar_rules());
+        let facts = Arc::new(Facts::of(&document, &scope, self.encoding));
+        self.bytes += if is_known { 0 } else { stamp.length };
+        self.found.insert(path.to_owned(), Known { stamp, facts });
+    }
+
+    /// Why no more files are held.
+    fn reason(&self) -> String {
+        let bound = if self.found.len() >= self.limits.files {
+            format!("`index.files` allows {}", self.limits.files)
+        } else {
+            format!("`index.mebibytes` allows {}", self.limits.bytes / (1024 * 1024))
+        };
+        format!(
+            "the workspace holds more specs than are kept in mind ({bound}): names in the others are neither found nor \
+             renamed; open a smaller folder, list what does not belong to it in `.ignore`, or allow more"
+        )
+    }
+
+    fn publish(mut self) -> Outcome {
+        let mut state = self.index.state();
+        if self.cut.is_some() && state.cut != self.cut {
+            self.outcome.cut.clone_from(&self.cut);
+        }
+        state.cut = self.cut;
+        state.files = self.found;
+        state.strangers = self.strangers;
+        self.outcome
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Stamp> {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(Stamp { modified: metadata.modified().ok(), length: metadata.len() })
+    }
+}
+
+/// The folders that lie in no other.
+fn outermost(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let distinct: BTreeSet<PathBuf> = folders.into_iter().collect();
+    let is_inner = |folder: &PathBuf| folder.ancestors().skip(1).any(|above| distinct.contains(above));
+    distinct.iter().filter(|folder| !is_inner(folder)).cloned().collect()
+}

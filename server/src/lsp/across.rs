@@ -1,0 +1,191 @@
+//! Names across files: where they come from and are used, and other names for them, in open and closed files.
+
+use std::path::PathBuf;
+
+use speclens_schema::{document::Document, problem::Edit};
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{
+    convert,
+    indexing::{PATIENCE, Told},
+    session::{Session, Snapshot},
+};
+use crate::{
+    ide::{
+        crossing::{self, Mention},
+        occurrences::{NameKind, Occurrences},
+        rename,
+    },
+    index::{self, Span},
+    read::read_text,
+    scope::Scope,
+};
+
+/// A name that other files may hold as well.
+pub(super) struct Crossing {
+    kind: &'static str,
+    name: String,
+    /// Within what it means the same.
+    home: PathBuf,
+    scope: Scope,
+    /// Its places in the document itself.
+    own: Vec<Mention>,
+}
+
+impl Crossing {
+    /// The name that was found in a document, if it is such a one.
+    pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<Crossing> {
+        let kind = match found.kind {
+            NameKind::Shared(kind) => kind,
+            NameKind::Thing(kind) if crossing::crosses(kind) => kind,
+            NameKind::Thing(_) | NameKind::Variable(_) | NameKind::BuiltIn | NameKind::Anchor => return None,
+        };
+        let scope = snapshot.place.scope.clone()?;
+        let all = crossing::mentions(&snapshot.document, scope.file, &scope.place);
+        let at = all.iter().find(|mention| mention.kind == kind && mention.place.range == found.token)?;
+        let home = index::home_of(&scope, &at.home);
+        let mut crossing = Crossing { kind, name: found.name.clone(), home, own: Vec::new(), scope };
+        crossing.own = crossing.those_of(all, &crossing.scope);
+        Some(crossing)
+    }
+
+    /// The places of the name in a file.
+    fn those_of(&self, all: Vec<Mention>, scope: &Scope) -> Vec<Mention> {
+        let is_same = |mention: &Mention| {
+            mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
+        };
+        all.into_iter().filter(is_same).collect()
+    }
+
+    /// Every place, those of the document itself first. The second part says whether the name comes from there.
+    pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
+        session.index.settle(PATIENCE);
+        let own = self.own.iter().map(|mention| {
+            let range = convert::range(&snapshot.document, snapshot.abilities.encoding, mention.place.range.clone());
+            (lsp::Location { uri: uri.clone(), range }, mention.place.is_definition)
+        });
+        let mut places: Vec<_> = own.collect();
+        for told in session.told_by_all(Some(&uri.0)) {
+            let mut facts = told.facts.places(self.kind, &self.name, &self.home).peekable();
+            let Some(uri) = facts.peek().and_then(|_| told.uri()) else { continue };
+            places.extend(
+                facts.map(|fact| (lsp::Location { uri: uri.clone(), range: range(fact.span) }, fact.is_definition)),
+            );
+        }
+        places
+    }
+
+    /// The edits that give it another name, by document; or why there are none.
+    pub(super) fn rename(
+        &self,
+        session: &Session,
+        snapshot: &Snapshot,
+        uri: &lsp::Uri,
+        to: &str,
+    ) -> Result<Vec<Edited>, String> {
+        if self.kind == crossing::LOGS {
+            return Err("the path of a log is no name: change it where it stands".to_owned());
+        }
+        if to.trim().is_empty() || to.contains(['\n', '\r']) {
+            return Err("a name must not be empty, and is one line".to_owned());
+        }
+        if !session.index.settle(PATIENCE) {
+            return Err("the files of the workspace are still being read: try again in a moment".to_owned());
+        }
+        if let Some(reason) = session.index.cut() {
+            return Err(reason);
+        }
+        let others = session.told_by_all(Some(&uri.0));
+        if to != self.name {
+            self.refuse_a_collision(&others, snapshot, to)?;
+        }
+        let edits = |document: &Document, mentions: &[Mention]| -> Vec<lsp::TextEdit> {
+            let edits: Vec<Edit> = mentions.iter().map(|mention| rename::edit(&mention.place, to)).collect();
+            edits.iter().map(|edit| convert::text_edit(document, snapshot.abilities.encoding, edit)).collect()
+        };
+        let own =
+            Edited { uri: uri.clone(), version: Some(snapshot.version), edits: edits(&snapshot.document, &self.own) };
+        let mut all = vec![own];
+        for told in others.iter().filter(|told| self.is_in(told, &self.name)) {
+            // What is on the disk now counts, not what was there when it was indexed.
+            let document = match (&told.open, &told.path) {
+                (Some((_, open)), _) => open.document.clone(),
+                (None, Some(path)) => {
+                    let (text, problem) = read_text(path);
+                    if let Some(problem) = problem {
+                        return Err(format!("{} names `{}`, too: {}", path.display(), self.name, problem.message));
+                    }
+                    Document::read_cut(&text, told.facts.scope.file.scalar_rules())
+                }
+                (None, None) => continue,
+            };
+            let scope = &told.facts.scope;
+            let found = self.those_of(crossing::mentions(&document, scope.file, &scope.place), scope);
+            if !found.is_empty() {
+                let version = told.open.as_ref().map(|(_, open)| open.version);
+                let Some(uri) = told.uri() else { continue };
+                all.push(Edited { uri, version, edits: edits(&document, &found) });
+            }
+        }
+        Ok(all)
+    }
+
+    fn is_in(&self, told: &Told, name: &str) -> bool {
+        told.facts.places(self.kind, name, &self.home).next().is_some()
+    }
+
+    /// Two things must not come to have one name.
+    fn refuse_a_collision(&self, others: &[Told], snapshot: &Snapshot, to: &str) -> Result<(), String> {
+        let all = crossing::mentions(&snapshot.document, self.scope.file, &self.scope.place);
+        let is_own = all.iter().any(|mention| {
+            mention.kind == self.kind && mention.name == to && index::home_of(&self.scope, &mention.home) == self.home
+        });
+        let place = match is_own {
+            true => "this file".to_owned(),
+            false => match others.iter().find(|told| self.is_in(told, to)) {
+                Some(told) => {
+                    let path = told.path.as_ref().map(|path| path.strip_prefix(&self.scope.root).unwrap_or(path));
+                    path.map_or_else(|| "another document".to_owned(), |path| format!("`{}`", path.display()))
+                }
+                None => return Ok(()),
+            },
+        };
+        Err(format!(
+            "`{to}` stands among the `{}` of {place} already, and the two could not be told apart again: choose another \
+             name",
+            self.kind
+        ))
+    }
+}
+
+/// The changes of one document.
+pub(super) struct Edited {
+    pub uri: lsp::Uri,
+    /// Its version, when it is open.
+    pub version: Option<i32>,
+    pub edits: Vec<lsp::TextEdit>,
+}
+
+/// Changes as the client understands them.
+pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> lsp::WorkspaceEdit {
+    if !with_versions {
+        let changes = all.into_iter().map(|edited| (edited.uri, edited.edits)).collect();
+        return lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() };
+    }
+    let changes = all.into_iter().map(|edited| {
+        lsp::DocumentChange::TextDocumentEdit(lsp::TextDocumentEdit {
+            text_document: lsp::OptionalVersionedTextDocumentIdentifier {
+                version: edited.version,
+                text_document_identifier: lsp::TextDocumentIdentifier { uri: edited.uri },
+            },
+            edits: edited.edits.into_iter().map(lsp::Edit::TextEdit).collect(),
+        })
+    });
+    lsp::WorkspaceEdit { document_changes: Some(changes.collect()), ..lsp::WorkspaceEdit::default() }
+}
+
+/// A range as the client names it.
+pub(super) fn range(span: Span) -> lsp::Range {
+    let place = |(line, character): (u32, u32)| lsp::Position { line, character };
+    lsp::Range { start: place(span.start), end: place(span.end) }
+}

@@ -1,0 +1,154 @@
+//! The index of the workspace as the server uses it: filled on a thread of its own, with what open documents hold
+//! in place of what is on the disk.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+
+use speclens_schema::{dialect::Dialect, document::Encoding};
+use tokio::runtime::Handle;
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{
+    convert,
+    session::{Session, Snapshot},
+};
+use crate::{
+    ide::crossing,
+    index::{
+        Facts, Limits,
+        scan::{self, Host, Outcome},
+    },
+    scope::{Scope, Scopes},
+};
+
+/// How long an answer waits for files that are still to be read.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a file says, and which one it is.
+pub(super) struct Told {
+    /// Its path; nothing for a document that was never saved.
+    pub path: Option<PathBuf>,
+    /// Its address and the document, when it is open.
+    pub open: Option<(String, Snapshot)>,
+    /// What it says.
+    pub facts: Arc<Facts>,
+}
+
+impl Told {
+    /// Its address.
+    pub(super) fn uri(&self) -> Option<lsp::Uri> {
+        match (&self.open, &self.path) {
+            (Some((uri, _)), _) => Some(lsp::Uri(uri.clone())),
+            (None, Some(path)) => convert::uri(path),
+            (None, None) => None,
+        }
+    }
+}
+
+/// What was last found in an open document: which opening of it, which version, what.
+pub(super) type Remembered = (u64, i32, Arc<Facts>);
+
+struct Filler {
+    session: Arc<Session>,
+    runtime: Handle,
+}
+
+/// Fills the index until the server stops. Blocks its thread.
+pub(super) fn fill_until_stopped(session: &Arc<Session>, runtime: &Handle) {
+    let filler = Filler { session: Arc::clone(session), runtime: runtime.clone() };
+    scan::work_until_stopped(&session.index, &filler);
+}
+
+impl Host for Filler {
+    fn scopes(&self) -> &Scopes {
+        &self.session.scopes
+    }
+
+    fn terms(&self) -> (Encoding, Limits) {
+        let state = self.session.state();
+        (state.abilities.encoding, state.index_limits)
+    }
+
+    fn finished(&self, outcome: &Outcome) {
+        if outcome.suites_changed {
+            self.session.neighbours_changed();
+        }
+        if let Some(reason) = &outcome.cut {
+            tracing::warn!("{reason}");
+            let (client, reason) = (self.session.client.clone(), reason.clone());
+            self.runtime.spawn(async move { client.log_message(lsp::MessageType::Warning, reason).await });
+        }
+    }
+}
+
+impl Session {
+    /// What every file says, the open ones as they stand in the editor; but for one of them.
+    pub(super) fn told_by_all(&self, but: Option<&str>) -> Vec<Told> {
+        let open = self.snapshots();
+        let paths: BTreeSet<PathBuf> = {
+            let state = self.state();
+            state.open.keys().chain(state.strangers.keys()).filter_map(|uri| convert::path(uri)).collect()
+        };
+        let mut all = Vec::new();
+        for (path, facts) in self.index.files() {
+            if !paths.contains(&path) {
+                all.push(Told { path: Some(path), open: None, facts });
+            }
+        }
+        for (uri, snapshot) in open.into_iter().filter(|(uri, _)| Some(uri.as_str()) != but) {
+            let facts = self.facts_of(&uri, &snapshot);
+            all.push(Told { path: snapshot.place.path.clone(), open: Some((uri, snapshot)), facts });
+        }
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
+    }
+
+    /// Names of a kind in other files that could be meant at a place of a document, each once.
+    pub(super) fn names_elsewhere(&self, uri: &str, snapshot: &Snapshot, offset: usize, kind: &str) -> Vec<String> {
+        /// Nobody reads a longer list.
+        const LIMIT: usize = 200;
+        let Some(scope) = &snapshot.place.scope else { return Vec::new() };
+        let contract = match kind {
+            "scenarios" => {
+                let contract = crossing::contract_at(&snapshot.document, scope.file, &scope.place, offset);
+                match contract {
+                    Some(contract) => Some(scope.root.join(contract)),
+                    None => return Vec::new(),
+                }
+            }
+            _ => None,
+        };
+        let mut names = BTreeSet::new();
+        for told in self.told_by_all(Some(uri)) {
+            let other = &told.facts.scope;
+            let is_near = other.file.dialect() == scope.file.dialect()
+                && (scope.file.dialect() != Some(Dialect::ClawSpec) || other.root == scope.root);
+            if is_near {
+                let fits = told.facts.of_kind(kind).filter(|fact| match &contract {
+                    Some(contract) => fact.is_definition && *fact.home == **contract,
+                    None => true,
+                });
+                names.extend(fits.map(|fact| fact.name.to_string()));
+            }
+            if names.len() > LIMIT {
+                break;
+            }
+        }
+        names.into_iter().take(LIMIT).collect()
+    }
+
+    /// What an open document says. It is found out once for each version of it.
+    fn facts_of(&self, uri: &str, snapshot: &Snapshot) -> Arc<Facts> {
+        let known = self.remembered().get(uri).cloned();
+        if let Some((opening, version, facts)) = known
+            && (opening, version) == (snapshot.opening, snapshot.version)
+        {
+            return facts;
+        }
+        let nowhere = || Scope { file: snapshot.place.file, root: PathBuf::new(), place: String::new(), main: None };
+        let scope = snapshot.place.scope.clone().unwrap_or_else(nowhere);
+        let facts = Arc::new(Facts::of(&snapshot.document, &scope, snapshot.abilities.encoding));
+        let remembered = (snapshot.opening, snapshot.version, Arc::clone(&facts));
+        self.remembered().insert(uri.to_owned(), remembered);
+        facts
+    }
+}

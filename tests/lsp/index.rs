@@ -1,0 +1,417 @@
+//! Names across files: closed ones, unsaved ones, and those that change outside of the editor.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+const LEDGER: &str = "\
+waves:\r
+  first:\r
+    items:\r
+      - {id: 'skills/ä😀', contracts: {scenario_file: skills/a/tests/scenarios.yaml}, verification: {approved_smoke_scenario: smoke}}\r
+      - {id: skills/b, contracts: {scenario_file: skills/b/tests/scenarios.yaml}, verification: {approved_smoke_scenario: smoke}}\r
+";
+const BASELINES: &str =
+    "version: \"1.0\"\nbaselines:\n  smoke: {captured_at: \"2026-05-01T00:00:00Z\", runs: 20, metrics: {}}\n";
+
+fn scenarios(target: &str, name: &str, tags: &str) -> String {
+    format!(
+        "version: \"1.0\"\ntarget: {{type: skill, path: {target}, trigger: /a}}\nscenarios:\n  - name: {name}\n    tags: [{tags}]\n    when: {{invoke: /a}}\n    then:\n      - {{type: delegation_occurred, to_agent: lead, log_path: /tmp/gateway.log}}\n"
+    )
+}
+
+/// A workspace of contracts: two with a scenario of one name, a broken one between them.
+fn workspace() -> Vec<(&'static str, String)> {
+    let broken = "version: \"1.0\"\ntarget: {type: skill, path: skills/broken, trigger: /b}\nscenarios:\n  - name: \"open\n    tags: [\n  - name: kept\n    tags: [p1]\n";
+    vec![
+        ("clawspec.yaml", String::new()),
+        (".gitignore", "ignored/\n".to_owned()),
+        ("ignored/skills/x/tests/scenarios.yaml", scenarios("skills/x", "ignored-one", "p1")),
+        ("docs/testing/coverage-ledger.yaml", LEDGER.to_owned()),
+        ("skills/a/tests/baselines.yaml", BASELINES.to_owned()),
+        ("skills/a/tests/scenarios.yaml", scenarios("skills/a", "smoke", "p1, 'slow 😀'").replace('\n', "\r\n")),
+        ("skills/b/tests/handoffs/lead-to-copy.yaml", "version: \"1.0\"\nhandoff: {from: lead, to: copy}\ncaller_provides: {}\ncallee_produces: {}\n".to_owned()),
+        ("skills/b/tests/pipeline.yaml", "version: \"1.0\"\npipeline: {name: weekly, skill_path: skills/b}\nstages:\n  - {name: draft, agent: lead}\n".to_owned()),
+        ("skills/b/tests/scenarios.yaml", scenarios("skills/b", "smoke", "p1")),
+        ("skills/broken/tests/scenarios.yaml", broken.to_owned()),
+    ]
+}
+
+fn start(files: &[(&'static str, String)], capabilities: Value, options: Value) -> Client {
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let mut client = Client::spawn(&files);
+    client.initialize(capabilities, options);
+    client
+}
+
+/// The place of a text in a document, in UTF-16 units.
+fn place(text: &str, wanted: &str) -> Value {
+    let before = &text[..text.find(wanted).unwrap_or_else(|| panic!("{wanted} in {text}"))];
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
+}
+
+fn ask(client: &mut Client, method: &str, name: &str, position: Value, more: Value) -> Value {
+    let uri = client.uri(name);
+    let mut params = json!({ "textDocument": { "uri": uri }, "position": position });
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    client.request(method, params)
+}
+
+/// Paths of places, with the line and column where each begins.
+fn places(client: &Client, found: &Value) -> Vec<(String, u64, u64)> {
+    let root = client.uri("");
+    let mut places: Vec<_> = found
+        .as_array()
+        .unwrap_or_else(|| panic!("{found}"))
+        .iter()
+        .map(|found| {
+            let location = if found["location"].is_object() { &found["location"] } else { found };
+            let path = location["uri"].as_str().unwrap().strip_prefix(&root).unwrap().trim_start_matches('/');
+            let start = &location["range"]["start"];
+            (path.to_owned(), start["line"].as_u64().unwrap(), start["character"].as_u64().unwrap())
+        })
+        .collect();
+    places.sort();
+    places
+}
+
+fn names(found: &Value) -> Vec<String> {
+    found["result"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn symbols(client: &mut Client, query: &str) -> Vec<String> {
+    names(&client.request("workspace/symbol", json!({ "query": query })))
+}
+
+/// Applies the edits of a rename to the files on the disk; the paths that it touches, with the versions.
+fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
+    let root = client.uri("");
+    let mut touched = Vec::new();
+    for change in edit["documentChanges"].as_array().unwrap_or_else(|| panic!("{edit:#}")) {
+        let uri = change["textDocument"]["uri"].as_str().unwrap();
+        let path = uri.strip_prefix(&root).unwrap().trim_start_matches('/').to_owned();
+        let mut text = fs::read_to_string(client.path(&path)).unwrap();
+        let offset = |text: &str, place: &Value| -> usize {
+            let line = usize::try_from(place["line"].as_u64().unwrap()).unwrap();
+            let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
+            let mut units = place["character"].as_u64().unwrap();
+            let mut at = start;
+            for letter in text[start..].chars() {
+                if units == 0 {
+                    break;
+                }
+                units -= letter.len_utf16() as u64;
+                at += letter.len_utf8();
+            }
+            at
+        };
+        let mut edits: Vec<&Value> = change["edits"].as_array().unwrap().iter().collect();
+        edits.sort_by_key(|edit| std::cmp::Reverse(offset(&text, &edit["range"]["start"])));
+        for edit in edits {
+            let range = offset(&text, &edit["range"]["start"])..offset(&text, &edit["range"]["end"]);
+            text.replace_range(range, edit["newText"].as_str().unwrap());
+        }
+        fs::write(client.path(&path), text).unwrap();
+        touched.push((path, change["textDocument"]["version"].clone()));
+    }
+    touched
+}
+
+fn versioned() -> Value {
+    json!({ "workspace": { "workspaceEdit": { "documentChanges": true }, "didChangeWatchedFiles": { "dynamicRegistration": true } } })
+}
+
+fn changed(client: &mut Client, changes: &[(&str, u32)]) {
+    let changes: Vec<Value> =
+        changes.iter().map(|(name, kind)| json!({ "uri": client.uri(name), "type": kind })).collect();
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+}
+
+#[test]
+fn symbols_of_closed_files_are_found() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    assert_eq!(symbols(&mut client, "smoke"), ["smoke", "smoke"]);
+    assert_eq!(symbols(&mut client, "kept"), ["kept"]);
+    assert_eq!(symbols(&mut client, "lead →"), ["lead → copy"]);
+    assert_eq!(symbols(&mut client, "WEEKLY"), ["weekly"]);
+    assert_eq!(symbols(&mut client, "ä😀"), ["skills/ä😀"]);
+    assert_eq!(symbols(&mut client, "ignored"), [""; 0]);
+    let found = client.request("workspace/symbol", json!({ "query": "skills/ä😀" }));
+    let expected = place(LEDGER, "'skills/ä😀'");
+    assert_eq!(found["result"][0]["location"]["range"]["start"], expected, "{found:#}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_scenario_is_found_where_ledgers_and_baselines_name_it() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open("skills/a/tests/scenarios.yaml");
+    let all = json!({ "context": { "includeDeclaration": true } });
+    let found =
+        ask(&mut client, "textDocument/references", "skills/a/tests/scenarios.yaml", place(&text, "smoke"), all);
+    let in_ledger = place(LEDGER, "smoke}}");
+    let expected = [
+        ("docs/testing/coverage-ledger.yaml".to_owned(), 3, in_ledger["character"].as_u64().unwrap()),
+        ("skills/a/tests/baselines.yaml".to_owned(), 2, 2),
+        ("skills/a/tests/scenarios.yaml".to_owned(), 3, 10),
+    ];
+    assert_eq!(places(&client, &found["result"]), expected);
+    // And back, from a file that is open to one that is not.
+    client.open("docs/testing/coverage-ledger.yaml");
+    let second = LEDGER.rfind("smoke}}").unwrap();
+    let at = json!({ "line": 4, "character": second - LEDGER[..second].rfind('\n').unwrap() - 1 });
+    let found = ask(&mut client, "textDocument/definition", "docs/testing/coverage-ledger.yaml", at, json!({}));
+    assert_eq!(places(&client, &found["result"]), [("skills/b/tests/scenarios.yaml".to_owned(), 3, 10)]);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_rename_reaches_closed_files_and_names_versions_of_open_ones() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let name = "skills/a/tests/scenarios.yaml";
+    let text = client.open(name);
+    client.open("docs/testing/coverage-ledger.yaml");
+    let to = |name: &str| json!({ "newName": name });
+    let renamed = ask(&mut client, "textDocument/rename", name, place(&text, "smoke"), to("it's: new"));
+    let touched = apply(&client, &renamed["result"]);
+    let expected = [
+        (name.to_owned(), json!(1)),
+        ("docs/testing/coverage-ledger.yaml".to_owned(), json!(1)),
+        ("skills/a/tests/baselines.yaml".to_owned(), Value::Null),
+    ];
+    assert_eq!(touched, expected);
+    let read = |path: &str| fs::read_to_string(client.path(path)).unwrap();
+    assert!(read(name).contains("- name: \"it's: new\"\r\n"));
+    assert!(read("skills/a/tests/baselines.yaml").contains("  \"it's: new\": {captured_at"));
+    assert_eq!(
+        read("docs/testing/coverage-ledger.yaml"),
+        LEDGER.replacen("scenario: smoke", "scenario: \"it's: new\"", 1)
+    );
+    assert_eq!(read("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "smoke", "p1"));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let name = "skills/b/tests/scenarios.yaml";
+    let mut text = client.open(name);
+    // An unsaved text counts, not what is on the disk.
+    client.replace(name, &mut text, "[p1]", "[p1, fresh]", 2);
+    let a = client.open("skills/a/tests/scenarios.yaml");
+    for taken in ["fresh", "slow 😀"] {
+        let at = place(&a, "p1");
+        let refused =
+            ask(&mut client, "textDocument/rename", "skills/a/tests/scenarios.yaml", at, json!({ "newName": taken }));
+        let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused:#}"));
+        assert!(message.contains(taken) && message.contains("choose another name"), "{message}");
+    }
+    let renamed = ask(&mut client, "textDocument/rename", name, place(&text, "p1"), json!({ "newName": "p2" }));
+    let mut touched: Vec<(String, Value)> = renamed["result"]["documentChanges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["textDocument"]["uri"].as_str().unwrap().to_owned(), it["textDocument"]["version"].clone()))
+        .collect();
+    touched.sort_by(|one, other| one.0.cmp(&other.0));
+    let expected =
+        ["skills/a/tests/scenarios.yaml", name, "skills/broken/tests/scenarios.yaml"].map(|it| client.uri(it));
+    assert_eq!(touched, expected.into_iter().zip([json!(1), json!(2), Value::Null]).collect::<Vec<_>>());
+    let found = ask(
+        &mut client,
+        "textDocument/references",
+        name,
+        place(&text, "lead"),
+        json!({ "context": { "includeDeclaration": true } }),
+    );
+    let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
+    let expected = [
+        "skills/a/tests/scenarios.yaml",
+        "skills/b/tests/handoffs/lead-to-copy.yaml",
+        "skills/b/tests/pipeline.yaml",
+        "skills/b/tests/scenarios.yaml",
+    ];
+    assert_eq!(paths, expected);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn files_that_come_go_and_move_outside_are_noticed() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    assert_eq!(symbols(&mut client, "smoke").len(), 2);
+    fs::remove_file(client.path("skills/b/tests/scenarios.yaml")).unwrap();
+    let new = client.path("skills/new/tests");
+    fs::create_dir_all(&new).unwrap();
+    fs::write(new.join("scenarios.yaml"), scenarios("skills/new", "brand-new", "p1")).unwrap();
+    // Some watchers tell of the directory alone.
+    changed(&mut client, &[("skills/b/tests/scenarios.yaml", 3), ("skills/new", 1)]);
+    assert_eq!(symbols(&mut client, "smoke").len(), 1);
+    assert_eq!(symbols(&mut client, "brand-new").len(), 1);
+    fs::rename(client.path("skills/new"), client.path("skills/newer")).unwrap();
+    changed(&mut client, &[("skills/new", 3), ("skills/newer", 1)]);
+    let found = client.request("workspace/symbol", json!({ "query": "brand-new" }));
+    let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
+    assert_eq!(paths, ["skills/newer/tests/scenarios.yaml"]);
+    // What is ignored stays so, and comes back when it is no longer.
+    fs::write(client.path("ignored/skills/x/tests/more.yaml"), scenarios("skills/x", "ignored-two", "p1")).unwrap();
+    changed(&mut client, &[("ignored/skills/x/tests/more.yaml", 1)]);
+    assert_eq!(symbols(&mut client, "ignored").len(), 0);
+    fs::write(client.path(".gitignore"), "").unwrap();
+    changed(&mut client, &[(".gitignore", 2)]);
+    assert_eq!(symbols(&mut client, "ignored").len(), 2);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_client_that_watches_nothing_has_files_read_again_on_saving_and_opening() {
+    let mut client = start(&workspace(), json!({}), json!({}));
+    assert_eq!(symbols(&mut client, "later"), [""; 0]);
+    fs::write(client.path("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "later", "p1")).unwrap();
+    client.open("skills/a/tests/baselines.yaml");
+    assert_eq!(symbols(&mut client, "later"), ["later"]);
+    fs::write(client.path("skills/b/tests/scenarios.yaml"), scenarios("skills/b", "much-later", "p1")).unwrap();
+    let uri = client.uri("skills/a/tests/baselines.yaml");
+    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(symbols(&mut client, "much"), ["much-later"]);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn values_of_other_files_are_offered() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    symbols(&mut client, "");
+    let name = "skills/c/tests/scenarios.yaml";
+    let text =
+        scenarios("skills/c", "mine", "").replace("to_agent: lead", "to_agent: ").replace("/tmp/gateway.log", "");
+    fs::create_dir_all(client.path("skills/c/tests")).unwrap();
+    client.open_text(name, &text);
+    let offered = |client: &mut Client, name: &str, at: Value| -> Vec<String> {
+        let answer = ask(client, "textDocument/completion", name, at, json!({}));
+        let items = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}")).clone();
+        items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+    };
+    let behind = |text: &str, wanted: &str| {
+        let mut at = place(text, wanted);
+        at["character"] = json!(at["character"].as_u64().unwrap() + wanted.encode_utf16().count() as u64);
+        at
+    };
+    let tags = offered(&mut client, name, behind(&text, "tags: ["));
+    assert!(tags.contains(&"p1".to_owned()) && tags.contains(&"slow 😀".to_owned()), "{tags:?}");
+    let agents = offered(&mut client, name, behind(&text, "to_agent: "));
+    assert!(agents.contains(&"copy".to_owned()) && agents.contains(&"lead".to_owned()), "{agents:?}");
+    let logs = offered(&mut client, name, behind(&text, "log_path: "));
+    assert!(logs.contains(&"/tmp/gateway.log".to_owned()), "{logs:?}");
+    let targets = offered(&mut client, name, behind(&text, "path: "));
+    assert!(targets.contains(&"skills/b".to_owned()), "{targets:?}");
+    let ledger = LEDGER.replace("scenario: smoke", "scenario: ");
+    client.open_text("docs/testing/coverage-ledger.yaml", &ledger);
+    let found = offered(&mut client, "docs/testing/coverage-ledger.yaml", behind(&ledger, "approved_smoke_scenario: "));
+    assert_eq!(found, ["smoke"]);
+    let baselines = "version: \"1.0\"\nbaselines:\n  \n";
+    client.open_text("skills/a/tests/baselines.yaml", baselines);
+    let found = offered(&mut client, "skills/a/tests/baselines.yaml", json!({ "line": 2, "character": 2 }));
+    assert_eq!(found, ["smoke"]);
+    assert_eq!(client.leave(), Some(0));
+}
+
+const TASK: &str = "- id: status\n  intent: Show the state.\n  assert:\n    - exit_code: 0\n";
+
+#[test]
+fn a_task_file_knows_its_suite_whatever_that_is_called() {
+    let main = "cli: git\nproviders: [a/b]\ntasks:\n  - file://tasks/**/*.yaml\n";
+    let files = [
+        ("bench/nightly.yaml", main.to_owned()),
+        ("bench/tasks/one.yaml", format!("# 😀\n{TASK}").replace('\n', "\r\n")),
+        ("bench/tasks/deep/two.yaml", TASK.to_owned()),
+        ("bench/tasks/half.yaml", "- id: half\n".to_owned()),
+    ];
+    let mut client = start(&files, versioned(), json!({}));
+    client.open("bench/tasks/deep/two.yaml");
+    let duplicate = |found: &[Value]| found.iter().find(|it| it["code"] == "duplicate-name").cloned();
+    let found = client.diagnostics("bench/tasks/deep/two.yaml", |found| duplicate(found).is_some());
+    let related = duplicate(&found).unwrap()["relatedInformation"][0]["location"].clone();
+    assert_eq!(related["uri"], client.uri("bench/tasks/one.yaml"));
+    assert_eq!(related["range"]["start"], json!({ "line": 1, "character": 6 }));
+    // What nothing but its suite says to be tasks is checked as such.
+    client.open("bench/tasks/half.yaml");
+    client.diagnostics("bench/tasks/half.yaml", |found| found.iter().any(|it| it["code"] == "missing-field"));
+    let found = ask(
+        &mut client,
+        "textDocument/rename",
+        "bench/tasks/half.yaml",
+        json!({ "line": 0, "character": 7 }),
+        json!({ "newName": "status" }),
+    );
+    assert!(found["error"]["message"].as_str().unwrap().contains("`status` stands among the `tasks`"), "{found}");
+    // The suite stops naming them.
+    fs::write(client.path("bench/nightly.yaml"), main.replace("tasks/**", "others/**")).unwrap();
+    client.forget();
+    changed(&mut client, &[("bench/nightly.yaml", 2)]);
+    client.diagnostics_of_any_version("bench/tasks/deep/two.yaml", |found| duplicate(found).is_none());
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn folders_come_and_go() {
+    let files = [
+        ("one/skills/a/tests/scenarios.yaml", scenarios("skills/a", "first", "")),
+        ("two/skills/b/tests/scenarios.yaml", scenarios("skills/b", "second", "")),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let mut client = Client::spawn(&files);
+    let folder = |client: &Client, name: &str| json!({ "uri": client.uri(name), "name": name });
+    let one = folder(&client, "one");
+    client.request(
+        "initialize",
+        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": [one] }),
+    );
+    client.notify("initialized", json!({}));
+    assert_eq!(symbols(&mut client, ""), ["first"]);
+    let (one, two) = (folder(&client, "one"), folder(&client, "two"));
+    client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [two], "removed": [] } }));
+    assert_eq!(symbols(&mut client, ""), ["first", "second"]);
+    client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [], "removed": [one] } }));
+    assert_eq!(symbols(&mut client, ""), ["second"]);
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
+    let text = scenarios("skills/a", "one-of-many", "p1");
+    let names: Vec<String> = (0..2000).map(|number| format!("skills/s{number:04}/tests/scenarios.yaml")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let mut client = Client::spawn(&files);
+    client.initialize(versioned(), json!({ "index": { "files": 150 } }));
+    let told = client.notification("window/logMessage", |_| true);
+    assert!(told["message"].as_str().unwrap().contains("`index.files` allows 150"), "{told}");
+    assert_eq!(symbols(&mut client, "many").len(), 150);
+    // Edits of files that nobody knows would be missing.
+    let text = client.open(&names[0]);
+    let refused = ask(&mut client, "textDocument/rename", &names[0], place(&text, "p1"), json!({ "newName": "p2" }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("allow more"), "{refused}");
+    assert_eq!(client.leave(), Some(0));
+
+    let mut client = Client::spawn(&files);
+    client.initialize(versioned(), json!({}));
+    // Everything begins again with every change of the folders; each answer is about the last state.
+    let root = json!({ "uri": client.uri(""), "name": "all" });
+    for _ in 0..5 {
+        client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [], "removed": [root] } }));
+        client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
+    }
+    let text = client.open(&names[0]);
+    let found = ask(
+        &mut client,
+        "textDocument/references",
+        &names[0],
+        place(&text, "p1"),
+        json!({ "context": { "includeDeclaration": true } }),
+    );
+    assert_eq!(found["result"].as_array().unwrap().len(), 2000);
+    // It ends at once while files are being read.
+    client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
+    assert_eq!(client.leave(), Some(0));
+}
