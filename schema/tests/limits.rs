@@ -110,3 +110,28 @@ fn an_anchor_used_a_hundred_times_is_remarked_once() {
     assert!(none.is_empty(), "{none:?}");
     assert_eq!(remarks(250), ["/trace/spanFilter/attributeMatch/v99"]);
 }
+
+/// Merges of merges multiply: what they lead to is bounded.
+#[test]
+fn chains_of_merges_end() {
+    let chain = |length: usize| {
+        let first = "- &m0 {name: a, tags: [negative], when: {invoke: /d}, then: [{type: file_present, path: x}]}\n";
+        let rest = (1..length).map(|at| {
+            let before = at - 1;
+            format!("- &m{at} {{<<: [*m{before}, *m{before}], name: s{at}}}\n")
+        });
+        let head = "version: \"1.0\"\ntarget: {type: skill, path: skills/d, trigger: /d}\nscenarios:\n";
+        format!("{head}{first}{}", rest.collect::<String>())
+    };
+    let check = |text: &str| {
+        let start = Instant::now();
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let analyzer = Analyzer::new(SpecFile::ClawSpecScenarios);
+        let problems = analyzer.problems(&document, &MemoryFiles::default(), &Settings::default());
+        assert!(problems.iter().any(|problem| problem.code == Code::TooLarge));
+        start.elapsed().as_secs_f64()
+    };
+    // Twice the links take about twice as long, not a million times.
+    let (short, long) = (check(&chain(20)), check(&chain(40)));
+    assert!(long < short * 16.0, "{short} s for 20, {long} s for 40");
+}

@@ -52,7 +52,7 @@ fn days_of(date: &str) -> Option<i64> {
         8 => date.to_owned(),
         _ => return None,
     };
-    if bare.len() != 8 {
+    if bare.len() != 8 || !bare.is_ascii() {
         return None;
     }
     let (year, month, day) = (number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?);
