@@ -24,6 +24,7 @@ mod references;
 pub(crate) mod scalars;
 mod sections;
 mod shell;
+mod tools;
 mod variables;
 
 use crate::{
@@ -68,6 +69,7 @@ pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
     effect::lint(&test, &mut problems);
     variables::lint_command(&test, &mut problems);
     references::lint_turns(&test, &mut problems);
+    tools::lint(&test, &mut problems);
     for expect in expects(&test) {
         claims::lint(&test, &expect, &mut problems);
         patterns::lint(&expect, &mut problems);
