@@ -151,9 +151,22 @@ impl Fault {
         if let Some(fault) = of_line(text, &range) {
             return fault;
         }
+        let line = line_at(text, range.start);
+        let is_line = range.end <= line.end;
+        let words = trimmed(text, line.clone());
+        if is_line && matches!(head_shape(&text[words.clone()]), Head::Other) {
+            let no_entry = Fault::no_entry(&text[words.clone()], words.start);
+            if no_entry.cure.is_some() || is_key(&text[words]) {
+                return no_entry;
+            }
+        }
+        // Of one line the value is to blame.
+        let value = is_line.then(|| value_of(text, &line)).flatten();
+        let range = value.filter(|value| value.start > range.start).unwrap_or(range);
         let blamed = text.get(range.clone()).unwrap_or_default();
         let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
-        let value = blamed.split_once(": ").map_or(blamed, |(_, value)| value).trim_start();
+        let in_brackets = blamed.starts_with(['[', '{']);
+        let value = blamed.split_once(": ").filter(|_| !in_brackets).map_or(blamed, |(_, value)| value).trim_start();
         if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
             return fault;
         }

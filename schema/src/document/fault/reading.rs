@@ -36,7 +36,7 @@ impl Reading {
         match first {
             '"' => Reading::of_double_quoted(value),
             '\'' => Reading::of_single_quoted(value),
-            '{' | '[' if !value.starts_with("{{") && value.contains("{{") => Reading::of_templates_in_flow(value),
+            '{' | '[' if !value.starts_with("{{") && Reading::of_flow(value).is_some() => Reading::of_flow(value),
             '{' if value.starts_with("{{") && value.contains("}}") => {
                 in_quotes("a text that begins with `{{` must stand in quotes: without them it is a mapping".to_owned())
             }
@@ -68,59 +68,66 @@ impl Reading {
         }
     }
 
-    /// A collection in brackets or braces, in which texts with placeholders lack their quotes.
-    fn of_templates_in_flow(value: &str) -> Option<Reading> {
+    /// A collection in brackets or braces, in which texts lack their quotes, or have the wrong ones.
+    fn of_flow(value: &str) -> Option<Reading> {
         let mut rewritten = String::new();
-        let mut mark = None;
+        let mut first: Option<Reading> = None;
         let (mut copied, mut begin, mut at) = (0, 0, 0);
-        let mut quote = None;
+        let mut keyed = false;
         while let Some(letter) = value[at..].chars().next() {
             let rest = &value[at..];
             let next = at + letter.len_utf8();
-            match (quote, letter) {
-                (Some(open), _) => {
-                    if letter == open {
-                        quote = None;
-                    }
-                }
-                (None, '"' | '\'') if value[begin..at].trim().is_empty() => quote = Some(letter),
-                (None, '{') if rest.starts_with("{{") && rest.contains("}}") => {
-                    // To the end of the item, over this and other placeholders.
-                    let mut end = at;
-                    loop {
-                        let behind = &value[end..];
-                        let stop = behind.find([',', '}', ']', '{']).map_or(value.len(), |stop| end + stop);
-                        match value[stop..].strip_prefix("{{").and_then(|inner| inner.find("}}")) {
-                            Some(length) => end = stop + 2 + length + 2,
-                            None => {
-                                end = stop;
-                                break;
-                            }
+            let is_start = value[begin..at].trim().is_empty();
+            let wrong = match letter {
+                '"' | '\'' if is_start => {
+                    let end = at + end_of_quoted(rest)?;
+                    let reading = (letter == '"').then(|| Reading::of_double_quoted(&value[at..end])).flatten();
+                    match reading.filter(|reading| reading.extent == end - at) {
+                        Some(reading) => Some((at..end, reading)),
+                        None => {
+                            at = end;
+                            continue;
                         }
                     }
-                    let text = trimmed(value, begin..end);
-                    rewritten.push_str(&value[copied..text.start]);
-                    rewritten.push_str(&quoted(&value[text.clone()]));
-                    copied = text.end;
-                    mark.get_or_insert(text);
-                    (at, begin) = (end, end);
-                    continue;
                 }
-                (None, '{' | '[' | ',' | '}' | ']') => begin = next,
-                (None, ':') if value[next..].starts_with([' ', '\t']) => begin = next,
-                (None, _) => {}
+                '{' if rest.starts_with("{{") && rest.contains("}}") => {
+                    let text = trimmed(value, begin..end_of_item(value, at));
+                    let message = "between brackets and braces a text that holds `{{` must stand in quotes";
+                    Some(Reading::unquoted(value, text, message, true))
+                }
+                ':' if keyed && value[next..].starts_with([' ', '\t']) => {
+                    let text = trimmed(value, begin..end_of_item(value, at));
+                    let message = "a colon and a blank end a key: put a text that holds them in quotes";
+                    Some(Reading::unquoted(value, text, message, false))
+                }
+                _ => None,
+            };
+            if let Some((text, reading)) = wrong {
+                rewritten.push_str(&value[copied..text.start]);
+                rewritten.push_str(&reading.rewritten);
+                (copied, at, begin) = (text.end, text.end, text.end);
+                let mark = text.start + reading.mark.start..text.start + reading.mark.end;
+                first.get_or_insert(Reading { mark, ..reading });
+                continue;
+            }
+            match letter {
+                '{' | '[' | ',' | '}' | ']' => (begin, keyed) = (next, false),
+                ':' if value[next..].starts_with([' ', '\t']) => (begin, keyed) = (next, true),
+                _ => {}
             }
             at = next;
         }
         rewritten.push_str(&value[copied..]);
-        Some(Reading {
-            mark: mark?,
-            message: "between brackets and braces a text that holds `{{` must stand in quotes".to_owned(),
-            rewritten,
-            extent: value.len(),
-            is_certain: true,
-            is_template: true,
-        })
+        Some(Reading { rewritten, extent: value.len(), ..first? })
+    }
+
+    /// A text without quotes within a value.
+    fn unquoted(value: &str, text: Range<usize>, message: &str, is_template: bool) -> (Range<usize>, Reading) {
+        let rewritten = quoted(&value[text.clone()]);
+        let mark = 0..text.len();
+        let reading =
+            Reading { mark, message: message.to_owned(), rewritten, extent: text.len(), is_certain: true, is_template };
+        (text, reading)
     }
 
     fn of_double_quoted(value: &str) -> Option<Reading> {
@@ -214,6 +221,29 @@ impl Reading {
         let message = "the text goes on behind its closing `'`: put all of it in quotes".to_owned();
         let (mark, extent) = (end + 1..value.len(), value.len());
         Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
+    }
+}
+
+/// Where a text in quotes ends, behind the closing one.
+fn end_of_quoted(text: &str) -> Option<usize> {
+    let quote = text.chars().next()?;
+    let mut is_escaped = false;
+    text.char_indices().skip(1).find_map(|(at, letter)| {
+        let ends = letter == quote && !is_escaped;
+        is_escaped = quote == '"' && letter == '\\' && !is_escaped;
+        ends.then_some(at + 1)
+    })
+}
+
+/// Where an item in brackets or braces ends, placeholders passed over. `at`: somewhere in it.
+fn end_of_item(value: &str, at: usize) -> usize {
+    let mut end = at;
+    loop {
+        let stop = value[end..].find([',', '}', ']', '{']).map_or(value.len(), |stop| end + stop);
+        match value[stop..].strip_prefix("{{").and_then(|inner| inner.find("}}")) {
+            Some(length) => end = stop + 2 + length + 2,
+            None => return stop,
+        }
     }
 }
 
@@ -322,6 +352,12 @@ mod tests {
                 - {type: file_present, path: "out/{{today}}.md"}"#]],
         );
         check(
+            r#"- {intent: Show this: the history, run: "a\d", id: b}"#,
+            expect![[r#"
+            a colon and a blank end a key: put a text that holds them in quotes <- Show this: the history
+            - {intent: "Show this: the history", run: 'a\d', id: b}"#]],
+        );
+        check(
             "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
             expect![[r#"
                 between brackets and braces a text that holds `{{` must stand in quotes <- a-{{today}}-{{run_id}}.md
@@ -365,10 +401,12 @@ mod tests {
                 the text has no closing `"` <- "open
                 perhaps a: "open""#]],
         );
-        check("a: [b, c", expect!["the list has no closing `]` <- a: [b, c"]);
+        check("a: [b, c", expect!["the list has no closing `]` <- [b, c"]);
         check(
             "a: [b: c: d]",
-            expect!["not YAML: while parsing a flow mapping, did not find expected ',' or '}' <- a: [b: c: d]"],
+            expect![[r#"
+                a colon and a blank end a key: put a text that holds them in quotes <- c: d
+                a: [b: "c: d"]"#]],
         );
     }
 }
