@@ -174,9 +174,9 @@ impl Fault {
             "the text has no closing `\"`".to_owned()
         } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
             "the text has no closing `'`".to_owned()
-        } else if value.starts_with('[') && opening('[', ']') {
+        } else if (in_brackets || value.starts_with('[')) && opening('[', ']') {
             "the list has no closing `]`".to_owned()
-        } else if value.starts_with('{') && opening('{', '}') {
+        } else if (in_brackets || value.starts_with('{')) && opening('{', '}') {
             "the mapping has no closing `}`".to_owned()
         } else {
             format!("not YAML: {}", error.message)
