@@ -152,6 +152,74 @@ fn a_diff_shows_what_would_be_fixed() {
     assert_eq!(place.run(&["check", "--fix", "--diff"]).code, Some(2));
 }
 
+/// Other programs get every cure: what it is called, whether it is sure, and what it changes where.
+#[test]
+fn the_report_for_programs_lists_the_cures() {
+    let place = Place::empty();
+    let text = WRONG.replace("# a comment", "# 🦀").replace("toolCals: []", "format: json");
+    place.write(
+        "a/kindlm.yaml",
+        text.replace("        maxLength", "        format: json\n        schemaFile: new.json\n        maxLength"),
+    );
+    let done = place.run(&["check", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let problems = report["suites"][0]["problems"].as_array().unwrap();
+    let of = |code: &str, word: &str| {
+        let problem = problems.iter().find(|it| it["code"] == code && it["message"].as_str().unwrap().contains(word));
+        problem.unwrap_or_else(|| panic!("{problems:#?}"))["fixes"].clone()
+    };
+    let at = |line: usize, from: usize, to: usize| serde_json::json!({ "start": { "line": line, "character": from }, "end": { "line": line, "character": to } });
+    assert_eq!(
+        of("unknown-key", "projct"),
+        serde_json::json!([{
+            "title": "Rename to `project`", "applicability": "safe", "preferred": true, "creates": [],
+            "edits": [{ "path": "a/kindlm.yaml", "range": at(1, 0, 6), "text": "project" }],
+        }])
+    );
+    let fixes = of("missing-variable", "greting");
+    assert_eq!(fixes[0]["applicability"], "suggestion", "{fixes}");
+    assert_eq!(fixes[0]["preferred"], true, "{fixes}");
+    let fixes = of("missing-file", "new.json");
+    assert_eq!(fixes[0]["creates"][0]["path"], "a/new.json", "{fixes}");
+    let fixes = of("unknown-key", "nonsense");
+    assert_eq!(fixes[0]["title"], "Turn it into a comment", "{fixes}");
+    assert_eq!(fixes[0]["edits"][0]["text"], "# ", "{fixes}");
+}
+
+#[test]
+fn settings_are_fixed_too() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", "# mine\nseverity:\n  unussed: off\nlimts: { concurrency: 2 }\n");
+    let done = place.run(&["check"]);
+    assert!(done.stdout.contains("2 of them can be fixed"), "{done:?}");
+    let done = place.run(&["check", "--diff"]);
+    assert!(done.stdout.contains("--- speclens.yaml") && done.stdout.contains("+  unused: off\n"), "{done:?}");
+    let done = place.run(&["check", "--fix"]);
+    assert_eq!(place.read("speclens.yaml"), "# mine\nseverity:\n  unused: off\nlimits: { concurrency: 2 }\n");
+    assert!(done.stdout.ends_with("fixed 2 problems in 1 file\n"), "{done:?}");
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+/// Where the new text does not fit on the disk, the old one is still there, and nothing beside it.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_costs_nothing() {
+    let place = Place::empty();
+    let long = format!("{WRONG}{}", "# a long remark that fills the file\n".repeat(200));
+    place.write("kindlm.yaml", &long);
+    let binary = env!("CARGO_BIN_EXE_speclens");
+    let done = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 2; exec \"$0\" check --fix", binary])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(told.contains("kindlm.yaml stays as it is: cannot write the new text beside the file"), "{told}");
+    assert_eq!(place.read("kindlm.yaml"), long);
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn the_command_line_has_the_last_word_on_severities() {
     let text = suite("echo hello", "{output: {contains: [hello]}}").replace("project", "projct: x\nproject");

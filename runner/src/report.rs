@@ -128,6 +128,20 @@ impl SourceText {
         }
     }
 
+    /// A path that is written from the directory of the text, as reports name it.
+    fn beside(&self, path: &str) -> String {
+        let mut steps: Vec<&str> = self.path.split('/').collect();
+        steps.pop();
+        for step in path.split('/') {
+            match (step, steps.last()) {
+                ("." | "", _) => {}
+                ("..", Some(last)) if !matches!(*last, "" | "..") => drop(steps.pop()),
+                (step, _) => steps.push(step),
+            }
+        }
+        steps.join("/")
+    }
+
     /// The bytes to point at for a node: its value, or its key where the value takes many lines.
     fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let range = self.document.range_of(pointer);

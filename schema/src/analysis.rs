@@ -18,6 +18,7 @@ use crate::{
     json_schema::SpecFile,
     parallel,
     problem::{Code, Problem},
+    rewrite,
     settings::Settings,
     suite::{Case, Suite},
     validate::{self, Definition, validate_node},
@@ -150,6 +151,8 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
+        let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
+        twice.take(64).for_each(|problem| rewrite::cure_repetition(root, problem));
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
         }

@@ -72,7 +72,9 @@ pub fn cure(
         let new_text = replaced(&text, &edits);
         let new = Document::read(&new_text, document.rules());
         let found = look(&new);
-        if !does_harm(&problems, &found) && seen.insert(fingerprint(&new_text)) {
+        let uncovered: Vec<Uncovered> =
+            batch.iter().filter_map(|(problem, _)| uncovered(&document, problem, &edits)).collect();
+        if !does_harm(&problems, &found, &uncovered) && seen.insert(fingerprint(&new_text)) {
             applied.extend(batch.iter().map(|(problem, fix)| Applied {
                 code: problem.code,
                 title: fix.title.clone(),
@@ -152,11 +154,51 @@ fn line_end(document: &Document, at: usize) -> &'static str {
     of(text.byte_to_line(at.min(text.len_bytes()))).or_else(|| of(0)).unwrap_or("\n")
 }
 
-/// Whether a new text is worse: broken, or with more errors.
-fn does_harm(before: &[Problem], after: &[Problem]) -> bool {
+/// What nobody looked at before a cure: its bytes before it, and after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncovered {
+    /// Where it stands.
+    pub before: Range<usize>,
+    /// Where it stands after the edits.
+    pub after: Range<usize>,
+}
+
+/// What comes to light with a cure: below a key that was unknown, or in an assertion of a type that does not exist, nothing
+/// was ever looked at. Mistakes there are not the cure's.
+pub fn uncovered(document: &Document, problem: &Problem, edits: &[Edit]) -> Option<Uncovered> {
+    let at = if problem.code == Code::UnknownKey {
+        problem.at.clone()
+    } else if problem.code == Code::UnknownType {
+        problem.at.parent()?
+    } else {
+        return None;
+    };
+    let node = document.find(&at)?;
+    let own = if node.alias().is_some() { node.range() } else { node.own_range() };
+    let key = document.key_range_of(&at);
+    let before = key.start.min(own.start)..own.end.max(key.end);
+    let moved = |offset: usize, is_before: &dyn Fn(&Edit) -> bool| {
+        let (gone, come) = edits
+            .iter()
+            .filter(|edit| is_before(edit))
+            .fold((0, 0), |(gone, come), edit| (gone + edit.range.len(), come + edit.text.len()));
+        (offset + come).saturating_sub(gone)
+    };
+    let start = moved(before.start, &|edit| edit.range.end <= before.start && edit.range.start < before.start);
+    let end = moved(before.end, &|edit| edit.range.start <= before.end);
+    Some(Uncovered { before, after: start..end.max(start) })
+}
+
+/// Whether a new text is worse: broken, or with more errors, but for those that only came to light.
+fn does_harm(before: &[Problem], after: &[Problem], uncovered: &[Uncovered]) -> bool {
     let broken = |problems: &[Problem]| problems.iter().filter(|problem| problem.code.is_about_reading()).count();
-    let errors = |problems: &[Problem]| problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    broken(after) > broken(before) || errors(after) > errors(before)
+    let errors = |problems: &[Problem], place: fn(&Uncovered) -> &Range<usize>| {
+        let is_in = |range: &Range<usize>| {
+            uncovered.iter().map(place).any(|place| place.start <= range.start && range.end <= place.end)
+        };
+        problems.iter().filter(|problem| problem.severity == Severity::Error && !is_in(&problem.range)).count()
+    };
+    broken(after) > broken(before) || errors(after, |it| &it.after) > errors(before, |it| &it.before)
 }
 
 fn fingerprint(text: &str) -> u64 {

@@ -36,6 +36,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::{
     dialect::ScalarRules,
     problem::{Code, Edit, Fix, Problem},
+    rewrite,
 };
 
 use block::Name;
@@ -409,6 +410,13 @@ impl Document {
         }
         problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
         self.duplicate_entries(&mut problems);
+        // A cure for thousands of them would cost more than it helps.
+        for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(64) {
+            let mapping = problem.at.parent().and_then(|at| self.find(&at));
+            if let (Some(mapping), Some(first)) = (mapping, problem.related.first()) {
+                problem.fixes = rewrite::repeated_key(mapping, &problem.range, &first.range);
+            }
+        }
         problems.sort_by_key(|problem| problem.range.start);
         problems
     }

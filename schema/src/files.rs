@@ -81,6 +81,11 @@ impl MemoryFiles {
         MemoryFiles { root: root.into(), files, ..MemoryFiles::default() }
     }
 
+    /// Another file, in place of one at the same path.
+    pub fn add(&mut self, path: &str, text: &str) {
+        self.files.insert(path.to_owned(), text.as_bytes().into());
+    }
+
     /// The same, seen by the document at this path.
     pub fn at(mut self, place: &str) -> MemoryFiles {
         self.place = place.to_owned();

@@ -91,6 +91,8 @@ pub struct Fix {
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
+    /// The files that it brings into being. Only a person does that: such a cure is never applied unseen.
+    pub creates: Vec<NewFile>,
     /// Whether it may be applied unseen.
     pub applicability: Applicability,
     /// Whether it is the best cure of its problem.
@@ -116,20 +118,38 @@ pub struct Edit {
     pub text: String,
 }
 
+/// A file that a cure brings into being.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// Where, relative to the directory of the document; with `/`, and `..` where it leads upwards.
+    pub path: String,
+    /// What it holds at first.
+    pub text: String,
+}
+
 impl Fix {
     /// What the author meant beyond doubt.
     pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
-        Fix { title: title.into(), edits, applicability: Applicability::Safe, preferred: true }
+        Fix::new(title, edits, Applicability::Safe, true)
     }
 
     /// The best guess: marked in a menu, never applied unseen.
     pub fn guess(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
-        Fix { title: title.into(), edits, applicability: Applicability::Suggestion, preferred: true }
+        Fix::new(title, edits, Applicability::Suggestion, true)
     }
 
     /// One way out among others, or a beginning that has to be filled in.
     pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Fix {
-        Fix { title: title.into(), edits, applicability: Applicability::Suggestion, preferred: false }
+        Fix::new(title, edits, Applicability::Suggestion, false)
+    }
+
+    /// A file that is missing, to be filled in.
+    pub fn creation(title: impl Into<String>, file: NewFile) -> Fix {
+        Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
+    }
+
+    fn new(title: impl Into<String>, edits: Vec<Edit>, applicability: Applicability, preferred: bool) -> Fix {
+        Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred }
     }
 
     /// Whether it may be applied unseen.

@@ -134,7 +134,8 @@ fn every_cure_cures_its_problem_and_makes_no_other() {
         let text = fs::read_to_string(&path).unwrap();
         let before = analyze(&text, file, &beside).problems;
         for problem in &before {
-            for fix in &problem.fixes {
+            // What brings files into being is tried elsewhere, beside those files.
+            for fix in problem.fixes.iter().filter(|fix| fix.creates.is_empty()) {
                 let cured = apply(&text, fix);
                 let after = analyze(&cured, file, &beside).problems;
                 let count = |problems: &[Problem]| problems.iter().filter(|it| essence(it) == essence(problem)).count();

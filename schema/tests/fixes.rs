@@ -10,7 +10,8 @@ use std::{collections::BTreeMap, ops::Range};
 use speclens_schema::{
     cure,
     document::{Document, NodeRef},
-    problem::{Code, Edit, Problem, Severity},
+    files::Files,
+    problem::{Code, Edit, NewFile, Problem, Severity},
 };
 
 use golden::Golden;
@@ -32,6 +33,7 @@ fn every_fix_cures_its_problem_and_nothing_else() {
             for fix in &problem.fixes {
                 tried += 1;
                 let edits = cure::adapted(&document, &fix.edits);
+                let golden = beside(&golden, &fix.creates);
                 let tried = try_fix(&golden, &document, &problems, problem, &edits);
                 failures.extend(tried.err().map(|why| {
                     let new = cure::replaced(&golden.text, &edits);
@@ -42,6 +44,24 @@ fn every_fix_cures_its_problem_and_nothing_else() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     assert!(tried > 30, "{tried} fixes");
+}
+
+/// The same beside files that a cure brought into being.
+fn beside(golden: &Golden, created: &[NewFile]) -> Golden {
+    let mut golden = golden.clone();
+    for file in created {
+        let mut steps: Vec<String> = golden.files.place().split('/').map(str::to_owned).collect();
+        steps.pop();
+        for step in file.path.split('/') {
+            if step == ".." {
+                steps.pop().unwrap();
+            } else {
+                steps.push(step.to_owned());
+            }
+        }
+        golden.files.add(&steps.join("/"), &file.text);
+    }
+    golden
 }
 
 fn try_fix(
@@ -55,13 +75,21 @@ fn try_fix(
     let mut edits = edits.to_vec();
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let disjoint = edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
-    ensure(disjoint && !edits.is_empty(), format!("these are no edits: {edits:?}"))?;
-    let new = Document::read(&cure::replaced(&golden.text, &edits), document.rules());
+    ensure(disjoint, format!("these are no edits: {edits:?}"))?;
+    let new_text = cure::replaced(&golden.text, &edits);
+    let new = Document::read(&new_text, document.rules());
     let after = golden.problems(&new);
     let (had, have) = (count(before), count(&after));
     let key = |problem: &Problem| (problem.code, bare(&problem.message));
     ensure(have.get(&key(problem)).copied().unwrap_or_default() < had[&key(problem)], "the problem stays".to_owned())?;
+    let light = cure::uncovered(document, problem, &edits);
+    let came_to_light = |range: &Range<usize>| {
+        light.as_ref().is_some_and(|place| place.after.start <= range.start && range.end <= place.after.end)
+    };
     for problem in after.iter().filter(|problem| problem.severity == Severity::Error) {
+        if came_to_light(&problem.range) {
+            continue;
+        }
         let known = had.get(&key(problem)).copied().unwrap_or_default();
         ensure(have[&key(problem)] <= known, format!("a new error: {}", problem.message))?;
     }
@@ -71,8 +99,14 @@ fn try_fix(
     for edit in &edits {
         let start = edit.range.start.strict_add_signed(moved);
         moved += isize::try_from(edit.text.len()).unwrap() - isize::try_from(edit.range.len()).unwrap();
-        old_ranges.push(edit.range.clone());
-        new_ranges.push(start..start + edit.text.len());
+        // What becomes a comment is no longer read.
+        let rest = |text: &str, at: usize| match edit.text.as_str() {
+            "# " => text[at..].find(['\n', '\r']).unwrap_or(text.len() - at),
+            _ => 0,
+        };
+        old_ranges.push(edit.range.start..edit.range.end + rest(&golden.text, edit.range.end));
+        let end = start + edit.text.len();
+        new_ranges.push(start..end + rest(&new_text, end));
     }
     let (kept, keeps) = (outside(document, &old_ranges), outside(&new, &new_ranges));
     ensure(kept == keeps, format!("something else changed:\n{kept:?}\n{keeps:?}"))
@@ -110,7 +144,8 @@ fn scalars(document: &Document) -> Vec<(Range<usize>, String)> {
             found.push((node.range(), format!("*{:?}", node.alias())));
             return;
         }
-        if node.text().is_some() {
+        // What has no bytes was never written: a place that is left open.
+        if node.text().is_some() && !node.own_range().is_empty() {
             found.push((node.own_range(), format!("{:?} {:?}", node.text(), node.scalar())));
         }
         for entry in node.entries() {

@@ -135,7 +135,8 @@ fn rank(problem: &Problem, named: bool) -> (bool, usize) {
 }
 
 fn best(problem: &Problem) -> Option<&Fix> {
-    problem.fixes.iter().find(|fix| fix.preferred).or(problem.fixes.first())
+    let mut fixes = problem.fixes.iter().filter(|fix| fix.creates.is_empty());
+    fixes.clone().find(|fix| fix.preferred).or(fixes.next())
 }
 
 fn example(golden: &Golden, problem: &Problem) -> Example {

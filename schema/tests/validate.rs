@@ -64,13 +64,17 @@ fn a_claim_with_an_unknown_key_vanishes() {
 fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
     check_below(
         "tests:\n  - name: t\n    command: x\n    timeoutMs: 5\n    contains: [a]\n    expect:\n      contains: [b]\n      tags: [x]\n",
-        expect![[r#"
+        expect![[r##"
             warning[unknown-key]: unknown key `timeoutMs`: it belongs under `defaults`
                 7 |     timeoutMs: 5
                   |     ^^^^^^^^^
+              possible fix: Turn it into a comment
+                "" -> "# "
             warning[unknown-key]: unknown key `contains`: it belongs under `expect.output`
                 8 |     contains: [a]
                   |     ^^^^^^^^
+              possible fix: Turn it into a comment
+                "" -> "# "
             error[unknown-key]: unknown key `contains`: it belongs under `output`; what it claims is never checked
                10 |       contains: [b]
                   |       ^^^^^^^^
@@ -79,7 +83,9 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
             error[unknown-key]: unknown key `tags`: it belongs in an item of `tests`; what it claims is never checked
                11 |       tags: [x]
                   |       ^^^^
-        "#]],
+              possible fix: Turn it into a comment
+                "" -> "# "
+        "##]],
     );
 }
 
@@ -87,13 +93,17 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
 fn unknown_keys_elsewhere_are_warnings() {
     check_below(
         "timeout: 3\nassert: 1\ndefaults: { time_out_ms: 2000 }\ntests:\n  - { name: t, command: x, expect: {}, cmd: y }\n",
-        expect![[r#"
+        expect![[r##"
             warning[unknown-key]: unknown key `timeout`: did you mean `timeoutMs` under `defaults`?
                 4 | timeout: 3
                   | ^^^^^^^
+              possible fix: Turn it into a comment
+                "" -> "# "
             warning[unknown-key]: unknown key `assert`: expected `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` or `upload`
                 5 | assert: 1
                   | ^^^^^^
+              possible fix: Turn it into a comment
+                "" -> "# "
             warning[unknown-key]: unknown key `time_out_ms`: did you mean `timeoutMs`?
                 6 | defaults: { time_out_ms: 2000 }
                   |             ^^^^^^^^^^^
@@ -102,7 +112,7 @@ fn unknown_keys_elsewhere_are_warnings() {
             warning[unknown-key]: unknown key `cmd`: expected `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation`, `maxTurns`, `tags` and 1 more
                 8 |   - { name: t, command: x, expect: {}, cmd: y }
                   |                                        ^^^
-        "#]],
+        "##]],
     );
 }
 
@@ -114,7 +124,7 @@ fn missing_fields_are_told_at_their_owner() {
             error[missing-field]: `kindlm` is missing: the version of the format: the number 1
                 1 | {}
                   | ^^
-              possible fix: Add `kindlm`
+              fix: Add `kindlm`
                 "{}" -> "{ kindlm: 1 }"
             error[missing-field]: `project` is missing: the project that the suite belongs to
                 1 | {}

@@ -12,9 +12,10 @@ use speclens_schema::{
     document::Document,
     json_schema::SpecFile,
     mask::Secrets,
-    problem::{Code, Problem},
+    problem::{Code, Edit, Fix, Problem},
     settings::Settings,
     validate,
+    words::{is_surely, nearest},
 };
 
 /// The name of the file with a workspace's settings.
@@ -89,13 +90,20 @@ pub fn problems(document: &Document) -> Vec<Problem> {
     let codes = document.root().and_then(|root| root.get("severity"));
     for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
         let word = entry.key.key_text();
+        let mut fix = None;
         let message = match Code::parse(&word) {
             Some(code) if code.is_always_an_error() => {
                 format!("`{word}` is always an error: what cannot be read cannot be judged")
             }
             Some(_) => continue,
             None => {
-                let near = speclens_schema::words::nearest(&word, Code::ALL.iter().map(|code| code.as_str()));
+                let words = || Code::ALL.iter().map(|code| code.as_str());
+                let near = nearest(&word, words());
+                fix = near.filter(|near| codes.is_some_and(|codes| codes.entry(near).is_none())).map(|near| {
+                    let edits = vec![Edit::new(entry.key.own_range(), near)];
+                    let title = format!("Rename to `{near}`");
+                    if is_surely(&word, near, words()) { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
+                });
                 let cure = near.map_or_else(
                     || "`speclens explain` lists them".to_owned(),
                     |near| format!("did you mean `{near}`?"),
@@ -104,7 +112,11 @@ pub fn problems(document: &Document) -> Vec<Problem> {
             }
         };
         let at = speclens_schema::document::Pointer::root().key("severity").key(&word);
-        problems.push(Problem::new(Code::InvalidSetting, at, entry.key.range(), message));
+        // The schema has told it in other words.
+        problems.retain(|problem| problem.at != at);
+        let mut problem = Problem::new(Code::InvalidSetting, at, entry.key.range(), message);
+        problem.fixes.extend(fix.filter(|_| !entry.key.is_through_alias()));
+        problems.push(problem);
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems

@@ -109,6 +109,42 @@ fn all_of_a_kind_are_fixed_at_once_and_never_in_another_text() {
     assert_eq!(answer["error"]["code"], -32801, "{answer}");
 }
 
+/// A file that is missing is created by the edit itself, where the client can.
+#[test]
+fn a_missing_file_is_created_by_an_edit() {
+    let suite = "kindlm: 1\r\nproject: p\r\nsuite: { name: s }\r\ntests:\r\n  - name: 🦀 one\r\n    command: echo hi\r\n    expect: { output: { format: json, schemaFile: schemas/new.json } }\r\n";
+    for creates in [false, true] {
+        let mut client = Client::spawn(&[("kindlm.yaml", suite)]);
+        let edit = json!({ "documentChanges": true, "resourceOperations": ["create", "rename", "delete"] });
+        let capabilities = if creates { json!({ "workspace": { "workspaceEdit": edit } }) } else { json!({}) };
+        client.initialize(capabilities, json!({ "trusted": true }));
+        client.open("kindlm.yaml");
+        client.diagnostics("kindlm.yaml", |found| found.iter().any(|problem| problem["code"] == "missing-file"));
+        let place = json!({ "line": 6, "character": 52 });
+        let uri = client.uri("kindlm.yaml");
+        let range = json!({ "start": place, "end": place });
+        let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+        let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
+        let create = found.iter().find(|action| action["title"] == "Create `schemas/new.json`");
+        if !creates {
+            assert!(create.is_none(), "{found:?}");
+            continue;
+        }
+        let operations = create.unwrap_or_else(|| panic!("{found:?}"))["edit"]["documentChanges"].as_array().unwrap();
+        assert_eq!(operations[0]["kind"], "create", "{operations:?}");
+        let new = client.uri("schemas/new.json");
+        assert_eq!(operations[0]["uri"], new, "{operations:?}");
+        assert_eq!(operations[1]["textDocument"], json!({ "uri": new, "version": null }), "{operations:?}");
+        let text = operations[1]["edits"][0]["newText"].as_str().unwrap();
+        let path = client.directory.path().join("schemas/new.json");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let changes = json!({ "changes": [{ "uri": new, "type": 1 }] });
+        client.notify("workspace/didChangeWatchedFiles", changes);
+        client.diagnostics("kindlm.yaml", |found| found.iter().all(|problem| problem["code"] != "missing-file"));
+    }
+}
+
 /// What `speclens.yaml` says holds in the editor and in the terminal, and both count repetitions.
 #[test]
 fn editor_and_terminal_agree_on_severities() {

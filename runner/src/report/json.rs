@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use speclens_schema::{
+    cure,
     dialect::{Dialect, GateOutcome},
     document::{Encoding, Lines, Pointer},
     evidence::{Evidence, Exit, ToolCall, Usage},
     judge::Judged,
     mask::{shown, shown_value},
-    problem::{Problem, Severity},
+    problem::{Applicability, Fix, Problem, Severity},
     suite::Case,
     verdict::Status,
 };
@@ -89,6 +90,43 @@ struct ProblemEntry {
     place: Place,
     /// Other places that belong to it.
     related: Vec<RelatedEntry>,
+    /// The cures that a program can apply, the best one first.
+    fixes: Vec<FixEntry>,
+}
+
+/// A cure that a program can apply.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct FixEntry {
+    /// What it does, as a menu entry.
+    title: String,
+    /// `safe`: it says what the author meant beyond doubt, and `--fix` applies it. `suggestion`: a person chooses it.
+    applicability: Applicability,
+    /// Whether it is the best cure of its mistake.
+    preferred: bool,
+    /// The changes of the text, in its order, none overlapping another. All of them belong together.
+    edits: Vec<EditEntry>,
+    /// The files that it brings into being; empty for most.
+    creates: Vec<NewFileEntry>,
+}
+
+/// A replacement of text.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct EditEntry {
+    /// The file, relative to the working directory.
+    path: String,
+    /// The text that goes; empty where something is inserted.
+    range: PlaceRange,
+    /// What comes instead, with the line ends of the file.
+    text: String,
+}
+
+/// A file that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct NewFileEntry {
+    /// Where, relative to the working directory.
+    path: String,
+    /// What it holds at first.
+    text: String,
 }
 
 /// Another place that belongs to something.
@@ -441,20 +479,40 @@ fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
         message: problem.told(),
         place: place_at(source, &problem.at, problem.range.clone()),
         related: related.collect(),
+        fixes: problem.fixes.iter().map(|fix| fix_entry(source, fix)).collect(),
+    }
+}
+
+fn fix_entry(source: &SourceText, fix: &Fix) -> FixEntry {
+    let mut edits = cure::adapted(&source.document, &fix.edits);
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let edits = edits.into_iter().map(|edit| EditEntry {
+        path: source.path.clone(),
+        range: place_range(source, edit.range),
+        text: edit.text,
+    });
+    let creates =
+        fix.creates.iter().map(|file| NewFileEntry { path: source.beside(&file.path), text: file.text.clone() });
+    FixEntry {
+        title: fix.title.clone(),
+        applicability: fix.applicability,
+        preferred: fix.preferred,
+        edits: edits.collect(),
+        creates: creates.collect(),
     }
 }
 
 fn place_at(source: &SourceText, pointer: &Pointer, range: Range<usize>) -> Place {
+    Place { path: source.path.clone(), pointer: pointer.clone(), range: place_range(source, range) }
+}
+
+fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {
     let lines = Lines::new(source.document.text(), Encoding::Utf16);
     let position = |offset| {
         let place = lines.place(offset);
         Position { line: place.line, character: place.column }
     };
-    Place {
-        path: source.path.clone(),
-        pointer: pointer.clone(),
-        range: PlaceRange { start: position(range.start), end: position(range.end) },
-    }
+    PlaceRange { start: position(range.start), end: position(range.end) }
 }
 
 impl EvidenceEntry {

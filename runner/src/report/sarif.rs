@@ -83,8 +83,11 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
         });
         result["relatedLocations"] = related.collect();
     }
-    if !finding.fixes.is_empty() {
-        result["fixes"] = finding.fixes.iter().map(|one| fix(finding, one)).collect();
+    // What brings files into being is left out: the format changes texts that exist.
+    let fixes: Vec<Value> =
+        finding.fixes.iter().filter(|one| one.creates.is_empty()).map(|one| fix(finding, one)).collect();
+    if !fixes.is_empty() {
+        result["fixes"] = fixes.into();
     }
     result
 }

@@ -35,7 +35,10 @@ pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<
     }
     let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
     let edit = at_front(mapping, &line)?;
-    Some(Fix::suggestion(format!("Add `{key}`"), vec![edit]))
+    let title = format!("Add `{key}`");
+    // Where one value alone can stand, nothing has to be filled in.
+    let only = member.kind() != Type::Boolean && member.values().len() == 1;
+    Some(if only { Fix::safe(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) })
 }
 
 /// The edit that puts a line before the first entry of a mapping.

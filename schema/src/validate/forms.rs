@@ -98,7 +98,7 @@ fn the_form_that_the_tag_names_is_what_is_checked() {
         expect![[r#"
             error unknown-key @pth: unknown key `pth` in `file_present`: did you mean `path`? What it claims is never checked [Rename to `path`]
             error missing-field @type: tool_was_called: `tool_was_called` needs `tool` [Add `tool`]
-            error unknown-key @path: unknown key `path` in `tool_was_called`: expected `tool` or `log_path`; `type: file_present` has it; what it claims is never checked
+            error unknown-key @path: unknown key `path` in `tool_was_called`: expected `tool` or `log_path`; `type: file_present` has it; what it claims is never checked [Turn it into a comment]
             error invalid-value @file_presnt: `type` cannot be the text `file_presnt`: did you mean `file_present`? [Change to `file_present`]
             error wrong-type @[a]: `type` must be `file_present` or `tool_was_called`, not a list
             error missing-field @path: a: `type` is missing: the kind [Add `type`]

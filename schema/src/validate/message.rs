@@ -9,7 +9,8 @@ use std::{
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
-    problem::{Code, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
+    rewrite::{self, COMMENT},
     shape::{self, Place, Shape, Type, Variant, Word},
     words::{is_surely, listed, nearest},
 };
@@ -282,6 +283,12 @@ impl<'d> Context<'d> {
         } else {
             problem.message = format!("{what}: expected {}", listed(free.iter().copied()));
         }
+        if problem.fixes.is_empty()
+            && near.is_none()
+            && let Some(edits) = rewrite::comment(self.node, &at)
+        {
+            problem = problem.with_fix(Fix::suggestion(COMMENT, edits));
+        }
         if *claims {
             problem.message.push_str(if problem.message.ends_with('?') {
                 " What it claims is"
@@ -458,9 +465,10 @@ impl<'d> Context<'d> {
         }
         match (near, only) {
             (Some(near), _) => {
-                let sure = node.text().is_some_and(|text| {
-                    is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
-                });
+                let sure = only.is_some()
+                    || node.text().is_some_and(|text| {
+                        is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
+                    });
                 let (text, title) = (shape::scalar(near), format!("Change to `{near}`"));
                 let fix = if sure { fix::replace } else { fix::guess };
                 problem.with_fix(fix(node.own_range(), text, title))

@@ -25,7 +25,7 @@ impl Golden {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let mut all = golden_in(&tests.join("problems"), kindlm);
         all.extend(golden_in(&tests.join("problems/cli-bench"), cli_bench));
-        all.extend(golden_in(&tests.join("problems-clawspec"), clawspec));
+        all.extend(golden_in(&tests.join("problems/clawspec"), clawspec));
         all
     }
 
@@ -40,7 +40,7 @@ impl Golden {
 }
 
 fn golden_in(folder: &Path, kind: fn(&Path) -> (SpecFile, MemoryFiles)) -> Vec<Golden> {
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "yaml")).collect();
     paths.sort();
     let golden = paths.into_iter().map(|path| {
@@ -96,23 +96,25 @@ fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
 }
 
 fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
-    let name = path.file_name().unwrap().to_str().unwrap();
-    let (file, place) = match name.split('-').next().unwrap() {
-        "scenarios" => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
-        "pipeline" => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
-        "handoff" => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
-        "ledger" => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
-        "baselines" => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
-        "clawspec" => (SpecFile::ClawSpec, "clawspec.yaml"),
-        other => panic!("no kind begins with {other}"),
-    };
+    let text = fs::read_to_string(path).unwrap();
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    let (file, place) =
+        match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
+            Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
+            Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
+            Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
+            Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
+            Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
+            None => (SpecFile::ClawSpec, "clawspec.yaml"),
+        };
     let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
     let files = MemoryFiles::new(
         "/work",
         [
             ("skills/demo/SKILL.md", "# Demo\n"),
+            ("skills/other/SKILL.md", "# Other\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
-            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\n"),
+            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
             ("tests/golden/good.md", "# Good\n"),
         ],
     );

@@ -75,9 +75,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 /// The report for people: what was done, what is left, what could be done.
 fn human(reports: &[SuiteReport], outcome: Option<&fix::Outcome>) -> String {
     let Some(outcome) = outcome else {
-        let problems = reports.iter().flat_map(|report| &report.problems);
-        let fixable = problems.filter(|problem| fix::safe(problem).is_some()).count();
-        let hint = match fixable {
+        let hint = match fix::count(reports) {
             0 => String::new(),
             1 => "1 of them can be fixed by `speclens check --fix`\n".to_owned(),
             count => format!("{count} of them can be fixed by `speclens check --fix`\n"),

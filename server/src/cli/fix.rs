@@ -1,6 +1,7 @@
 //! `speclens check --fix`: applies safe fixes to files, and writes them back as they were but for that.
 
 use std::{
+    collections::HashSet,
     fmt::Write,
     fs,
     io::Write as _,
@@ -9,12 +10,15 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use speclens_runner::report::{SourceText, SuiteReport};
 use speclens_schema::{
     cure::{self, Applied, Cured},
+    document::Document,
     problem::{Code, Fix, Problem},
 };
 
 use super::{load::Loaded, output};
+use crate::workspace;
 
 /// As many fixes are listed for one file.
 const LISTED: usize = 20;
@@ -33,17 +37,47 @@ pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }
 
+/// A file with its safe fixes.
+struct Fixed<'l> {
+    source: &'l SourceText,
+    file: &'l Path,
+    cured: Cured,
+}
+
+/// Every file that has safe fixes: settings first, each once.
+fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
+    let mut seen = HashSet::new();
+    let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
+    let settings = settings.filter(move |report| seen.insert(report.source.path.as_str())).filter_map(|report| {
+        let cured = cured(&report.source.document, &report.problems, &|document| workspace::problems(document))?;
+        Some(Fixed { source: &report.source, file: Path::new(&report.source.path), cured })
+    });
+    let suites = suites.iter().filter_map(|loaded| {
+        let report = &loaded.report;
+        let look = |document: &_| loaded.lookout.problems(document);
+        let cured = cured(&report.source.document, &report.problems, &look)?;
+        Some(Fixed { source: &report.source, file: &loaded.lookout.path, cured })
+    });
+    settings.chain(suites)
+}
+
+/// How many problems have a safe fix.
+pub(super) fn count(reports: &[SuiteReport]) -> usize {
+    let mut seen = HashSet::new();
+    let settings = reports.iter().filter_map(|report| report.settings.as_deref());
+    let settings = settings.filter(|report| seen.insert(report.source.path.as_str())).flat_map(|own| &own.problems);
+    let problems = reports.iter().flat_map(|report| &report.problems);
+    settings.chain(problems).filter(|problem| safe(problem).is_some()).count()
+}
+
 /// Applies the safe fixes to the files.
 pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     let mut outcome = Outcome::default();
-    for loaded in suites {
-        let Some(cured) = cured(loaded) else { continue };
-        let path = &loaded.report.source.path;
-        let before = String::from(loaded.report.source.document.text());
-        match rewrite(&loaded.lookout.path, &before, &cured.text) {
-            Ok(()) => outcome.fixed.push((path.clone(), cured.applied)),
+    for Fixed { source, file, cured } in all(suites) {
+        match rewrite(file, &String::from(source.document.text()), &cured.text) {
+            Ok(()) => outcome.fixed.push((source.path.clone(), cured.applied)),
             Err(error) => {
-                output::complain(&error.context(format!("{path} stays as it is")));
+                output::complain(&error.context(format!("{} stays as it is", source.path)));
                 outcome.failed = true;
             }
         }
@@ -55,25 +89,21 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
-    for loaded in suites {
-        let Some(cured) = cured(loaded) else { continue };
-        let before = String::from(loaded.report.source.document.text());
-        text.push_str(&cure::unified(&loaded.report.source.path, &before, &cured.text));
+    for Fixed { source, cured, .. } in all(suites) {
+        text.push_str(&cure::unified(&source.path, &String::from(source.document.text()), &cured.text));
         count += cured.applied.len();
     }
     (text, count)
 }
 
-/// A suite with its safe fixes; nothing where there is none.
-fn cured(loaded: &Loaded) -> Option<Cured> {
-    let report = &loaded.report;
+/// A text with its safe fixes; nothing where there is none.
+fn cured(document: &Document, problems: &[Problem], look: &dyn Fn(&Document) -> Vec<Problem>) -> Option<Cured> {
     // Bytes that are no text would be lost.
-    let is_text = report.problems.iter().all(|problem| problem.code != Code::Encoding);
-    if !is_text || report.problems.iter().all(|problem| safe(problem).is_none()) {
+    let is_text = problems.iter().all(|problem| problem.code != Code::Encoding);
+    if !is_text || problems.iter().all(|problem| safe(problem).is_none()) {
         return None;
     }
-    let look = |document: &_| loaded.lookout.problems(document);
-    Some(cure::cure(&report.source.document, &look, &safe)).filter(|cured| !cured.applied.is_empty())
+    Some(cure::cure(document, look, &safe)).filter(|cured| !cured.applied.is_empty())
 }
 
 /// What was done, for people.

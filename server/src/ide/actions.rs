@@ -5,7 +5,7 @@ use std::ops::Range;
 use speclens_schema::{
     cure,
     document::Document,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, NewFile, Problem},
 };
 
 /// A change that an editor offers for a problem.
@@ -15,6 +15,8 @@ pub struct QuickFix {
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
+    /// The files that it brings into being.
+    pub creates: Vec<NewFile>,
     /// Whether it is the best cure of its problem.
     pub preferred: bool,
     /// The problem that it solves: its place in the list of problems.
@@ -34,7 +36,10 @@ impl Scope {
     /// The cure that is to be applied to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
-            Scope::Kind(code) => problem.fixes.iter().find(|fix| fix.preferred && problem.code == code),
+            // What brings files into being is chosen one by one.
+            Scope::Kind(code) => {
+                problem.fixes.iter().find(|fix| fix.preferred && fix.creates.is_empty() && problem.code == code)
+            }
             Scope::Safe => problem.fixes.iter().find(|fix| fix.is_safe()),
         }
     }
@@ -47,6 +52,7 @@ pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize
         fixes.extend(problem.fixes.iter().map(|fix| QuickFix {
             title: fix.title.clone(),
             edits: cure::adapted(document, &fix.edits),
+            creates: fix.creates.clone(),
             preferred: fix.preferred,
             solves: index,
         }));

@@ -19,6 +19,8 @@ pub(super) struct Abilities {
     pub refreshes_hints: bool,
     /// It asks for the edit of an action when one is chosen.
     pub resolves_edits: bool,
+    /// It brings files into being as part of an edit.
+    pub creates_files: bool,
     /// It understands snippets.
     pub snippets: bool,
     /// It asks for the docs of a completion when they are to be shown.
@@ -47,6 +49,7 @@ impl Default for Abilities {
             refreshes_lenses: false,
             refreshes_hints: false,
             resolves_edits: false,
+            creates_files: false,
             snippets: false,
             resolves_docs: false,
             shares_completions: false,
@@ -74,6 +77,11 @@ impl Abilities {
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
             resolves_edits: resolves("edit") && is("/textDocument/codeAction/dataSupport"),
+            creates_files: is("/workspace/workspaceEdit/documentChanges")
+                && capabilities
+                    .pointer("/workspace/workspaceEdit/resourceOperations")
+                    .and_then(Value::as_array)
+                    .is_some_and(|operations| operations.iter().any(|operation| operation == "create")),
             snippets: is("/textDocument/completion/completionItem/snippetSupport"),
             resolves_docs: capabilities
                 .pointer("/textDocument/completion/completionItem/resolveSupport/properties")

@@ -169,6 +169,20 @@ pub(super) fn path(uri: &str) -> Option<PathBuf> {
     url.to_file_path().ok()
 }
 
+/// The address of a file whose path is written from the directory of another one.
+pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
+    let mut file = self::path(&uri.0)?;
+    file.pop();
+    for step in path.split('/') {
+        if step == ".." {
+            file.pop();
+        } else {
+            file.push(step);
+        }
+    }
+    url::Url::from_file_path(file).ok().map(|url| lsp::Uri(url.into()))
+}
+
 pub(super) fn markdown(value: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value }
 }

@@ -147,17 +147,17 @@ fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     let problems = problems(snapshot);
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
-    let fixes = actions::quick_fixes(document, &problems, start..end).into_iter().map(|fix| {
-        let edits = fix.edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
+    let fixes = actions::quick_fixes(document, &problems, start..end).into_iter().filter_map(|fix| {
+        let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
         let solved: Vec<Problem> = problems.get(fix.solves).cloned().into_iter().collect();
-        CodeActionResponse::CodeAction(CodeAction {
+        Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
             diagnostics: Some(convert::diagnostics(document, encoding, uri, &solved)),
             is_preferred: fix.preferred.then_some(true),
-            edit: Some(WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }),
+            edit: Some(edit),
             ..CodeAction::default()
-        })
+        }))
     });
     fixes.chain(fix_all::of_kinds(snapshot, uri, &problems, start..end)).collect()
 }

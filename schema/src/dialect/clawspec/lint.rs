@@ -22,6 +22,7 @@ mod reading;
 mod relations;
 mod scalars;
 mod shapes;
+mod target;
 mod templates;
 mod traps;
 mod types;
@@ -46,6 +47,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecScenarios => {
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &["scenarios"], problems);
+            target::lint(&root, files, problems);
             files::lint_target(&root, files, problems);
             effect::lint_defaults(&root, problems);
         }
@@ -122,7 +124,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             shapes::lint_prose(around, &assertion, problems);
             continue;
         }
-        types::lint(&assertion, problems);
+        types::lint(around, &assertion, problems);
         keys::lint(around, &assertion, problems);
         assertions::lint(around, &assertion, files, problems);
         patterns::lint(&assertion, problems);

@@ -10,6 +10,7 @@ use crate::{
     document::Scalar,
     files::Files,
     problem::{Code, Fix, Problem, Severity},
+    rewrite::COMMENT,
     shape::scalar,
     spot::Spot,
     words::listed,
@@ -23,18 +24,23 @@ pub(super) fn log_members() -> Vec<(&'static str, String)> {
     vec![("log_path", scalar(&log_path)), ("run_id", scalar("{{run_id}}"))]
 }
 
-/// The paths of the artifacts that a scenario looks at, each once.
-pub(super) fn artifact_paths(around: &Spot<'_>) -> Vec<String> {
+/// As many assertions of a list are looked at for paths.
+const LOOKED_AT: usize = 100;
+
+/// The paths of the artifacts that a scenario looks at, each once, but for those that something is wrong with.
+pub(super) fn artifact_paths(around: &Spot<'_>, problems: &[Problem]) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     let lists = ["given", "then", "deterministic", "semantic", "pre_delegation", "post_delegation"];
     let blocks = [Some(around.clone()), around.get("assertions"), around.get("final_assertions")];
     for list in blocks.iter().flatten().flat_map(|block| lists.iter().filter_map(|key| block.get(key))) {
-        for assertion in list.items() {
+        for assertion in list.items().into_iter().take(LOOKED_AT) {
             let Some(kind) = assertion.get("type").and_then(|kind| kind.text().map(str::to_owned)) else { continue };
             if kind.starts_with("artifact_")
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.text()
+                && !text.is_empty()
                 && !paths.iter().any(|known| known == text)
+                && problems.iter().all(|problem| problem.at != path.at || problem.severity > Severity::Warning)
             {
                 paths.push(text.to_owned());
             }
@@ -112,8 +118,8 @@ fn lint_literal(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
 /// A judge without a file to judge.
 fn lint_judge(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let at = assertion.at.key("path");
+    let paths = artifact_paths(around, problems);
     if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at) {
-        let paths = artifact_paths(around);
         problem.message = match paths.as_slice() {
             [] => {
                 "`llm_judge` needs `path`, the file that is scored: nothing else of an answer can be judged".to_owned()
@@ -130,6 +136,7 @@ fn lint_judge(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Proble
             let fix = if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
             problem.fixes.push(fix);
         }
+        problem.fixes.extend(super::shapes::comment(around, assertion));
     }
     if let Some(consistency) = assertion.get("consistency").filter(|it| it.node.is_null()) {
         problems.retain(|problem| problem.at != consistency.at);
@@ -202,9 +209,14 @@ fn lint_limits(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         return;
     }
     // A misspelt key is told where it stands.
-    let told = problems
-        .iter()
-        .any(|problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&assertion.at));
+    let mut told = false;
+    for problem in problems.iter_mut() {
+        if problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&assertion.at) {
+            told = true;
+            // Without the key the claim would lack one.
+            problem.fixes.retain(|fix| fix.title != COMMENT);
+        }
+    }
     if told {
         return;
     }

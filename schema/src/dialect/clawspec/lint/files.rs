@@ -3,6 +3,7 @@
 use crate::{
     dialect::clawspec::template::placeholders,
     files::{FileKind, Files},
+    new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     words::nearest,
@@ -104,21 +105,29 @@ pub(super) fn lint_definition(
     files: &dyn Files,
     problems: &mut Vec<Problem>,
 ) {
+    let file = format!("{wanted}/{definition}");
+    let template = if definition == "SOUL.md" { Template::Soul } else { Template::Skill };
     let problem = match files.kind(wanted) {
-        Some(FileKind::Directory) if files.kind(&format!("{wanted}/{definition}")).is_none() => {
+        Some(FileKind::Directory) if files.kind(&file).is_none() => {
             let message = format!("`{wanted}` has no `{definition}`: the original program runs no scenario of it");
-            path.problem(Code::MissingFile, message).with_severity(Severity::Warning)
+            let mut problem = path.problem(Code::MissingFile, message).with_severity(Severity::Warning);
+            problem.fixes.extend(new_file::creation(&file, template, files));
+            problem
         }
         Some(FileKind::Directory) => return,
         Some(FileKind::File | FileKind::Other) => path
             .problem(Code::MissingFile, format!("`{wanted}` is no directory: name the one that holds `{definition}`")),
-        None => missing(path, wanted, FileKind::Directory, files).with_severity(Severity::Warning),
+        None => {
+            let mut problem = missing(path, wanted, FileKind::Directory, files).with_severity(Severity::Warning);
+            problem.fixes.extend(new_file::creation(&file, template, files));
+            problem
+        }
     };
     problems.push(problem);
 }
 
 /// The target's directory of a contract: the one above `tests`.
-fn directory_of(place: &str) -> Option<&str> {
+pub(super) fn directory_of(place: &str) -> Option<&str> {
     let directory = place.rsplit_once('/')?.0;
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
@@ -146,10 +155,11 @@ pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: 
         return;
     }
     let Some(kind) = assertion.get("type").and_then(|kind| kind.text().map(str::to_owned)) else { return };
-    let key = match kind.as_str() {
-        "artifact_matches_golden" => "golden",
-        "artifact_absent_words" => "source",
-        "agent_identity_consistent" => "soul_path",
+    let (key, template) = match kind.as_str() {
+        "artifact_matches_golden" => ("golden", Some(Template::Golden)),
+        // Which words it lists, and where in it, is not to be guessed.
+        "artifact_absent_words" => ("source", None),
+        "agent_identity_consistent" => ("soul_path", Some(Template::Soul)),
         _ => return,
     };
     let Some(file) = assertion.get(key) else { return };
@@ -160,8 +170,9 @@ pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: 
             problems.push(file.problem(Code::MissingFile, format!("`{wanted}` is no file")));
         }
         None => {
-            let problem = missing(&file, &wanted, FileKind::File, files);
-            problems.push(problem.with_severity(Severity::Warning));
+            let mut problem = missing(&file, &wanted, FileKind::File, files).with_severity(Severity::Warning);
+            problem.fixes.extend(template.and_then(|template| new_file::creation(&wanted, template, files)));
+            problems.push(problem);
         }
     }
 }

@@ -106,12 +106,49 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
                 route_without_address(assertion, &route, problems);
             }
         }
+        "artifact_contains" if ["sections", "fields"].iter().all(|key| assertion.get(key).is_none()) => {
+            contains_otherwise(assertion, &kind, problems);
+        }
         "agent_identity_consistent" => {
             if let Some(section) = assertion.get("section_id") {
                 identity_section(assertion, &section, problems);
             }
         }
         _ => {}
+    }
+}
+
+/// `artifact_contains` with what another type claims: that the file is not there, or a text in it.
+fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Problem]) {
+    let unknown = |key: &str| {
+        let at = assertion.at.key(key);
+        move |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == at
+    };
+    if let Some(absent) = assertion.get("absent").filter(|absent| absent.bool() == Some(true))
+        && let Some(problem) = problems.iter_mut().find(unknown("absent"))
+    {
+        problem.message = "`artifact_contains` has no key `absent`: `file_absent` claims that a file is not there. \
+                           What it claims is never checked"
+            .to_owned();
+        let edits = edits::replace(kind, "file_absent").zip(edits::remove(&absent));
+        problem.fixes =
+            edits.map(|(kind, gone)| Fix::guess("Change to `file_absent`", vec![kind, gone])).into_iter().collect();
+    }
+    for key in ["text", "contains", "pattern"] {
+        let Some(member) = assertion.get(key).filter(|member| member.text().is_some()) else { continue };
+        let Some(problem) = problems.iter_mut().find(unknown(key)) else { continue };
+        problem.message = format!(
+            "`artifact_contains` has no key `{key}`: it looks for `sections` and `fields`; `log_entry` looks for a text. What it claims is never checked"
+        );
+        let edits = edits::replace(kind, "log_entry").zip(super::types::literal(&member, "log_entry"));
+        problem.fixes = edits
+            .map(|(kind, mut edits)| {
+                edits.push(kind);
+                Fix::guess("Change to `log_entry`", edits)
+            })
+            .into_iter()
+            .collect();
+        return;
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{
     dialect::ScalarRules,
     document::{Document, NodeRef},
     files::{FileKind, Files},
+    new_file::{self, Template},
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
@@ -62,20 +63,24 @@ fn lint_item(item: &Spot<'_>, base: &str, files: &dyn Files, problems: &mut Vec<
     }
     let contracts = item.get("contracts");
     let orchestrator = item.get("tier").is_some_and(|tier| tier.text() == Some("orchestrator"));
-    let mut named: Vec<Spot<'_>> = contracts.iter().filter_map(|it| it.get("scenario_file")).collect();
+    let mut named: Vec<(Spot<'_>, Template)> =
+        contracts.iter().filter_map(|it| it.get("scenario_file")).map(|file| (file, Template::Scenarios)).collect();
     if orchestrator {
-        named.extend(contracts.iter().filter_map(|it| it.get("pipeline_file")));
-        named.extend(contracts.iter().filter_map(|it| it.get("handoff_files")).flat_map(|list| list.items()));
+        let pipelines = contracts.iter().filter_map(|it| it.get("pipeline_file"));
+        named.extend(pipelines.map(|file| (file, Template::Pipeline)));
+        let handoffs = contracts.iter().filter_map(|it| it.get("handoff_files")).flat_map(|list| list.items());
+        named.extend(handoffs.map(|file| (file, Template::Handoff)));
         if contracts.as_ref().is_some_and(|contracts| contracts.get("pipeline_file").is_none()) {
             let message = "an orchestrator without `pipeline_file`: nothing covers its pipeline";
             problems.push(item.head_problem(Code::MissingField, message).with_severity(Severity::Warning));
         }
     }
-    for file in named {
+    for (file, template) in named {
         let Some(wanted) = file.text().and_then(|path| joined(base, path)) else { continue };
         if files.kind(&wanted) != Some(FileKind::File) {
-            let problem = paths::missing(&file, &wanted, FileKind::File, files);
-            problems.push(problem.with_severity(Severity::Warning));
+            let mut problem = paths::missing(&file, &wanted, FileKind::File, files).with_severity(Severity::Warning);
+            problem.fixes.extend(new_file::creation(&wanted, template, files));
+            problems.push(problem);
         }
     }
     lint_negative(item, contracts.as_ref(), base, files, problems);

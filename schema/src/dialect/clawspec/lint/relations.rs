@@ -8,13 +8,15 @@ use crate::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     files::{FileKind, Files},
-    problem::{Code, Problem},
+    new_file::{self, Template},
+    problem::{Code, Fix, Problem},
+    shape::scalar,
     spot::Spot,
     validate::is_damaged,
     words::nearest,
 };
 
-use super::{ItemFacts, Named, files as paths, pipeline};
+use super::{ItemFacts, Named, edits, files as paths, pipeline};
 
 type Items<'a> = [(usize, &'a ItemFacts)];
 
@@ -85,10 +87,19 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         }
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));
         let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
-        let message = match nearest(name, names.iter().map(String::as_str)) {
+        let near = nearest(name, names.iter().map(String::as_str));
+        let message = match near {
             Some(near) => format!("`{wanted}` does not exist: did you mean `{near}`?"),
             None => format!("`{wanted}` does not exist: a handoff contract is relative to the directory of the skill"),
         };
-        problems.push(Problem::new(Code::MissingFile, at, range, message));
+        let written = root.node.find(&at).map(|node| Spot { node, key: None, at: at.clone() });
+        let mut problem = Problem::new(Code::MissingFile, at, range, message);
+        if let (Some(near), Some(written)) = (near, written) {
+            let path = format!("{}{near}", handoff.name.strip_suffix(name).unwrap_or_default());
+            let edit = edits::replace(&written, scalar(&path));
+            problem.fixes.extend(edit.map(|edit| Fix::guess(format!("Change to `{path}`"), vec![edit])));
+        }
+        problem.fixes.extend(new_file::creation(&wanted, Template::Handoff, files));
+        problems.push(problem);
     }
 }

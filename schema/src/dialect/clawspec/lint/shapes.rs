@@ -2,7 +2,8 @@
 
 use crate::{
     document::Shape,
-    problem::{Code, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    rewrite::{self, COMMENT},
     spot::Spot,
 };
 
@@ -50,18 +51,14 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
                     Some(Fix::safe("Put it under `when`", vec![rename, value]))
                 }));
             }
-            "steps" if free => {
-                let steps = member.items();
-                let only = steps.first().filter(|_| steps.len() == 1).and_then(|step| step.get("invoke"));
-                let edit = only.and_then(|invoke| {
-                    let words = edits::words(&invoke)?;
-                    let rename = edits::rename(&member, "when")?;
-                    let value = edits::replace(&member, format!("{{ invoke: {words} }}"))?;
-                    Some(Fix::guess("Change to `when`", vec![rename, value]))
-                });
-                found.fixes.extend(edit);
-            }
+            "steps" if free => found.fixes.extend(only_step(scenario, &member)),
+            "assertions" => found.fixes.extend(joined(scenario, &member)),
+            "id" => found.fixes.extend(second_name(scenario, &member)),
             _ => {}
+        }
+        if !free && found.fixes.is_empty() {
+            let edits = rewrite::comment(scenario.node, &member.at);
+            found.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
         }
         // That the real key is missing is the same mistake.
         let place = scenario.at.key(real);
@@ -75,6 +72,62 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             refused(problem);
         }
     }
+}
+
+/// Steps of which there is one, and all it says is what to invoke: that is `when`.
+fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
+    let items = steps.items();
+    let [step] = items.as_slice() else { return None };
+    let is_plain = |(key, value): &(String, Spot<'_>)| match key.as_str() {
+        "type" => value.text() == Some("invoke"),
+        "invoke" => value.node.text().is_some() && value.node.alias().is_none(),
+        _ => false,
+    };
+    let invoke = step.get("invoke")?;
+    if !step.is_own() || step.node.anchor().is_some() || !step.entries().iter().all(is_plain) {
+        return None;
+    }
+    let text = scenario.node.document().text();
+    let words = String::from(text.get_byte_slice(invoke.node.own_range())?);
+    let words = words.trim_end();
+    let lines = rewrite::entry(scenario.node, "steps")?;
+    let whole = String::from(text.get_byte_slice(lines.range.clone())?);
+    // A comment would be lost.
+    if whole.replace(words, "").contains('#') || words.contains(" #") {
+        return None;
+    }
+    let indent = " ".repeat(lines.before.chars().count() + 2);
+    let edit = Edit::new(lines.range, format!("when:\n{indent}invoke: {words}"));
+    Some(Fix::safe("Change to `when`", vec![edit]))
+}
+
+/// A second list of assertions right behind the first one: without its key they are one list.
+fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
+    let then = scenario.get("then").filter(|then| then.is_list() && then.is_own() && then.node.alias().is_none())?;
+    let text = member.node.document().text();
+    let (one, other) = (rewrite::entry(scenario.node, "then")?, rewrite::entry(scenario.node, "assertions")?);
+    let (first, second) = (then.node.items().next()?, member.node.items().next()?);
+    let (first, second) = (rewrite::item(then.node, first)?, rewrite::item(member.node, second)?);
+    let between = text.get_byte_slice(one.range.end..other.range.start).map(String::from)?;
+    let line = text.byte_to_line(other.range.start);
+    let key = String::from(text.line(line));
+    if first.before != second.before
+        || !between.trim().is_empty()
+        || key.trim() != "assertions:"
+        || text.byte_to_line(second.range.start) == line
+    {
+        return None;
+    }
+    let start = text.line_to_byte(line);
+    Some(Fix::safe("Put its items under `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
+}
+
+/// An `id` beside a name: nothing is lost where both say the same.
+fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
+    let name = scenario.get("name")?;
+    let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
+    let edit = rewrite::remove_entry(scenario.node, id.key?, id.node).filter(|_| same)?;
+    Some(Fix::safe("Remove it: `name` says the same", vec![edit]))
 }
 
 /// An unknown key that makes the original refuse the whole file.
@@ -106,11 +159,41 @@ fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
         // A mapping with other keys would lose them.
         let alone = only.text().is_some() || only.entries().len() == 1;
         if one_line && flow && when.is_own() && alone {
-            let edit = crate::problem::Edit::new(list, format!("{{ invoke: {words} }}"));
+            let edit = Edit::new(list, format!("{{ invoke: {words} }}"));
             problem = problem.with_fix(Fix::safe("Make it a mapping", vec![edit]));
+        } else if when.is_own() && alone && when.node.alias().is_none() && invoke.node.anchor().is_none() {
+            problem.fixes.extend(only_item(when, &words, only.text().is_none_or(|text| text.starts_with('/'))));
         }
     }
     problems.push(problem);
+}
+
+/// A list in block style with one thing to invoke, as a mapping.
+fn only_item(when: &Spot<'_>, words: &str, sure: bool) -> Option<Fix> {
+    let item = rewrite::item(when.node, when.node.items().next()?)?;
+    let text = when.node.document().text();
+    let whole = String::from(text.get_byte_slice(item.range.clone())?);
+    if whole.replace(words, "").contains('#') {
+        return None;
+    }
+    // Without its dash an item would begin where its key begins.
+    let key = when.key?.own_range().start;
+    let column = key - text.line_to_byte(text.byte_to_line(key));
+    let indent = if item.before.len() > column { String::new() } else { " ".repeat(column + 2 - item.before.len()) };
+    let edit = Edit::new(item.range, format!("{indent}invoke: {words}"));
+    let title = "Make it a mapping";
+    Some(if sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) })
+}
+
+/// The edits that turn an assertion into a comment; a list of preconditions may go with its only one.
+pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
+    let given = || assertion.at.parent().filter(|list| list.last().as_deref() == Some("given"));
+    let edits = rewrite::comment(around.node, &assertion.at).or_else(|| {
+        let list = given()?;
+        let only = around.node.find(&list)?.items().count() == 1;
+        rewrite::comment(around.node, &list).filter(|_| only)
+    })?;
+    Some(Fix::suggestion(COMMENT, edits))
 }
 
 /// A sentence in place of an assertion.
@@ -119,14 +202,15 @@ pub(super) fn lint_prose(around: &Spot<'_>, item: &Spot<'_>, problems: &mut Vec<
         return;
     }
     problems.retain(|problem| problem.at != item.at);
-    let message = "a sentence is never checked: an assertion is a mapping with `type`";
+    let message = "a sentence is never checked: write an assertion, a mapping with `type`, or make it a comment";
     let mut problem = item.problem(Code::WrongType, message);
-    let path = artifact_paths(around).into_iter().next();
+    let path = artifact_paths(around, problems).into_iter().next();
     if let (Some(text), Some(path), Some(range)) = (item.node.text(), path, edits::one_line(item)) {
         let rubric = serde_json::Value::from(format!("Score 1-5: {text}")).to_string();
         let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", crate::shape::scalar(&path));
-        let edit = crate::problem::Edit::new(range, words);
+        let edit = Edit::new(range, words);
         problem = problem.with_fix(Fix::suggestion("Let a model judge it", vec![edit]));
     }
+    problem.fixes.extend(comment(around, item));
     problems.push(problem);
 }

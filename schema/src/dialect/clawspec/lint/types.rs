@@ -3,12 +3,13 @@
 use crate::{
     dialect::clawspec::assertion::{Assertion, Category},
     problem::{Code, Fix, Problem},
+    rewrite,
     shape::scalar,
     spot::Spot,
     words::nearest,
 };
 
-use super::edits;
+use super::{assertions::artifact_paths, edits, shapes::comment};
 
 /// A type that people write and that does not exist.
 struct Foreign {
@@ -84,11 +85,11 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
 ];
 
-pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     match Assertion::type_info(name) {
-        None => unknown(assertion, &kind, name, problems),
+        None => unknown(around, assertion, &kind, name, problems),
         Some(info) => match info.category {
             Category::Trace => {
                 let message = format!(
@@ -100,21 +101,23 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let message = format!(
                     "no program can evaluate `{name}`: nothing defines what it claims, and the scenario breaks; remove it"
                 );
-                problems.push(kind.problem(Code::NeverEvaluated, message));
+                let mut problem = kind.problem(Code::NeverEvaluated, message);
+                problem.fixes.extend(comment(around, assertion));
+                problems.push(problem);
             }
             Category::Precondition | Category::Artifact | Category::Behavioral | Category::Semantic => {}
         },
     }
 }
 
-fn unknown(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+fn unknown(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     problems.retain(|problem| problem.at != kind.at && problem.at.parent().as_ref() != Some(&assertion.at));
     let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
     let advice = ADVICE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| *advice);
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
     let near = nearest(name, names);
     let what = format!("there is no type `{name}`, so that nothing is claimed");
-    let problem = match (foreign, advice, near) {
+    let mut problem = match (foreign, advice, near) {
         (Some(foreign), ..) => {
             let problem = kind.problem(Code::UnknownType, format!("{what}: use `{}`", foreign.real));
             convert(assertion, kind, foreign).map_or(problem.clone(), |fix| problem.with_fix(fix))
@@ -129,7 +132,68 @@ fn unknown(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec
         }
         (None, None, None) => kind.problem(Code::UnknownType, format!("{what}: `speclens explain` lists the types")),
     };
+    problem.fixes.extend(about_files(around, assertion, kind, name, problems));
+    if name == "invoke" {
+        problem.fixes.extend(awaited(around, assertion, kind));
+    }
+    problem.fixes.extend(comment(around, assertion));
     problems.push(problem);
+}
+
+/// What was wanted of the answer, claimed of the files that the scenario leaves.
+fn about_files(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &[Problem]) -> Vec<Fix> {
+    const OFFERED: usize = 3;
+    let real = match name {
+        "response_contains" | "output_contains" | "reply_contains" => "log_entry",
+        "not_contains" | "response_not_contains" | "output_not_contains" => "artifact_absent_words",
+        _ => return Vec::new(),
+    };
+    let is_given = assertion.at.parent().and_then(|list| list.last()).as_deref() == Some("given");
+    let keys = ["text", "contains", "content", "value", "expected", "pattern", "values", "texts"];
+    let Some(member) = keys.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else { return Vec::new() };
+    let fix = |path: &String| {
+        let mut changes = vec![edits::replace(kind, real)?];
+        if assertion.get("path").is_none() {
+            changes.push(edits::insert_behind(assertion, "type", &[("path", scalar(path))])?);
+        }
+        changes.extend(literal(&member, real)?);
+        Some(Fix::suggestion(format!("Look into `{path}`"), changes))
+    };
+    artifact_paths(around, problems).iter().take(OFFERED).filter_map(fix).collect()
+}
+
+/// A text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of words.
+pub(super) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<crate::problem::Edit>> {
+    if real == "artifact_absent_words" {
+        let rename = edits::rename(member, "words")?;
+        if member.is_list() {
+            return Some(vec![rename]);
+        }
+        return Some(vec![rename, edits::replace(member, format!("[{}]", show(member.text()?)))?]);
+    }
+    let text = member.text()?;
+    let mut changes = vec![edits::rename(member, "pattern")?];
+    let escaped = regex::escape(text);
+    if member.at.last().as_deref() != Some("pattern") && escaped != text {
+        changes.push(edits::replace(member, show(&escaped))?);
+    }
+    Some(changes)
+}
+
+fn show(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// What is run beforehand to make a file: the file is what the scenario needs.
+fn awaited(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
+    let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
+    let mut changes = vec![edits::replace(kind, "file_present")?, edits::rename(&file, "path")?];
+    for (key, member) in assertion.entries() {
+        if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
+            changes.extend(rewrite::comment(around.node, &member.at)?);
+        }
+    }
+    Some(Fix::suggestion("Claim that the file is there", changes))
 }
 
 /// The same claim with the type that exists.
@@ -137,17 +201,17 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
     let mut changes = vec![edits::replace(kind, foreign.real)?];
     for (from, to) in foreign.keys {
         if let Some(member) = assertion.get(from).filter(|_| assertion.get(to).is_none()) {
-            changes.push(edits::rename(&member, to)?);
+            match foreign.real {
+                "log_entry" => changes.extend(literal(&member, foreign.real)?),
+                _ => changes.push(edits::rename(&member, to)?),
+            }
             break;
         }
     }
     if foreign.real == "artifact_absent_words" && assertion.get("words").is_none() {
-        let keys = ["text", "contains", "content", "texts", "values", "patterns", "strings"];
+        let keys = ["text", "contains", "content", "value", "texts", "values", "patterns", "strings"];
         let member = keys.iter().find_map(|key| assertion.get(key))?;
-        changes.push(edits::rename(&member, "words")?);
-        if !member.is_list() {
-            changes.push(edits::replace(&member, format!("[{}]", edits::words(&member)?))?);
-        }
+        changes.extend(literal(&member, foreign.real)?);
     }
     let title = format!("Change to `{}`", foreign.real);
     Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })

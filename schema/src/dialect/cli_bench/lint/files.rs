@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::{
     document::Pointer,
     files::{FileKind, Files},
+    new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     words::nearest,
@@ -44,7 +45,14 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
         }
         Target::NoMatch { cut: false } => {
             let message = format!("no file matches `{path}`: no task comes from here");
-            problems.push(entry.problem(Code::MissingFile, message).with_severity(Severity::Warning));
+            let mut problem = entry.problem(Code::MissingFile, message).with_severity(Severity::Warning);
+            if let Ok(pattern) = task_files::normalize(path, files)
+                && !pattern.contains(['?', '['])
+            {
+                let name = pattern.replace("**/", "").replace('*', "first");
+                problem.fixes.extend(new_file::creation(&name, Template::Tasks, files));
+            }
+            problems.push(problem);
         }
         Target::Files(found) => {
             for path in found {
@@ -141,16 +149,24 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: F
     let names: Vec<String> =
         files.list(directory).into_iter().filter(|(_, found)| *found == kind).map(|(name, _)| name).collect();
     let prefix = path.trim_end_matches('/').strip_suffix(name).unwrap_or_default();
+    let create = || match kind {
+        FileKind::Directory => new_file::creation(normal, Template::Directory, files),
+        FileKind::File => new_file::creation(normal, Template::Tasks, files),
+        FileKind::Other => None,
+    };
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
         let message = format!("`{path}` does not exist below `{}`", files.root().display());
-        return spot.problem(Code::MissingFile, message);
+        let mut problem = spot.problem(Code::MissingFile, message);
+        problem.fixes.extend(create());
+        return problem;
     };
     let message = format!("`{path}` does not exist: did you mean `{prefix}{near}`?");
-    let problem = spot.problem(Code::MissingFile, message);
-    if !spot.is_own() {
-        return problem;
+    let mut problem = spot.problem(Code::MissingFile, message);
+    if spot.is_own() {
+        let name = format!("{scheme}{prefix}{near}");
+        let edit = Edit::new(spot.node.own_range(), crate::shape::show(&name.as_str().into()));
+        problem = problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]));
     }
-    let name = format!("{scheme}{prefix}{near}");
-    let edit = Edit::new(spot.node.own_range(), crate::shape::show(&name.as_str().into()));
-    problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]))
+    problem.fixes.extend(create());
+    problem
 }

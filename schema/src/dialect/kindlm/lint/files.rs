@@ -5,6 +5,7 @@ use std::{cell::RefCell, sync::Arc};
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
     files::{FileKind, Files},
+    new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
     words::nearest,
@@ -97,15 +98,18 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
     let prefix = path.strip_suffix(name).unwrap_or_default();
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
         let message = format!("`{path}` does not exist below `{}`", files.root().display());
-        return spot.problem(Code::MissingFile, message);
+        let mut problem = spot.problem(Code::MissingFile, message);
+        problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));
+        return problem;
     };
     let message = format!("`{path}` does not exist: did you mean `{prefix}{near}`?");
-    let problem = spot.problem(Code::MissingFile, message);
-    if !spot.is_own() {
-        return problem;
+    let mut problem = spot.problem(Code::MissingFile, message);
+    if spot.is_own() {
+        let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(&format!("{prefix}{near}")));
+        problem = problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]));
     }
-    let edits = vec![Edit { range: spot.node.own_range(), text: crate::shape::scalar(&format!("{prefix}{near}")) }];
-    problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), edits))
+    problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));
+    problem
 }
 
 /// What a schema file is.

@@ -1,0 +1,58 @@
+//! What a contract lacks about its target follows from the place where it lies.
+
+use crate::{
+    files::{FileKind, Files},
+    problem::{Code, Edit, Fix, Problem},
+    rewrite,
+    shape::scalar,
+    spot::Spot,
+};
+
+use super::files::{directory_of, is_placed};
+
+/// The cures of a missing `target`, or of what is missing in it.
+pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem]) {
+    let lacks = |key: &str| {
+        let at = root.at.key(key);
+        move |problem: &&mut Problem| problem.code == Code::MissingField && problem.at == at
+    };
+    if let Some(problem) = problems.iter_mut().find(lacks("target"))
+        && let Some(edit) = whole(root, files)
+    {
+        problem.fixes = vec![Fix::guess("Add the `target` that the file lies beside", vec![edit])];
+    }
+    let Some(target) = root.get("target") else { return };
+    let at = target.at.key("trigger");
+    let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at)
+    else {
+        return;
+    };
+    let text = |key: &str| target.get(key).and_then(|it| it.text().map(str::to_owned));
+    let Some(path) = text("path").filter(|path| !path.is_empty()) else { return };
+    let trigger = trigger(&path, text("type").as_deref() == Some("agent"));
+    if let Some(edit) = super::edits::insert_behind(&target, "path", &[("trigger", scalar(&trigger))]) {
+        problem.fixes = vec![Fix::guess(format!("Add `trigger: {trigger}`"), vec![edit])];
+    }
+}
+
+/// What starts a target, as nearly everyone calls it: its directory.
+fn trigger(path: &str, is_agent: bool) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    if is_agent { name.to_owned() } else { format!("/{name}") }
+}
+
+/// A target before the first key.
+fn whole(root: &Spot<'_>, files: &dyn Files) -> Option<Edit> {
+    let first = root.node.entries().next().filter(|_| is_placed(files) && !rewrite::is_flow(root.node))?;
+    let path = directory_of(files.place())?;
+    let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
+    let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
+    let meta = root.get("meta").and_then(|meta| Some(meta.get("trigger")?.text()?.to_owned()));
+    let trigger = meta.unwrap_or_else(|| trigger(path, is_agent));
+    let kind = if is_agent { "agent" } else { "skill" };
+    let text = format!("target:\n  type: {kind}\n  path: {}\n  trigger: {}\n", scalar(path), scalar(&trigger));
+    let at = first.key.own_range().start;
+    let text_before = root.node.document().text();
+    let line = text_before.line_to_byte(text_before.byte_to_line(at));
+    (line == at || text_before.get_byte_slice(line..at)? == "\u{feff}").then(|| Edit::new(at..at, text))
+}
