@@ -108,7 +108,7 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
         assert!(!done.stdout.contains("missing-file"), "{done:?}");
     }
     place.write("skills/a/tests/scenarios.yaml", scenarios.replace("skills/a,", "skills/b,"));
-    assert!(place.run(&["check"]).stdout.contains("missing-file"));
+    assert!(place.run(&["check"]).stdout.contains("target-mismatch"));
 }
 
 #[test]
