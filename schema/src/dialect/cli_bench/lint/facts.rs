@@ -10,9 +10,12 @@ use crate::{
     spot::Spot,
 };
 
-use super::super::{
-    config::HelpMode,
-    task_files::{self, Target},
+use super::{
+    super::{
+        config::HelpMode,
+        task_files::{self, Target},
+    },
+    intent::Hints,
 };
 
 /// A text, and where it stands: counted from the item.
@@ -46,8 +49,8 @@ pub struct TaskFacts {
     pub id: Option<Named>,
     /// What the model is to do.
     pub intent: Option<Named>,
-    /// Commands of several words that must be run, as they are written.
-    pub commands: Vec<String>,
+    /// What the intent gives away, and whether it asks for anything.
+    pub hints: Hints,
     /// The number of turns, where it is written.
     pub max_turns: Option<(Named, u32)>,
 }
@@ -115,15 +118,16 @@ pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: 
         let name = Named { text: String::new(), at: spot.at.clone(), range: relative(spot, start), verbatim: false };
         (name, count as u32)
     });
+    let intent = spot.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(TaskFacts {
         id: spot.get("id").and_then(|id| named(&id, start)),
-        intent: spot.get("intent").and_then(|intent| named(&intent, start)),
-        commands: commands(&spot),
+        hints: intent.as_ref().map(|intent| Hints::of(&intent.text, &commands(&spot))).unwrap_or_default(),
+        intent,
         max_turns,
     }))
 }
 
-/// What `ran` asks for, where it is a command and no pattern.
+/// Commands of several words that must be run: what `ran` asks for, where it is a command and no pattern.
 fn commands(task: &Spot<'_>) -> Vec<String> {
     let items = task.get("assert").map(|list| list.items()).unwrap_or_default();
     let patterns = items.iter().filter_map(|item| item.get("ran")?.text().map(str::to_owned));

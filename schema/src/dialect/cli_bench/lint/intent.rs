@@ -16,10 +16,11 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
     for (index, (start, facts)) in items.iter().enumerate() {
         let ItemFacts::Task(task) = facts else { continue };
         let revealed = task.intent.as_ref().and_then(|intent| {
-            let by_name = suite.cli.as_ref().and_then(|cli| command_in(&intent.text, cli));
-            by_name.or_else(|| task.commands.iter().find_map(|command| part_of(&intent.text, command)))
+            let cli = suite.cli.as_ref().filter(|_| task.hints.may_name_program);
+            let by_name = cli.and_then(|cli| command_in(&intent.text, cli));
+            by_name.or_else(|| task.hints.command.clone())
         });
-        if let Some(intent) = task.intent.as_ref().filter(|intent| is_vague(&intent.text, suite.cli.as_deref())) {
+        if let Some(intent) = task.intent.as_ref().filter(|_| task.hints.wish.is_vague(suite.cli.as_deref())) {
             let message =
                 "the intent names no outcome, so that any answer would do: say what there is to be, or to be found out";
             let (at, range) = intent.place(&list.index(index), *start);
@@ -43,81 +44,130 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
     }
 }
 
+/// What an intent says, as far as the item alone tells: none of it is asked again with every edit elsewhere.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hints {
+    wish: Wish,
+    /// Whether something stands in it that can make a command of the name of a program.
+    may_name_program: bool,
+    /// Where it holds a command that the task expects.
+    command: Option<Range<usize>>,
+}
+
+/// What an intent asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Wish {
+    /// There is no intent, or it is blank.
+    #[default]
+    Absent,
+    /// Nothing in particular.
+    Idle,
+    /// Nothing in particular, if this is the name of the program.
+    About(String),
+    /// Something.
+    Clear,
+}
+
+impl Hints {
+    /// What an intent says, and which of these commands it holds.
+    pub(super) fn of(intent: &str, commands: &[String]) -> Hints {
+        Hints {
+            wish: Wish::of(intent),
+            may_name_program: ["`", " -", "\t-"].iter().any(|sign| intent.contains(sign)),
+            command: commands.iter().find_map(|command| part_of(intent, command)),
+        }
+    }
+}
+
 /// The place of a part of a text, where it was written as it reads.
 fn part(named: &Named, found: Range<usize>, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
     let (at, range) = named.place(base, start);
     if named.verbatim { (at, range.start + found.start..range.start + found.end) } else { (at, range) }
 }
 
-/// Whether an intent asks for nothing in particular: but for the program it holds no word that says what is wanted.
-fn is_vague(intent: &str, cli: Option<&str>) -> bool {
-    const IDLE: [&str; 60] = [
-        "a",
-        "an",
-        "and",
-        "any",
-        "anything",
-        "app",
-        "application",
-        "as",
-        "basic",
-        "binary",
-        "check",
-        "cli",
-        "command",
-        "commands",
-        "do",
-        "execute",
-        "explore",
-        "feature",
-        "features",
-        "for",
-        "how",
-        "in",
-        "invoke",
-        "is",
-        "it",
-        "its",
-        "just",
-        "line",
-        "make",
-        "of",
-        "out",
-        "perform",
-        "play",
-        "please",
-        "program",
-        "run",
-        "see",
-        "some",
-        "something",
-        "stuff",
-        "task",
-        "test",
-        "that",
-        "the",
-        "this",
-        "thing",
-        "things",
-        "to",
-        "tool",
-        "try",
-        "use",
-        "using",
-        "utility",
-        "with",
-        "work",
-        "works",
-        "you",
-        "your",
-        "around",
-        "correctly",
-    ];
-    let lower = intent.to_lowercase();
-    let mut words =
-        lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-')).filter(|it| !it.is_empty());
-    let is_idle = |word: &str| IDLE.contains(&word) || cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word));
-    !lower.trim().is_empty() && words.all(is_idle)
+impl Wish {
+    fn of(intent: &str) -> Wish {
+        const IDLE: [&str; 60] = [
+            "a",
+            "an",
+            "and",
+            "any",
+            "anything",
+            "app",
+            "application",
+            "as",
+            "basic",
+            "binary",
+            "check",
+            "cli",
+            "command",
+            "commands",
+            "do",
+            "execute",
+            "explore",
+            "feature",
+            "features",
+            "for",
+            "how",
+            "in",
+            "invoke",
+            "is",
+            "it",
+            "its",
+            "just",
+            "line",
+            "make",
+            "of",
+            "out",
+            "perform",
+            "play",
+            "please",
+            "program",
+            "run",
+            "see",
+            "some",
+            "something",
+            "stuff",
+            "task",
+            "test",
+            "that",
+            "the",
+            "this",
+            "thing",
+            "things",
+            "to",
+            "tool",
+            "try",
+            "use",
+            "using",
+            "utility",
+            "with",
+            "work",
+            "works",
+            "you",
+            "your",
+            "around",
+            "correctly",
+        ];
+        let lower = intent.to_lowercase();
+        if lower.trim().is_empty() {
+            return Wish::Absent;
+        }
+        let words = lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+        let mut wanted = words.filter(|word| !word.is_empty() && !IDLE.contains(word));
+        let Some(first) = wanted.next() else { return Wish::Idle };
+        if wanted.all(|word| word.eq_ignore_ascii_case(first)) { Wish::About(first.to_owned()) } else { Wish::Clear }
+    }
+
+    /// Whether an intent asks for nothing in particular: but for the program it holds no word that says what is
+    /// wanted.
+    fn is_vague(&self, cli: Option<&str>) -> bool {
+        match self {
+            Wish::Idle => true,
+            Wish::About(word) => cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word)),
+            Wish::Absent | Wish::Clear => false,
+        }
+    }
 }
 
 /// Where an intent holds a command as whole words.
@@ -170,18 +220,18 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{command_in, is_vague, part_of};
+    use super::{Hints, Wish, command_in, part_of};
 
     #[test]
     fn an_intent_without_an_outcome_is_vague() {
         for vague in ["use the tool", "Use git", "Run the git command", "Try it out, please.", "Do something with git"]
         {
-            assert!(is_vague(vague, Some("git")), "{vague}");
+            assert!(Wish::of(vague).is_vague(Some("git")), "{vague}");
         }
         for clear in
             ["Show the history", "Use git to find who wrote line 3", "", "Liste alle Zweige auf", "Run the tests"]
         {
-            assert!(!is_vague(clear, Some("git")), "{clear}");
+            assert!(!Wish::of(clear).is_vague(Some("git")), "{clear}");
         }
     }
 
@@ -205,6 +255,7 @@ mod tests {
             ("Ask mycli about the well-known things", None),
         ] {
             assert_eq!(command_in(intent, "mycli").map(|range| &intent[range]), found, "{intent}");
+            assert!(found.is_none() || Hints::of(intent, &[]).may_name_program, "{intent}");
         }
     }
 }
