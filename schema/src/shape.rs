@@ -5,12 +5,13 @@
 //! have, [`Shape::values`] the values that a scalar may have, [`Shape::word`] what a text means. Nothing
 //! here names a field of a format: a new field is known as soon as its type is.
 
+mod branches;
 mod places;
 
 use serde_json::{Map, Value};
 
 use crate::{
-    document::{NodeRef, Pointer, Shape as NodeShape},
+    document::{NodeRef, Pointer},
     json_schema::SpecFile,
 };
 
@@ -169,16 +170,13 @@ impl Shape {
         /// Branches that lead to themselves are no schema of ours; the bound is for safety only.
         const LIMIT: usize = 256;
         let mut parts = own.clone();
-        let mut next = 0;
+        let (mut next, mut tag) = (0, None);
         while next < parts.len().min(LIMIT) {
             let part = parts[next];
             next += 1;
-            for conditional in conditionals(part) {
-                let chosen = match conditional.get("if") {
-                    Some(condition) if node.is_some_and(|node| holds(condition, node)) => conditional.get("then"),
-                    Some(_) => conditional.get("else"),
-                    None => continue,
-                };
+            for branch in branches::of(part).iter() {
+                let holds = node.is_some_and(|node| branch.holds(node, &mut tag));
+                let chosen = if holds { branch.then } else { branch.otherwise };
                 parts.extend(chosen.into_iter().flat_map(|schema| resolved(root, schema)));
             }
         }
@@ -196,10 +194,9 @@ impl Shape {
     /// The forms that a node may have here; none where there is only one.
     pub fn variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
-        for conditional in self.own.iter().copied().flat_map(conditionals) {
-            let Some(condition) = conditional.get("if") else { continue };
-            for (keyword, tag) in [("then", tag_of(condition)), ("else", None)] {
-                let Some(schema) = conditional.get(keyword) else { continue };
+        for branch in self.own.iter().copied().flat_map(|part| branches::of(part).to_vec()) {
+            for (schema, tag) in [(branch.then, branch.tag), (branch.otherwise, None)] {
+                let Some(schema) = schema else { continue };
                 let mut own = self.own.clone();
                 own.extend(resolved(self.root, schema));
                 let shape = Shape { root: self.root, parts: own.clone(), own };
@@ -514,18 +511,6 @@ fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywor
     parts
 }
 
-/// The schemas with an `if` that a schema holds: itself, and those in its `allOf`.
-fn conditionals(part: &'static Keywords) -> impl Iterator<Item = &'static Keywords> {
-    let all = part.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
-    std::iter::once(part).chain(all)
-}
-
-/// The key and the value that a condition asks for.
-fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
-    let properties = condition.get("properties")?.as_object()?;
-    properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
-}
-
 /// The closed set of values that one schema lists.
 fn choices_of(part: &'static Keywords) -> Vec<Choice> {
     if let Some(value) = part.get("const") {
@@ -610,28 +595,6 @@ pub fn scalar(text: &str) -> String {
         && !text.ends_with(' ')
         && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(&text.to_lowercase().as_str());
     if plain { text.to_owned() } else { Value::from(text).to_string() }
-}
-
-/// Whether a node fulfils a condition. Knows what conditions in our schemas are made of.
-fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
-    let Value::Object(keywords) = condition else { return true };
-    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
-        ("required", Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).all(|name| node.get(name).is_some())
-        }
-        ("properties", Value::Object(members)) => {
-            members.iter().all(|(name, schema)| node.get(name).is_none_or(|member| holds(schema, member)))
-        }
-        ("const", Value::String(text)) => node.as_str() == Some(text),
-        ("contains", schema) => node.items().any(|item| holds(schema, item)),
-        ("type", Value::String(name)) => match name.as_str() {
-            "object" => node.shape() == NodeShape::Mapping,
-            "array" => node.shape() == NodeShape::Sequence,
-            "string" => node.as_str().is_some(),
-            _ => true,
-        },
-        _ => true,
-    })
 }
 
 #[cfg(test)]

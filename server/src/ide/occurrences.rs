@@ -180,8 +180,7 @@ impl<'d> Finder<'d> {
     /// All places of a name that the format fills.
     fn built_in(&self, kind: &'static str, name: &'static str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
-        let whole = 0..self.document.text().len_bytes();
-        walk::values(self.document, self.file, &whole, &mut |node, shape, _| {
+        walk::templates(self.document, self.file, &mut |node, shape, _| {
             if shape.template() == Some(kind) && node.text().is_some_and(|text| text.contains(name)) {
                 let found = placeholders(node, kind).into_iter().filter(|(found, _)| found == name);
                 places.extend(found.map(|(_, range)| Occurrence { range, is_definition: false, scalar: None }));

@@ -106,8 +106,36 @@ pub(crate) fn values<'d>(
     range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
-    if let Some(root) = document.root() {
-        values_below(root, &Shape::of(file).at(Some(root)), None, range, visit);
+    values_where(document, file, &|own| range.start <= own.end && own.start <= range.end, visit);
+}
+
+/// The same for the values in which a placeholder may stand.
+pub(crate) fn templates<'d>(
+    document: &'d Document,
+    file: SpecFile,
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
+) {
+    let text = String::from(document.text());
+    // A brace can be written as an escape, too.
+    let is_begin = |at: &usize| text[*at..].starts_with("{{") || text[*at..].starts_with('\\');
+    let begins: Vec<usize> = text.match_indices(['{', '\\']).map(|(at, _)| at).filter(is_begin).collect();
+    let holds_one = |own: &Range<usize>| {
+        let next = begins.partition_point(|at| *at < own.start);
+        begins.get(next).is_some_and(|at| *at < own.end)
+    };
+    values_where(document, file, &holds_one, visit);
+}
+
+/// What lies at bytes that are not wanted is not looked into.
+fn values_where<'d>(
+    document: &'d Document,
+    file: SpecFile,
+    is_wanted: &dyn Fn(&Range<usize>) -> bool,
+    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
+) {
+    let is_wanted = |node: NodeRef<'d>| node.alias().is_none() && is_wanted(&node.own_range());
+    if let Some(root) = document.root().filter(|root| is_wanted(*root)) {
+        values_below(root, &Shape::of(file).at(Some(root)), None, &is_wanted, visit);
     }
 }
 
@@ -115,25 +143,21 @@ fn values_below<'d>(
     node: NodeRef<'d>,
     shape: &Shape,
     around: Option<NodeRef<'d>>,
-    range: &Range<usize>,
+    is_wanted: &dyn Fn(NodeRef<'d>) -> bool,
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
-    let own = node.own_range();
-    if node.alias().is_some() || own.end < range.start || range.end < own.start {
-        return;
-    }
     match node.shape() {
         NodeShape::Scalar => visit(node, shape, around),
         NodeShape::Sequence => {
             let Some(item) = shape.child("0", None) else { return };
-            for below in node.items() {
-                values_below(below, &item.at(Some(below)), around, range, visit);
+            for below in node.items().filter(|below| is_wanted(*below)) {
+                values_below(below, &item.at(Some(below)), around, is_wanted, visit);
             }
         }
         NodeShape::Mapping => {
-            for entry in node.entries() {
+            for entry in node.entries().filter(|entry| is_wanted(entry.value)) {
                 if let Some(below) = shape.child(&entry.key.key_text(), Some(entry.value)) {
-                    values_below(entry.value, &below, Some(node), range, visit);
+                    values_below(entry.value, &below, Some(node), is_wanted, visit);
                 }
             }
         }

@@ -71,7 +71,8 @@ pub(super) fn references(
     }
     let places = found.into_iter().flat_map(|found| found.places);
     let places = places.filter(|place| definitions || !place.is_definition);
-    places.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    places.map(|place| Location { uri: uri.clone(), range: ranges.range(place.range) }).collect()
 }
 
 /// The same, shown in the text.
@@ -81,8 +82,9 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Documen
         true => DocumentHighlightKind::Write,
         false => DocumentHighlightKind::Read,
     };
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     places
-        .map(|place| DocumentHighlight { range: range(snapshot, place.range), kind: Some(kind(place.is_definition)) })
+        .map(|place| DocumentHighlight { range: ranges.range(place.range), kind: Some(kind(place.is_definition)) })
         .collect()
 }
 

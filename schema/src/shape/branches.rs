@@ -1,0 +1,88 @@
+//! What a schema says under conditions: which of its branches hold for a node.
+
+use std::{cell::RefCell, rc::Rc};
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use crate::document::{NodeRef, Shape as NodeShape};
+
+use super::Keywords;
+
+/// An `if` with what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Branch {
+    condition: &'static Value,
+    /// The key and the value that the condition asks for.
+    pub(super) tag: Option<(&'static str, &'static str)>,
+    /// What is said where it holds.
+    pub(super) then: Option<&'static Value>,
+    /// What is said where it does not.
+    pub(super) otherwise: Option<&'static Value>,
+}
+
+/// The key that was looked at last, and the text that stands there. Nearly all conditions ask for the same key.
+pub(super) type Tag<'d> = Option<(&'static str, Option<Option<&'d str>>)>;
+
+impl Branch {
+    fn of(conditional: &'static Keywords) -> Option<Branch> {
+        let condition = conditional.get("if")?;
+        let (then, otherwise) = (conditional.get("then"), conditional.get("else"));
+        Some(Branch { condition, tag: tag_of(condition), then, otherwise })
+    }
+
+    /// Whether the condition holds for a node.
+    pub(super) fn holds<'d>(&self, node: NodeRef<'d>, known: &mut Tag<'d>) -> bool {
+        if let Some((key, wanted)) = self.tag {
+            let found = match known {
+                Some((last, found)) if *last == key => *found,
+                _ => known.insert((key, node.get(key).map(NodeRef::as_str))).1,
+            };
+            if found.is_some_and(|text| text != Some(wanted)) {
+                return false;
+            }
+        }
+        holds(self.condition, node)
+    }
+}
+
+/// The branches of a schema: its own, and those in its `allOf`. There are dozens of some, and each is asked for at every
+/// node.
+pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
+    thread_local! {
+        static KNOWN: RefCell<FxHashMap<*const Keywords, Rc<[Branch]>>> = RefCell::default();
+    }
+    let read = || {
+        let all = part.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+        std::iter::once(part).chain(all).filter_map(Branch::of).collect()
+    };
+    KNOWN.with_borrow_mut(|known| Rc::clone(known.entry(std::ptr::from_ref(part)).or_insert_with(read)))
+}
+
+/// The key and the value that a condition asks for.
+fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
+    let properties = condition.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
+}
+
+/// Whether a node fulfils a condition. Knows what conditions in our schemas are made of.
+fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
+    let Value::Object(keywords) = condition else { return true };
+    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
+        ("required", Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).all(|name| node.get(name).is_some())
+        }
+        ("properties", Value::Object(members)) => {
+            members.iter().all(|(name, schema)| node.get(name).is_none_or(|member| holds(schema, member)))
+        }
+        ("const", Value::String(text)) => node.as_str() == Some(text),
+        ("contains", schema) => node.items().any(|item| holds(schema, item)),
+        ("type", Value::String(name)) => match name.as_str() {
+            "object" => node.shape() == NodeShape::Mapping,
+            "array" => node.shape() == NodeShape::Sequence,
+            "string" => node.as_str().is_some(),
+            _ => true,
+        },
+        _ => true,
+    })
+}
