@@ -289,7 +289,8 @@ impl LanguageServer for Backend {
             self.files_changed();
         }
         let session = Arc::clone(&self.session);
-        tokio::task::spawn_blocking(move || session.consult_whole(&uri));
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || session.consult_whole(&runtime, &uri));
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
@@ -457,7 +458,8 @@ impl LanguageServer for Backend {
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
         let place = params.text_document_position_params;
-        self.with(&place.text_document.uri, move |snapshot| navigation::highlights(&snapshot, place.position)).await
+        let work = move |snapshot: Snapshot| navigation::highlights(&snapshot, place.position);
+        self.with_much(&place.text_document.uri, work).await
     }
 
     async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResult>> {

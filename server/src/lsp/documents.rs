@@ -16,6 +16,7 @@ use speclens_schema::{
     kind,
     problem::{Code, Problem},
 };
+use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types::TextDocumentContentChangeEvent as Change;
 
 use super::{
@@ -235,7 +236,7 @@ impl Session {
     }
 
     /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
-    pub(super) fn consult_whole(&self, uri: &str) {
+    pub(super) fn consult_whole(&self, runtime: &Handle, uri: &str) {
         let Some(mut snapshot) = self.snapshot(uri) else { return };
         let before = snapshot.document.verdict();
         snapshot.document.consult_whole(&String::from(snapshot.document.text()));
@@ -243,10 +244,20 @@ impl Session {
             return;
         }
         let same = |open: &&mut Open| (open.opening, open.version) == (snapshot.opening, snapshot.version);
-        if let Some(open) = self.state().open.get_mut(uri).filter(same) {
+        {
+            let mut state = self.state();
+            // Another text than this one is consulted on its own.
+            let Some(open) = state.open.get_mut(uri).filter(same) else { return };
             open.document = snapshot.document;
         }
         self.analyse(uri);
+        if snapshot.abilities.pulls_diagnostics && snapshot.abilities.refreshes_diagnostics {
+            // What the client pulled meanwhile was said of the parts alone.
+            let client = self.client.clone();
+            runtime.spawn(async move {
+                let _ = client.workspace_diagnostic_refresh().await;
+            });
+        }
     }
 
     /// Looks for files that changed outside of the editor, where the client does not tell. Says whether that is so.

@@ -46,7 +46,8 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     if first {
         // So does what the whole says beyond its parts.
         let (session, uri) = (Arc::clone(session), uri.to_owned());
-        runtime.spawn_blocking(move || session.consult_whole(&uri));
+        let handle = runtime.clone();
+        runtime.spawn_blocking(move || session.consult_whole(&handle, &uri));
     }
     let (latest, run_problems) = results(&snapshot, &problems, &workspace);
     let changed = states_differ(snapshot.latest.as_deref(), &latest);
