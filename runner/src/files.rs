@@ -3,7 +3,7 @@
 //! names.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs,
     io::Read,
     path::{Component, Path, PathBuf},
@@ -45,6 +45,8 @@ struct Cache {
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
     beyond: HashMap<String, Option<Arc<[u8]>>>,
     lists: HashMap<String, Vec<(String, FileKind)>>,
+    /// Where links lead that were followed, from the real directory.
+    linked: HashSet<String>,
 }
 
 impl DiskFiles {
@@ -74,15 +76,24 @@ impl DiskFiles {
 
     /// Whether anything that was seen depends on a file, or a directory, that changed.
     pub fn has_seen(&self, path: &Path) -> bool {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        // What lies beyond is known by whole paths, some of them through links.
+        let is_beyond = |seen: &String| {
+            let seen = self.root.join(seen);
+            lexical(&seen).starts_with(path) || fs::canonicalize(&seen).is_ok_and(|real| real.starts_with(path))
+        };
+        if cache.beyond.keys().any(is_beyond) || self.root.starts_with(path) {
+            return true;
+        }
         let Ok(relative) = path.strip_prefix(&self.root) else { return false };
         let (path, parent) = (slashed(relative), relative.parent().map(slashed).unwrap_or_default());
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |seen: &String| normal(seen) == path;
         let below = |seen: &String| normal(seen).strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
         let listed = |seen: &String| [&path, &parent].into_iter().any(|changed| normal(seen) == *changed);
         cache.contents.keys().any(|seen| same(seen) || below(seen))
             || cache.kinds.keys().any(|seen| same(seen) || below(seen))
             || cache.lists.keys().any(|seen| listed(seen) || below(seen))
+            || cache.linked.iter().any(|seen| listed(seen) || below(seen))
     }
 
     /// Whether the content of a file was asked for.
@@ -114,7 +125,7 @@ impl DiskFiles {
     }
 
     /// The real path; nothing for one that leads out of the directory.
-    fn real(&self, path: &str) -> Option<PathBuf> {
+    fn real(&self, cache: &mut Cache, path: &str) -> Option<PathBuf> {
         // A document that was never saved has no directory.
         if self.root.as_os_str().is_empty() {
             return None;
@@ -135,9 +146,23 @@ impl DiskFiles {
         let real = self.root.join(relative);
         // A symbolic link must not lead out either.
         match (fs::canonicalize(&self.root), fs::canonicalize(&real)) {
-            (Ok(root), Ok(target)) => target.starts_with(&root).then_some(target),
+            (Ok(root), Ok(target)) => {
+                let below = slashed(target.strip_prefix(&root).ok()?);
+                if below != normal(path) {
+                    cache.linked.insert(below);
+                }
+                Some(target)
+            }
             // Nothing is there: whoever opens it is told so.
-            (Ok(_) | Err(_), Ok(_) | Err(_)) => Some(real),
+            (Ok(root), Err(_)) => {
+                let place =
+                    real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
+                let place = place.and_then(|(ancestor, target)| Some(target.join(real.strip_prefix(ancestor).ok()?)));
+                let below = place.and_then(|place| place.strip_prefix(&root).ok().map(slashed));
+                cache.linked.extend(below.filter(|below| *below != normal(path)));
+                Some(real)
+            }
+            (Err(_), Ok(_) | Err(_)) => Some(real),
         }
     }
 }
@@ -152,7 +177,8 @@ impl Files for DiskFiles {
         if let Some(kind) = cache.kinds.get(path) {
             return *kind;
         }
-        let on_disk = self.real(path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
+        let on_disk =
+            self.real(&mut cache, path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
         let kind = on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File));
         cache.kinds.insert(path.to_owned(), kind);
         kind
@@ -163,7 +189,7 @@ impl Files for DiskFiles {
         if let Some(content) = cache.contents.get(path) {
             return content.clone();
         }
-        let content = match self.real(path) {
+        let content = match self.real(&mut cache, path) {
             Some(real) => match self.buffer(path) {
                 Some(text) => Ok(text.into_bytes().into()),
                 None => read_bounded(&real),
@@ -193,7 +219,7 @@ impl Files for DiskFiles {
         if let Some(entries) = cache.lists.get(directory) {
             return entries.clone();
         }
-        let Some(real) = self.real(directory) else { return Vec::new() };
+        let Some(real) = self.real(&mut cache, directory) else { return Vec::new() };
         let mut entries: Vec<_> = fs::read_dir(real)
             .into_iter()
             .flatten()
@@ -249,6 +275,19 @@ fn normal(path: &str) -> String {
         }
     }
     names.join("/")
+}
+
+/// A path without `..`, whatever stands there.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Normal(_) | Component::Prefix(_) | Component::RootDir => plain.push(component),
+        }
+    }
+    plain
 }
 
 fn kind_of(metadata: &fs::Metadata) -> FileKind {

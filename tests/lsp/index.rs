@@ -415,3 +415,76 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
     client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [root], "removed": [] } }));
     assert_eq!(client.leave(), Some(0));
 }
+
+#[test]
+fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
+    let files = [
+        ("b/cli-bench.yaml", "cli: git\nproviders: [a/b]\n# 😀\ntasks:\n  - file://tasks/*.yaml\n  - file://none/*.yaml\n  - {id: own, intent: b, assert: [{ ran: x }]}\n".to_owned()),
+        ("b/tasks/one.yaml", TASK.to_owned()),
+        ("b/tasks/two.yaml", TASK.replace("id: status", "id: basics")),
+    ];
+    let mut client = start(&files, versioned(), json!({}));
+    client.open("b/cli-bench.yaml");
+    client.open("b/tasks/two.yaml");
+    let main = files[0].1.clone();
+    let found = ask(&mut client, "textDocument/definition", "b/cli-bench.yaml", place(&main, "tasks/*"), json!({}));
+    let one_and_two = [("b/tasks/one.yaml".to_owned(), 0, 0), ("b/tasks/two.yaml".to_owned(), 0, 0)];
+    assert_eq!(places(&client, &found["result"]), one_and_two);
+    let found = ask(&mut client, "textDocument/definition", "b/cli-bench.yaml", place(&main, "none/*"), json!({}));
+    assert_eq!(found["result"], json!([]));
+    let context = json!({ "context": { "includeDeclaration": false } });
+    let found = ask(&mut client, "textDocument/references", "b/tasks/two.yaml", place(&files[2].1, "basics"), context);
+    assert_eq!(places(&client, &found["result"]), [("b/cli-bench.yaml".to_owned(), 4, 4)]);
+    // A task of the main file cannot take the name of one in a task file.
+    let name = json!({ "newName": "basics" });
+    let found = ask(&mut client, "textDocument/rename", "b/cli-bench.yaml", place(&main, "own"), name);
+    let message = found["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`basics` stands among the `tasks` of `tasks/two.yaml`"), "{message}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
+    let suite = |file: &str| {
+        format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: echo\n    expect: {{output: {{format: json, schemaFile: {file}}}}}\n"
+        )
+    };
+    let files = [
+        ("a/kindlm.yaml", suite("a.json")),
+        ("b/kindlm.yaml", suite("deep/b.json")),
+        ("c/kindlm.yaml", suite("link/c.json")),
+        ("c/data/x", String::new()),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let mut client = Client::start(&files);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("data", client.path("c/link")).unwrap();
+    let is_missing = |found: &[Value]| found.iter().any(|it| it["code"] == "missing-file");
+    for name in ["a/kindlm.yaml", "b/kindlm.yaml", "c/kindlm.yaml"] {
+        client.open(name);
+        client.diagnostics(name, is_missing);
+    }
+    // Documents are analysed twice on opening; what comes of a change of settings is after that.
+    fs::write(client.path("speclens.yaml"), "").unwrap();
+    client.forget();
+    changed(&mut client, &[("speclens.yaml", 1)]);
+    for name in ["a/kindlm.yaml", "b/kindlm.yaml", "c/kindlm.yaml"] {
+        client.diagnostics(name, is_missing);
+    }
+    client.forget();
+    // Documents are looked at in the order of their names: the first would be told before the second.
+    fs::create_dir(client.path("b/deep")).unwrap();
+    fs::write(client.path("b/deep/b.json"), "{}").unwrap();
+    changed(&mut client, &[("a/target/out.o", 1), ("b/deep", 1)]);
+    client.diagnostics("b/kindlm.yaml", |found| !is_missing(found));
+    assert!(!client.has_waiting("textDocument/publishDiagnostics"));
+    #[cfg(unix)]
+    {
+        fs::write(client.path("c/data/c.json"), "{}").unwrap();
+        changed(&mut client, &[("c/data/c.json", 1)]);
+        client.diagnostics("c/kindlm.yaml", |found| !is_missing(found));
+        assert!(!client.has_waiting("textDocument/publishDiagnostics"));
+    }
+    assert_eq!(client.leave(), Some(0));
+}

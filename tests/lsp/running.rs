@@ -144,7 +144,7 @@ fn why_a_run_does_not_begin_is_told_in_words() {
     client.execute("speclens.run", json!([{ "uri": uri, "test": "nothing" }]));
     let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
     client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
-    let message = client.notification("window/showMessage", |_| true);
+    let message = client.notification("window/showMessage", |message| message["type"] == 1);
     assert_eq!(message["message"], "there is no test `nothing` in this file");
 }
 
@@ -191,4 +191,27 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
         client.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
         lenses_until(&mut client, expect, |titles| !titles.iter().any(|title| title.starts_with('✓')));
     }
+}
+
+#[test]
+fn who_cannot_be_asked_is_told_once_how_a_workspace_becomes_trusted() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    client.initialize(json!({}), json!({}));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    for _ in 0..2 {
+        let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+        assert_eq!(answer["result"]["reason"], "untrusted", "{answer}");
+    }
+    let told = client.notification("window/showMessage", |_| true);
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("speclens trust '"), "{message}");
+    let questions: Vec<Value> =
+        (0..2).map(|_| client.wait("a question", |message| message["method"] == "window/showMessageRequest")).collect();
+    for question in questions {
+        let refused = json!({ "code": -32601, "message": "unknown" });
+        client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "error": refused }));
+    }
+    let shut = client.request("shutdown", Value::Null);
+    assert!(shut["error"].is_null() && !client.has_waiting("window/showMessage"), "{shut}");
 }

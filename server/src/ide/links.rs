@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use speclens_schema::{document::Document, json_schema::SpecFile, shape::Word};
+use speclens_schema::{
+    dialect::cli_bench::task_files,
+    document::Document,
+    json_schema::SpecFile,
+    shape::{Shape, Word},
+};
 
 use super::{values::Values, walk};
 
@@ -29,6 +34,23 @@ pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Lin
         );
     });
     found
+}
+
+/// The files that the pattern at an offset matches; nothing where no pattern stands.
+pub fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
+    let pointer = document.pointer_at(offset);
+    let Some(node) = document.find(&pointer).filter(|node| !node.is_through_alias()) else { return Vec::new() };
+    let range = node.own_range();
+    let (Some(text), Some(shape)) = (node.text(), Shape::find(file, &pointer, document.root())) else {
+        return Vec::new();
+    };
+    if offset < range.start || offset > range.end || !matches!(shape.word(), Some(Word::File(_))) {
+        return Vec::new();
+    }
+    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CliBench) {
+        return target.files();
+    }
+    values.pattern(&shape, text).map(|pattern| values.files.glob(&pattern).paths).unwrap_or_default()
 }
 
 #[cfg(test)]

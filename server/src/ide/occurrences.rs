@@ -62,8 +62,22 @@ pub struct Occurrence {
 /// The name at an offset with all its places. Nothing where no name stands.
 pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
     anchors(document, offset).or_else(|| {
-        Finder { document, file, shapes: walk::Shapes::new(document, file), words: RefCell::default() }.at(offset)
+        let pointer = document.pointer_at(offset);
+        Finder::new(document, file).at(offset, &pointer)
     })
+}
+
+/// The places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up with.
+pub fn find_other(document: &Document, file: SpecFile, offset: usize, kind: &NameKind, name: &str) -> Vec<Occurrence> {
+    let finder = Finder::new(document, file);
+    let (pointer, token) = (document.pointer_at(offset), offset..offset);
+    let found = match kind {
+        NameKind::Thing(kind) => finder.thing(kind, name, token, &pointer),
+        NameKind::Shared(kind) => Some(finder.shared(kind, name, token)),
+        NameKind::Variable(kind) => finder.variable(kind, name, token, &pointer),
+        NameKind::BuiltIn | NameKind::Anchor => None,
+    };
+    found.map(|found| found.places).unwrap_or_default()
 }
 
 struct Finder<'d> {
@@ -89,33 +103,36 @@ enum Owner {
 }
 
 impl<'d> Finder<'d> {
-    fn at(&self, offset: usize) -> Option<Occurrences> {
-        let pointer = self.document.pointer_at(offset);
+    fn new(document: &'d Document, file: SpecFile) -> Finder<'d> {
+        Finder { document, file, shapes: walk::Shapes::new(document, file), words: RefCell::default() }
+    }
+
+    fn at(&self, offset: usize, pointer: &Pointer) -> Option<Occurrences> {
         let key = pointer.parent().and_then(|parent| self.document.find(&parent)?.entry(&pointer.last()?));
         if let Some(entry) = key.filter(|entry| touches(&entry.key.range(), offset)) {
-            let Some(Word::Defines(kind)) = self.shape(&pointer.parent()?)?.word() else { return None };
             let name = entry.key.key_text();
-            return match self.fills(kind) {
-                true => self.variable(kind, &name, inner(entry.key), &pointer),
-                false => self.thing(kind, &name, inner(entry.key), &pointer),
+            return match self.shape(&pointer.parent()?)?.word()? {
+                Word::Defines(kind) if self.fills(kind) => self.variable(kind, &name, inner(entry.key), pointer),
+                Word::Defines(kind) | Word::Refers(kind) => self.thing(kind, &name, inner(entry.key), pointer),
+                Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell => None,
             };
         }
-        let node = self.document.find(&pointer).filter(|node| touches(&node.range(), offset))?;
+        let node = self.document.find(pointer).filter(|node| touches(&node.range(), offset))?;
         let text = node.text().filter(|text| !text.is_empty() && !node.is_through_alias())?;
-        let shape = self.shape(&pointer)?;
+        let shape = self.shape(pointer)?;
         if let Some(kind) = shape.template()
             && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
         {
             return match values::built_in(kind, self.file).iter().find(|known| known.name == name) {
                 Some(known) => Some(self.built_in(kind, known.name, token)),
-                None => self.variable(kind, &name, token, &pointer),
+                None => self.variable(kind, &name, token, pointer),
             };
         }
         if let Some(kind) = shape.shares() {
             return Some(self.shared(kind, text, inner(node)));
         }
         match shape.word()? {
-            Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), &pointer),
+            Word::Refers(kind) | Word::Defines(kind) => self.thing(kind, text, inner(node), pointer),
             Word::Template(_) | Word::File(_) | Word::Pattern(_) | Word::Shell => None,
         }
     }
@@ -149,7 +166,8 @@ impl<'d> Finder<'d> {
                     let scope = section.and_then(|section| section.parent()).unwrap_or_default();
                     defined.push((scope, occurrence(node, true)));
                 }
-                Some(Word::Refers(found)) if found == kind && !place.is_key() => {
+                // A mapping may hold something for each thing, by its name.
+                Some(Word::Refers(found)) if found == kind => {
                     used.push((pointer, occurrence(node, false)));
                 }
                 Some(_) | None => {}

@@ -1,15 +1,18 @@
 //! Gives a name that stands in several places another one.
 
 use speclens_schema::{
+    analysis::Analyzer,
     document::{Document, Style},
+    files::MemoryFiles,
     json_schema::SpecFile,
-    problem::Edit,
+    problem::{Code, Edit, Problem, Severity},
+    settings::Settings,
     shape::scalar,
     words::is_variable_name,
 };
 
 use super::{
-    crossing, names,
+    crossing,
     occurrences::{self, NameKind, Occurrence},
 };
 
@@ -18,7 +21,10 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
     let found = occurrences::find(document, file, offset)
         .ok_or_else(|| "nothing stands here that can be renamed: put the cursor on a name".to_owned())?;
     match &found.kind {
-        NameKind::Variable(_) if !is_variable_name(to) || to.starts_with("env.") => {
+        NameKind::Variable(_) if to.starts_with("env.") => {
+            return Err("names that begin with `env.` are read from the environment: choose another name".to_owned());
+        }
+        NameKind::Variable(_) if !is_variable_name(to) => {
             return Err(format!("`{to}` cannot be a variable: letters, digits, `_` and `.` make a name"));
         }
         NameKind::Anchor
@@ -30,9 +36,17 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
             return Err("a name must not be empty, and is one line".to_owned());
         }
         NameKind::Thing(kind) => {
-            let mut others = names::defined(document, file, kind).into_iter();
-            if to != found.name && others.any(|definition| definition.name.key_text() == to) {
+            let others = occurrences::find_other(document, file, offset, &found.kind, to);
+            if to != found.name && others.iter().any(|other| other.is_definition) {
                 return Err(format!("`{to}` is defined in `{kind}` already: choose another name"));
+            }
+        }
+        NameKind::Variable(_) => {
+            let others = occurrences::find_other(document, file, offset, &found.kind, to);
+            if to != found.name && !others.is_empty() {
+                return Err(format!(
+                    "`{to}` is another variable here, and the two could not be told apart again: choose another name"
+                ));
             }
         }
         NameKind::Shared(kind) => {
@@ -43,9 +57,30 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
         NameKind::BuiltIn => {
             return Err(format!("`{}` is a name of the format, and has no other", found.name));
         }
-        NameKind::Variable(_) | NameKind::Anchor => {}
+        NameKind::Anchor => {}
     }
-    Ok(found.places.iter().map(|place| edit(place, to)).collect())
+    let edits: Vec<Edit> = found.places.iter().map(|place| edit(place, to)).collect();
+    match new_error(document, file, &edits) {
+        Some(message) if to != found.name => Err(format!("`{to}` cannot be that name: {message}")),
+        Some(_) | None => Ok(edits),
+    }
+}
+
+/// What would be wrong only with these edits.
+fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<String> {
+    let mut text = String::from(document.text());
+    for edit in edits.iter().rev() {
+        text.replace_range(edit.range.clone(), &edit.text);
+    }
+    let errors = |document: &Document| {
+        let problems = Analyzer::new(file).problems(document, &MemoryFiles::default(), &Settings::default());
+        problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect::<Vec<_>>()
+    };
+    let before = errors(&Document::read(&String::from(document.text()), file.scalar_rules()));
+    let after = errors(&Document::read(&text, file.scalar_rules()));
+    let count = |all: &[Problem], code: Code| all.iter().filter(|problem| problem.code == code).count();
+    let new = after.iter().find(|problem| count(&after, problem.code) > count(&before, problem.code));
+    new.map(|problem| problem.message.clone())
 }
 
 /// Why a name that several places share cannot become another one: the two could not be told apart again.
@@ -219,6 +254,37 @@ tests:
     }
 
     #[test]
+    fn a_model_is_renamed_with_its_threshold() {
+        for text in [
+            "providers: [op$0enai/a, 'openai/b']\nthresholds: {models: {openai/a: 80, openai/b: 70}}\n",
+            "providers: [openai/a, 'openai/b']\nthresholds: {models: {openai$0/a: 80, openai/b: 70}}\n",
+        ] {
+            check(
+                &format!("//- /cli-bench.yaml\n{text}"),
+                "google/c",
+                expect![[r#"
+                    providers: [google/c, 'openai/b']
+                    thresholds: {models: {google/c: 80, openai/b: 70}}
+                "#]],
+            );
+        }
+    }
+
+    #[test]
+    fn tags_are_renamed_in_all_tests() {
+        check(
+            "tests:\n  - tags: [smo$0ke, slow]\n  - tags: ['smoke']\n  - name: smoke\n",
+            "quick",
+            expect![[r#"
+                tests:
+                  - tags: [quick, slow]
+                  - tags: ['quick']
+                  - name: smoke
+            "#]],
+        );
+    }
+
+    #[test]
     fn an_anchor_is_renamed_with_its_aliases_only() {
         check(
             "tests:\n  - name: a\n    expect: &a {output: {contains: [a]}}\n  - {name: b, expect: *a$0}\n  - name: c\n    expect: &a {}\n  - expect: *a\n",
@@ -263,6 +329,49 @@ tests:
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "a b",
             expect!["`a b` cannot be a variable: letters, digits, `_` and `.` make a name"],
+        );
+        check(
+            "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
+            "env.q",
+            expect!["names that begin with `env.` are read from the environment: choose another name"],
+        );
+        // One variable of a test onto another, from wherever it is named.
+        for text in [
+            "tests:\n  - command: a {{topic}} {{role}}\n    vars: {to$0pic: x, role: r}\n",
+            "tests:\n  - command: a {{to$0pic}}\n    vars: {topic: x, role: r}\n",
+            "prompts: {p: {user: '{{to$0pic}} {{role}}'}}\ntests:\n  - prompt: p\n    vars: {topic: x, role: r}\n",
+        ] {
+            check(
+                text,
+                "role",
+                expect![
+                    "`role` is another variable here, and the two could not be told apart again: choose another name"
+                ],
+            );
+        }
+        check(
+            "providers: {oll$0ama: {}}\nmodels: [{id: m, provider: ollama, model: x}]\n",
+            "foo",
+            expect![
+                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, not the text `foo`"
+            ],
+        );
+        check(
+            "models: [{id: m, provider: oll$0ama, model: x}]\n",
+            "foo",
+            expect![
+                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, not the text `foo`"
+            ],
+        );
+        check(
+            "//- /cli-bench.yaml\nproviders: [a/b$0]\n",
+            "b",
+            expect!["`b` cannot be that name: `b` is no model: write `provider/model-id`, such as `openai/gpt-4o`"],
+        );
+        check(
+            "//- /cli-bench.yaml\nproviders: [a/b$0, a/c]\n",
+            "a/c",
+            expect!["`a/c` is defined in `models` already: choose another name"],
         );
         check(
             "//- /cli-bench-tasks.yaml\n- assert: [{file_exists: '{{work$0dir}}/a'}]\n",

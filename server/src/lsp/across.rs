@@ -49,6 +49,11 @@ impl Crossing {
         Some(crossing)
     }
 
+    /// Whether it is a name of this kind.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+
     /// The places of the name in a file.
     fn those_of(&self, all: Vec<Mention>, scope: &Scope) -> Vec<Mention> {
         let is_same = |mention: &Mention| {

@@ -134,14 +134,14 @@ impl Backend {
         self.with(uri, move |snapshot| work(&session, snapshot)).await
     }
 
-    /// Files changed on the disk: what was seen of them is void.
-    fn files_changed(&self) {
+    /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
+    fn files_changed(&self, paths: Option<&[std::path::PathBuf]>) {
+        let concerned = self.session.forget_files(paths);
+        if concerned.is_empty() {
+            return;
+        }
         let (diagnostics, hints) = {
-            let mut state = self.session.state();
-            for open in state.open.values_mut() {
-                open.place.files.forget();
-                open.analyzer.files_changed();
-            }
+            let state = self.session.state();
             let abilities = state.abilities;
             let pulls = abilities.pulls_diagnostics && abilities.refreshes_diagnostics;
             (pulls, abilities.refreshes_hints && state.display.inlay_hints)
@@ -155,7 +155,7 @@ impl Backend {
                 let _ = client.inlay_hint_refresh().await;
             }
         });
-        self.session.analyse_all();
+        concerned.iter().for_each(|uri| self.session.analyse(uri));
     }
 
     fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
@@ -165,7 +165,11 @@ impl Backend {
             Err(Refused::Untrusted(directory)) => {
                 let session = Arc::clone(&self.session);
                 let uri = uri.to_owned();
+                let asks = self.session.state().abilities.asks;
                 tokio::spawn(async move {
+                    if !asks {
+                        tell_of_trust(&session, &directory).await;
+                    }
                     let message = format!(
                         "Running executes the commands of this suite on your machine. Do you trust {}?",
                         directory.display()
@@ -174,6 +178,9 @@ impl Backend {
                         .map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
                     let answer =
                         session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
+                    if answer.is_err() {
+                        tell_of_trust(&session, &directory).await;
+                    }
                     if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
                         return;
                     }
@@ -187,6 +194,20 @@ impl Backend {
                 Ok(Some(json!({ "run": null, "reason": "untrusted" })))
             }
         }
+    }
+}
+
+/// Tells once how a folder comes to be trusted, where nobody can be asked.
+async fn tell_of_trust(session: &Session, directory: &std::path::Path) {
+    let message = format!(
+        "Nothing was run, because {} is not trusted, and running executes the commands of its suites on your machine. \
+         If you trust it, enter `speclens trust '{}'` in a terminal, and run the test again.",
+        directory.display(),
+        directory.display()
+    );
+    let is_new = session.state().told.insert(message.clone());
+    if is_new {
+        session.client.show_message(MessageType::Warning, message).await;
     }
 }
 
@@ -286,7 +307,7 @@ impl LanguageServer for Backend {
         let uri = params.text_document.uri.0;
         if self.session.saved(&uri) {
             // They hold for every open suite.
-            self.files_changed();
+            self.files_changed(None);
         }
         let session = Arc::clone(&self.session);
         let runtime = tokio::runtime::Handle::current();
@@ -340,8 +361,9 @@ impl LanguageServer for Backend {
         if files {
             let paths: Vec<_> = params.changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
             self.session.disk_changed(paths.iter().map(std::path::PathBuf::as_path));
-            self.files_changed();
-        } else if recordings {
+            self.files_changed(Some(&paths));
+        }
+        if recordings {
             self.session.analyse_all();
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Abilities {
     pub configuration: bool,
     /// It takes changes of documents with their versions.
     pub document_changes: bool,
+    /// It says that it puts questions to the person.
+    pub asks: bool,
 }
 
 /// What a list of completions says once.
@@ -57,6 +59,7 @@ impl Default for Abilities {
             watches_files: false,
             configuration: false,
             document_changes: false,
+            asks: false,
         }
     }
 }
@@ -73,6 +76,7 @@ impl Abilities {
         Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
+            asks: capabilities.pointer("/window/showMessage").is_some_and(Value::is_object),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     index::Depth,
     scope::{Scope, is_main_name},
+    workspace::SETTINGS_FILE,
 };
 
 /// Where a document belongs.
@@ -314,11 +315,28 @@ impl Session {
         }
     }
 
+    /// Has the open documents forget what they saw of files, as far as it depends on these; nothing stands for all
+    /// files. Returns which documents that concerns.
+    pub(super) fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
+        let is_settings = |path: &PathBuf| path.file_name().is_some_and(|name| name == SETTINGS_FILE);
+        let everything = paths.is_none_or(|paths| paths.iter().any(is_settings));
+        let mut concerned = Vec::new();
+        for (uri, open) in &mut self.state().open {
+            let sees = |path: &PathBuf| open.place.files.has_seen(path) || open.place.settings.starts_with(path);
+            if everything || paths.is_some_and(|paths| paths.iter().any(sees)) {
+                open.place.files.forget();
+                open.analyzer.files_changed();
+                concerned.push(uri.clone());
+            }
+        }
+        concerned
+    }
+
     /// Files changed on the disk.
     pub(super) fn disk_changed<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) {
         let decides = |path: &Path| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml")
+            matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml") || self.scopes.is_main(path)
         };
         let paths: Vec<&Path> = paths.into_iter().collect();
         if paths.iter().any(|path| decides(path)) {

@@ -3,7 +3,7 @@
 
 use std::ops::Range as Bytes;
 
-use speclens_schema::files::Files;
+use speclens_schema::{dialect::cli_bench::task_files, document::Document, files::Files, json_schema::SpecFile};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -45,7 +45,19 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
             let end = convert::offset(&snapshot.document, snapshot.abilities.encoding, link.range.end);
             start <= at && at <= end
         });
-        return under.filter_map(|link| Some(Location { uri: link.target?, range: Range::default() })).collect();
+        let mut places: Vec<Location> =
+            under.filter_map(|link| Some(Location { uri: link.target?, range: Range::default() })).collect();
+        if places.is_empty() {
+            let now = snapshot.clock.now();
+            let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+            let matched = links::matches(&snapshot.document, snapshot.place.file, values, at);
+            places.extend(
+                matched
+                    .iter()
+                    .filter_map(|path| Some(Location { uri: target(snapshot, path)?, range: Range::default() })),
+            );
+        }
+        return places;
     };
     if let Some(crossing) = Crossing::of(snapshot, &found) {
         let places = crossing.places(session, snapshot, uri).into_iter();
@@ -67,7 +79,12 @@ pub(super) fn references(
     if let Some(crossing) = found.as_ref().and_then(|found| Crossing::of(snapshot, found)) {
         let places = crossing.places(session, snapshot, uri).into_iter();
         let wanted = places.filter(|(_, is_definition)| definitions || !is_definition);
-        return wanted.map(|(location, _)| location).collect();
+        let mut wanted: Vec<Location> = wanted.map(|(location, _)| location).collect();
+        // What makes a task file a part of the suite uses each of its tasks.
+        if crossing.is_of("tasks") {
+            wanted.extend(entries(snapshot));
+        }
+        return wanted;
     }
     let places = found.into_iter().flat_map(|found| found.places);
     let places = places.filter(|place| definitions || !place.is_definition);
@@ -123,14 +140,30 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let found = links::links(&snapshot.document, snapshot.place.file, values);
     let linked = found.into_iter().filter_map(|link| {
-        let target = url::Url::from_file_path(snapshot.place.files.root().join(&link.path)).ok()?;
-        Some(DocumentLink {
-            range: range(snapshot, link.range),
-            target: Some(Uri(target.into())),
-            ..DocumentLink::default()
-        })
+        let target = target(snapshot, &link.path)?;
+        Some(DocumentLink { range: range(snapshot, link.range), target: Some(target), ..DocumentLink::default() })
     });
     linked.collect()
+}
+
+/// A file below the suite's directory, as the client names it.
+fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
+    Some(Uri(url::Url::from_file_path(snapshot.place.files.root().join(path)).ok()?.into()))
+}
+
+/// The entries of the main file that lead to the document, when it is a part of a suite.
+fn entries(snapshot: &Snapshot) -> Vec<Location> {
+    let files = snapshot.place.files.as_ref();
+    let Some(main) = files.main() else { return Vec::new() };
+    let (Some(uri), Ok(text)) = (target(snapshot, main), files.read(main)) else { return Vec::new() };
+    let document = Document::read_cut(&String::from_utf8_lossy(&text), SpecFile::CliBench.scalar_rules());
+    let found = task_files::entries_to(&document, files.place(), files).into_iter();
+    found
+        .map(|bytes| Location {
+            uri: uri.clone(),
+            range: convert::range(&document, snapshot.abilities.encoding, bytes),
+        })
+        .collect()
 }
 
 /// What a selection at each place grows to.

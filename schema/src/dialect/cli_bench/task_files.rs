@@ -72,10 +72,20 @@ impl Target {
 
 /// Whether an entry of a main file leads to a path, whatever stands there.
 pub fn is_named(main: &Document, path: &str, files: &dyn Files) -> bool {
+    !entries_to(main, path, files).is_empty()
+}
+
+/// Where the entries of a main file stand that lead to a path, whatever stands there.
+pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::ops::Range<usize>> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
-    let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(|item| item.as_str()?.strip_prefix(SCHEME));
-    let mut named = entries.filter_map(|entry| normalize(entry, files).ok());
-    named.any(|entry| if is_pattern(&entry) { crate::files::matches(&entry, path) } else { entry == path })
+    let leads = |item: &NodeRef<'_>| {
+        let entry = item.as_str().and_then(|text| normalize(text.strip_prefix(SCHEME)?, files).ok());
+        entry.is_some_and(|entry| match is_pattern(&entry) {
+            true => crate::files::matches(&entry, path),
+            false => entry == path,
+        })
+    };
+    tasks.into_iter().flat_map(NodeRef::items).filter(leads).map(|item| item.range()).collect()
 }
 
 /// The files that a main file names, each once, in the order of its entries.
