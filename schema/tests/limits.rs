@@ -47,12 +47,11 @@ fn more_than_the_original_reads_is_remarked_once() {
 }
 
 /// How long checking takes, the fastest of a few tries.
-fn time_of_checking(text: &str) -> f64 {
-    let tries = (0..4).map(|_| {
+fn time_of_checking(file: SpecFile, text: &str) -> f64 {
+    let tries = (0..3).map(|_| {
         let start = Instant::now();
-        let document = Document::read(text, ScalarRules::Yaml12);
-        let problems =
-            Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
+        let document = Document::read(text, file.scalar_rules());
+        let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
         assert!(!problems.is_empty());
         start.elapsed().as_secs_f64()
     });
@@ -80,8 +79,28 @@ fn mistakes_cost_what_they_are_many() {
         ("repeated keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{}: 1\n", at / 2)))),
     ];
     for (what, suite) in suites {
-        let (few, many) = (time_of_checking(&suite(400)), time_of_checking(&suite(3200)));
+        let time = |count| time_of_checking(SpecFile::KindLm, &suite(count));
+        let (few, many) = (time(400), time(3200));
         assert!(many < few * 24.0, "{what}: {few} s for 400, {many} s for 3200");
+    }
+}
+
+/// One mistake behind an anchor is found at each of its aliases, all of them in one item of the list.
+#[test]
+fn mistakes_behind_aliases_cost_what_they_are_many() {
+    let claw = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: a\n  when: {invoke: /a}\n  then:\n";
+    let bench = "cli: stock\ntasks:\n- id: a\n  intent: Remove what is out of stock\n  assert:\n";
+    let kindlm = "kindlm: 1\ntests:\n- name: a\n  command: x\n  expect:\n    toolCalls:\n";
+    for (file, head, claim) in [
+        (SpecFile::ClawSpecScenarios, claw, "{type: nope, path: x}"),
+        (SpecFile::ClawSpecScenarios, claw, "nope"),
+        (SpecFile::CliBench, bench, "{nope: x}"),
+        (SpecFile::KindLm, kindlm, "{tol: x}"),
+    ] {
+        let time = |count| time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)));
+        // Each mistake costs so much by itself that a square shows late.
+        let (few, many) = (time(300), time(4800));
+        assert!(many < few * 32.0, "{claim} in {}: {few} s for 300, {many} s for 4800", file.as_str());
     }
 }
 

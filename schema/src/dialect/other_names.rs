@@ -1,5 +1,7 @@
 //! What people call a key who know other formats, or who guess, and what it is called here.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     dialect::Dialect,
     document::{NodeRef, Pointer},
@@ -275,7 +277,7 @@ pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
         return;
     }
     let whole = definition.shape();
-    let mut renamed: Vec<Pointer> = Vec::new();
+    let mut renamed: FxHashSet<Pointer> = FxHashSet::default();
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
         renamed.extend(rename(node, &whole, names, problem));
     }

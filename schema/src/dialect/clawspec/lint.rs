@@ -6,6 +6,7 @@
 //! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
 //! place of a bare "unknown key".
 
+mod around;
 mod assertions;
 mod baselines;
 mod clashes;
@@ -31,10 +32,12 @@ use crate::{
     document::NodeRef,
     files::Files,
     json_schema::SpecFile,
-    problem::{Code, Problem},
+    problem::{Code, Problem, by_item},
     spot::Spot,
     validate::{Definition, is_damaged},
 };
+
+use around::Around;
 
 pub use facts::{ItemFacts, Named};
 pub use ledger::contract_of;
@@ -119,19 +122,26 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
     let Some(list) = list.filter(Spot::is_list) else { return };
     let before = list.at.last().is_some_and(|key| key == "given");
     clashes::lint(&list, problems);
-    for assertion in list.items() {
-        if !assertion.is_mapping() {
-            shapes::lint_prose(around, &assertion, problems);
-            continue;
+    let around = &Around::new(around, problems);
+    // Each gets what was found in it alone: of both there may be thousands.
+    let mut known = by_item(&list.at, problems);
+    for (index, assertion) in list.items().into_iter().enumerate() {
+        let mut found = known.remove(&index).unwrap_or_default();
+        if assertion.is_mapping() {
+            types::lint(around, &assertion, &mut found);
+            keys::lint(around, &assertion, &mut found);
+            assertions::lint(around, &assertion, files, &mut found);
+            patterns::lint(&assertion, &mut found);
+            traps::lint(&assertion, before, files, &mut found);
+            files::lint_assertion(&assertion, files, &mut found);
+            scalars::lint(&assertion, &mut found);
+        } else {
+            shapes::lint_prose(around, &assertion, &mut found);
         }
-        types::lint(around, &assertion, problems);
-        keys::lint(around, &assertion, problems);
-        assertions::lint(around, &assertion, files, problems);
-        patterns::lint(&assertion, problems);
-        traps::lint(&assertion, before, files, problems);
-        files::lint_assertion(&assertion, files, problems);
-        scalars::lint(&assertion, problems);
+        around.learn(&found);
+        problems.append(&mut found);
     }
+    problems.extend(known.into_values().flatten());
 }
 
 /// What an item says that matters to others; nothing for items of lists that have no relations.

@@ -16,7 +16,7 @@ use crate::{
     words::listed,
 };
 
-use super::edits;
+use super::{around::Around, edits};
 
 /// The log and the run that are looked at when nothing is written, as members to insert.
 pub(super) fn log_members() -> Vec<(&'static str, String)> {
@@ -28,18 +28,20 @@ pub(super) fn log_members() -> Vec<(&'static str, String)> {
 const LOOKED_AT: usize = 100;
 
 /// The paths of the artifacts that a scenario looks at, each once, but for those that something is wrong with.
-pub(super) fn artifact_paths(around: &Spot<'_>, problems: &[Problem]) -> Vec<String> {
+pub(super) fn artifact_paths(around: &Around<'_>, problems: &[Problem]) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     let lists = ["given", "then", "deterministic", "semantic", "pre_delegation", "post_delegation"];
-    let blocks = [Some(around.clone()), around.get("assertions"), around.get("final_assertions")];
+    let blocks = [Some(Spot::clone(around)), around.get("assertions"), around.get("final_assertions")];
     for list in blocks.iter().flatten().flat_map(|block| lists.iter().filter_map(|key| block.get(key))) {
-        for assertion in list.items().into_iter().take(LOOKED_AT) {
+        for (index, node) in list.node.items().take(LOOKED_AT).enumerate() {
+            let assertion = Spot { node, key: None, at: list.at.index(index) };
             let Some(kind) = assertion.get("type").and_then(|kind| kind.text().map(str::to_owned)) else { continue };
             if kind.starts_with("artifact_")
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.text()
                 && !text.is_empty()
                 && !paths.iter().any(|known| known == text)
+                && !around.is_wrong(&path.at)
                 && problems.iter().all(|problem| problem.at != path.at || problem.severity > Severity::Warning)
             {
                 paths.push(text.to_owned());
@@ -49,7 +51,7 @@ pub(super) fn artifact_paths(around: &Spot<'_>, problems: &[Problem]) -> Vec<Str
     paths
 }
 
-pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     let Some(info) = Assertion::type_info(name) else { return };
@@ -116,7 +118,7 @@ fn lint_literal(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
 }
 
 /// A judge without a file to judge.
-fn lint_judge(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let at = assertion.at.key("path");
     let paths = artifact_paths(around, problems);
     if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at) {

@@ -1,5 +1,7 @@
 //! Claims of one scenario that cannot hold together.
 
+use rustc_hash::FxHashMap;
+
 use crate::{
     problem::{Code, Problem},
     spot::Spot,
@@ -42,10 +44,12 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
             _ => {}
         }
     }
+    let mut held: FxHashMap<(&str, &str), &Said<'_>> = FxHashMap::default();
+    for claim in said.iter().filter(|it| it.holds) {
+        held.entry((claim.about, &claim.name)).or_insert(claim);
+    }
     for denied in said.iter().filter(|it| !it.holds) {
-        let Some(other) = said.iter().find(|it| it.holds && it.about == denied.about && it.name == denied.name) else {
-            continue;
-        };
+        let Some(other) = held.get(&(denied.about, &*denied.name)).copied() else { continue };
         let (_, last) =
             if denied.spot.range().start < other.spot.range().start { (denied, other) } else { (other, denied) };
         let first = if std::ptr::eq(last, other) { denied } else { other };

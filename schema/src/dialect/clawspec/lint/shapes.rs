@@ -7,7 +7,7 @@ use crate::{
     spot::Spot,
 };
 
-use super::{assertions::artifact_paths, edits};
+use super::{around::Around, assertions::artifact_paths, edits};
 
 /// Keys of a scenario in the form that older guides show, and where their content belongs.
 const OLD_KEYS: &[(&str, &str, &str)] = &[
@@ -197,7 +197,7 @@ pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
 }
 
 /// A sentence in place of an assertion.
-pub(super) fn lint_prose(around: &Spot<'_>, item: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint_prose(around: &Around<'_>, item: &Spot<'_>, problems: &mut Vec<Problem>) {
     if item.node.shape() != Shape::Scalar || item.node.is_null() {
         return;
     }

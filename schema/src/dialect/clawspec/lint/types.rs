@@ -9,7 +9,7 @@ use crate::{
     words::nearest,
 };
 
-use super::{assertions::artifact_paths, edits, shapes::comment};
+use super::{around::Around, assertions::artifact_paths, edits, shapes::comment};
 
 /// A type that people write and that does not exist.
 struct Foreign {
@@ -85,7 +85,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
 ];
 
-pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     match Assertion::type_info(name) {
@@ -110,7 +110,7 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
     }
 }
 
-fn unknown(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     problems.retain(|problem| problem.at != kind.at && problem.at.parent().as_ref() != Some(&assertion.at));
     let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
     let advice = ADVICE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| *advice);
@@ -141,7 +141,13 @@ fn unknown(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str,
 }
 
 /// What was wanted of the answer, claimed of the files that the scenario leaves.
-fn about_files(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &[Problem]) -> Vec<Fix> {
+fn about_files(
+    around: &Around<'_>,
+    assertion: &Spot<'_>,
+    kind: &Spot<'_>,
+    name: &str,
+    problems: &[Problem],
+) -> Vec<Fix> {
     const OFFERED: usize = 3;
     let real = match name {
         "response_contains" | "output_contains" | "reply_contains" => "log_entry",

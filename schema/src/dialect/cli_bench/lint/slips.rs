@@ -4,7 +4,7 @@ use crate::{
     dialect::other_names,
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity, by_item},
     shape::{scalar, show},
     validate::Definition,
     words::nearest,
@@ -36,12 +36,16 @@ pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
                 return;
             }
             let at = Pointer::root().key("assert");
+            let mut known = by_item(&at, problems);
             for (index, item) in node.get("assert").into_iter().flat_map(NodeRef::items).enumerate() {
-                let at = at.index(index);
-                if item.shape() == Shape::Mapping && problems.iter().any(|problem| problem.at.below(&at).is_some()) {
-                    assertion(item, &at, problems);
+                let Some(mut found) = known.remove(&index) else { continue };
+                if item.shape() == Shape::Mapping {
+                    assertion(item, &at.index(index), &mut found);
                 }
+                problems.append(&mut found);
             }
+            // What stands under a number need not be an item.
+            problems.extend(known.into_values().flatten());
         }
         Definition::Root(_) | Definition::Item(..) => {}
     }
