@@ -405,9 +405,11 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
         .iter()
         .map(|case| CaseOutcome {
             status: case.status,
+            // What was never begun, because of an earlier failure, has neither passed nor failed.
             runs: case
                 .runs
                 .iter()
+                .filter(|run| run.absence.as_ref().is_none_or(|absence| absence.kind != AbsenceKind::FailedFast))
                 .map(|run| RunOutcome {
                     subject: &run.subject,
                     status: run.status,

@@ -216,6 +216,16 @@ async fn failing_fast_starts_nothing_more() {
 }
 
 #[tokio::test]
+async fn gates_measure_only_what_was_begun() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = vec![case("bad", "echo a", "b"), case("next", "true", ""), case("last", "true", "")];
+    let options = Options { fail_fast: true, concurrency: Some(1), ..Options::default() };
+    let ran = run_in(directory.path(), cases, options).await;
+    let gate = ran.result.gates.gates.iter().find(|gate| gate.name == "passRateMin").unwrap();
+    assert_eq!((gate.status, gate.actual), (Status::Fail, 0.0));
+}
+
+#[tokio::test]
 async fn selected_cases_run_and_the_others_are_not_reported() {
     let directory = tempfile::tempdir().unwrap();
     let cases = vec![case("a", "touch marker", ""), case("b", "true", "")];

@@ -54,6 +54,9 @@ pub(super) enum Wrong {
     Other(String),
 }
 
+/// Where a test of KindLM has its claims.
+const EXPECT: &str = "expect";
+
 /// Where the original program keeps the schema that `argsSchema` names.
 const RESOLVED: &str = "argsSchemaResolved";
 
@@ -166,6 +169,12 @@ impl<'d> Context<'d> {
             if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
                 misspelt.insert(finding.at.clone());
                 meant.insert((parent, name));
+            } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
+                && self.file == SpecFile::KindLm
+                && self.unknown_key(finding.at.clone(), key).severity == Severity::Error
+            {
+                // A claim that stands beside it is what was to stand in it.
+                meant.insert((parent, name));
             }
         }
         findings.retain(|finding| {
@@ -226,6 +235,7 @@ impl<'d> Context<'d> {
         if *claims {
             problem.severity = Severity::Error;
         }
+        let mut misplaced = false;
         let what = match variant {
             Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
             None => format!("unknown key `{key}`"),
@@ -267,6 +277,7 @@ impl<'d> Context<'d> {
             };
         } else if let (Some(place), Some(here)) = (elsewhere, here) {
             problem.message = format!("{what}: it belongs {}", place.words_from(here));
+            misplaced = self.is_misplaced_claim(here, place, key);
             if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
                 && let Some(fix) = mapping.and_then(|mapping| fix::move_into(mapping, key, child))
             {
@@ -276,6 +287,7 @@ impl<'d> Context<'d> {
             (nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file)), here)
         {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
+            misplaced = place.is_some_and(|place| self.is_misplaced_claim(here, place, name));
             let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
             problem.message = format!("{what}: did you mean `{name}`{place}?");
         } else if free.is_empty() {
@@ -289,7 +301,10 @@ impl<'d> Context<'d> {
         {
             problem = problem.with_fix(Fix::suggestion(COMMENT, edits));
         }
-        if *claims {
+        if misplaced {
+            problem.severity = Severity::Error;
+        }
+        if *claims || misplaced {
             problem.message.push_str(if problem.message.ends_with('?') {
                 " What it claims is"
             } else {
@@ -298,6 +313,12 @@ impl<'d> Context<'d> {
             problem.message.push_str(" never checked");
         }
         problem
+    }
+
+    /// Whether a key that stands here instead of there is a claim that vanishes: beside `expect`, or above the tests.
+    fn is_misplaced_claim(&self, here: &Place, place: &Place, key: &str) -> bool {
+        let in_expect = place.0.contains(&EXPECT) && !here.0.contains(&EXPECT);
+        self.file == SpecFile::KindLm && here.contains(place) && (in_expect || key == EXPECT)
     }
 
     /// Whether an unknown key in a mapping would be a claim that vanishes.

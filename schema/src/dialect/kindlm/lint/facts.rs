@@ -49,6 +49,8 @@ pub struct Section {
     pub key: Option<Range<usize>>,
     /// Whether something stands in it.
     pub filled: bool,
+    /// Whether what stands in it can be read: if not, that is the mistake, and no name is missing from it.
+    pub readable: bool,
 }
 
 /// A prompt.
@@ -83,7 +85,14 @@ pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let section = |name: &'static str| {
         let spot = root.get(name);
         let key = spot.as_ref().and_then(|spot| spot.key).map(NodeRef::range);
-        Section { name, key, filled: spot.is_some_and(|spot| !spot.is_empty()) }
+        let readable = spot.as_ref().is_none_or(|spot| match name {
+            "models" => {
+                spot.is_list()
+                    && spot.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))
+            }
+            _ => spot.is_mapping(),
+        });
+        Section { name, key, filled: spot.is_some_and(|spot| !spot.is_empty()), readable }
     };
     let models = root.get("models").map(|models| models.items()).unwrap_or_default();
     let field = |key: &str| models.iter().filter_map(|model| named(&model.get(key)?, 0)).collect();

@@ -54,7 +54,7 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
         }
         Ok(compiled) if compiled.matches_empty() => {
-            let message = "matches the empty text, so that it is found in every output";
+            let message = "can match nothing at all: only what is longer than that is found here, and the original program finds it in every output";
             problems.push(spot.problem(Code::SuspiciousPattern, message));
         }
         Ok(_) => {}

@@ -45,18 +45,20 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
     for (index, (start, test)) in tests.iter().enumerate() {
         if let Some(prompt) = test.prompt.as_ref().filter(|prompt| !prompt.name.is_empty())
             && prompts_section.filled
+            && prompts_section.readable
             && !prompts.contains(prompt.name.as_str())
         {
             let candidates = root.prompts.iter().map(|prompt| prompt.named.name.as_str());
             problems.push(unknown(Placed::of_test(prompt, index, *start), "prompt", "prompts", candidates));
         }
-        for model in test.models.iter().flatten().filter(|model| !models.contains(model.name.as_str())) {
+        let unknown_model = |model: &&Named| models_section.readable && !models.contains(model.name.as_str());
+        for model in test.models.iter().flatten().filter(unknown_model) {
             let candidates = root.models.iter().map(|model| model.name.as_str());
             problems.push(unknown(Placed::of_test(model, index, *start), "model", "models", candidates));
         }
     }
     let providers: HashSet<&str> = root.providers.iter().map(|provider| provider.name.as_str()).collect();
-    if providers_section.filled {
+    if providers_section.filled && providers_section.readable {
         for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
             if !providers.contains(provider.name.as_str()) {
                 let candidates = root.providers.iter().map(|provider| provider.name.as_str());
@@ -64,7 +66,9 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
             }
         }
     }
-    if let Some(judge) = root.judge_model.as_ref().filter(|judge| !models.contains(judge.name.as_str())) {
+    if let Some(judge) =
+        root.judge_model.as_ref().filter(|judge| models_section.readable && !models.contains(judge.name.as_str()))
+    {
         let candidates = root.models.iter().map(|model| model.name.as_str());
         problems.push(unknown(Placed::of_root(judge), "model", "models", candidates));
     }
@@ -173,7 +177,9 @@ fn unused(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Pr
     let any = prompt_tests().next().is_some();
     let used: HashSet<&str> =
         prompt_tests().filter_map(|test| test.prompt.as_ref()).map(|prompt| prompt.name.as_str()).collect();
-    if any || root.prompts.len() > 1 {
+    // What a reference that leads nowhere was to name may be what nothing else names.
+    let leads_astray = used.iter().any(|name| !root.prompts.iter().any(|prompt| prompt.named.name == *name));
+    if (any || root.prompts.len() > 1) && !leads_astray {
         for prompt in root.prompts.iter().filter(|prompt| !used.contains(prompt.named.name.as_str())) {
             let message = format!("no test uses the prompt `{}`", prompt.named.name);
             problems.push(Problem::new(Code::Unused, prompt.named.at.clone(), prompt.named.range.clone(), message));
@@ -185,6 +191,11 @@ fn unused(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Pr
     }
     let mut used: HashSet<&str> =
         prompt_tests().flat_map(|test| test.models.iter().flatten()).map(|model| model.name.as_str()).collect();
+    let judge = root.judge_model.as_ref().map(|judge| judge.name.as_str());
+    let is_defined = |name: &str| root.models.iter().any(|model| model.name == name);
+    if !used.iter().copied().chain(judge).all(is_defined) {
+        return;
+    }
     let judges = tests.iter().any(|(_, test)| test.judge.is_some());
     match &root.judge_model {
         Some(judge) => drop(used.insert(&judge.name)),
