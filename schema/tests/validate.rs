@@ -68,13 +68,9 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
             warning[unknown-key]: unknown key `timeoutMs`: it belongs under `defaults`
                 7 |     timeoutMs: 5
                   |     ^^^^^^^^^
-<<<<<<< HEAD
               possible fix: Turn it into a comment
                 "" -> "# "
-            warning[unknown-key]: unknown key `contains`: it belongs under `expect.output`
-=======
             error[unknown-key]: unknown key `contains`: it belongs under `expect.output`; what it claims is never checked
->>>>>>> 92d07d0 (KindLM: claims at the wrong level of a test are one error; here-documents and whole commands need no quotes; a section that cannot be read makes no reference wrong; gates measure only what was begun)
                 8 |     contains: [a]
                   |     ^^^^^^^^
               possible fix: Turn it into a comment
