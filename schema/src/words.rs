@@ -317,6 +317,18 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// The name of a file that an author who wrote another one most likely means. What all names end with is no likeness.
+pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let split = |name: &'_ str| name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len());
+    let (stem, ending) = name.split_at(split(name));
+    let candidates = candidates.into_iter().filter(|candidate| {
+        let (other, other_ending) = candidate.split_at(split(candidate));
+        let is_like = |one: &str, other: &str| one.eq_ignore_ascii_case(other) || nearest(one, [other]).is_some();
+        is_like(stem, other) && (is_like(ending, other_ending) || stem == other)
+    });
+    nearest(name, candidates)
+}
+
 /// Whether a word is the name beyond doubt: one slip of the keys (two in a long word), or another spelling, and
 /// no other candidate is as near.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::{
-    document::{NodeRef, Shape as NodeShape},
+    document::{NodeRef, Shape as NodeShape, Style},
     problem::{Edit, Fix},
     shape::{self, Need, Shape, Type, scalar, show},
 };
@@ -82,6 +82,10 @@ pub(super) fn move_into(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<
     }
     let text = mapping.document().text();
     let entry = mapping.entry(key)?;
+    // What stands there already is not to be told from what would come.
+    if entry.key.is_through_alias() || mapping.get(child).is_some_and(|node| node.entry(key).is_some()) {
+        return None;
+    }
     let range = entry.key.own_range().start..entry.value.own_range().end;
     if entry.value.resolved().is_through_alias() || text.byte_to_line(range.start) != text.byte_to_line(range.end) {
         return None;
@@ -119,17 +123,63 @@ pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), quoted.clone(), format!("Write {quoted}")))
 }
 
-/// The text without quotes, where a number or a boolean is wanted.
-pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+/// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
+/// number to people and is none for YAML.
+pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
     let text = node.as_str()?.trim();
-    let fits = match kind {
-        Type::Integer => text.parse::<i64>().is_ok(),
-        Type::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
-        Type::Boolean => matches!(text, "true" | "false"),
-        Type::Text | Type::List | Type::Mapping | Type::Any => false,
+    let number = |is_whole: bool| {
+        let octal = text.strip_prefix("0o").and_then(|digits| i64::from_str_radix(digits, 8).ok());
+        if let Some(value) = octal.or_else(|| text.parse::<i64>().ok()) {
+            return Some(value.to_string());
+        }
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && value.abs() < 1e15)?;
+        Some(value.to_string()).filter(|text| text.len() < 20 && (!is_whole || value.fract() == 0.0))
     };
-    (fits && !node.resolved().is_through_alias())
-        .then(|| replace(node.own_range(), text.to_owned(), format!("Write `{text}`")))
+    let is_plain = node.style() == Some(Style::Plain);
+    let meant = match kind {
+        Type::Integer | Type::Number if is_plain => number(kind == Type::Integer)?,
+        Type::Integer => text.parse::<i64>().is_ok().then(|| text.to_owned())?,
+        Type::Number => text.parse::<f64>().is_ok_and(f64::is_finite).then(|| text.to_owned())?,
+        Type::Boolean => match (text, is_plain) {
+            ("true" | "false", _) => text.to_owned(),
+            ("y" | "Y", true) => "true".to_owned(),
+            ("n" | "N", true) => "false".to_owned(),
+            _ => return None,
+        },
+        Type::Text | Type::List | Type::Mapping | Type::Any => return None,
+    };
+    // What reads as the same text again is no cure.
+    (!is_plain || meant != text).then_some(meant)
+}
+
+/// The number or the boolean that was meant.
+pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+    let text = literal(node, kind)?;
+    (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), text.clone(), format!("Write `{text}`")))
+}
+
+/// What a renamed key needs of its value: edits that give it the shape. Nothing where no shape can be given to it.
+pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
+    let kind = member.kind();
+    let is_alias = value.alias().is_some();
+    match value.shape() {
+        NodeShape::Scalar if kind == Type::List && !value.is_null() && !is_alias => Some(listed(value)?.edits),
+        NodeShape::Scalar | NodeShape::Dangling => Some(Vec::new()),
+        NodeShape::Sequence if matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean) => {
+            let mut items = value.items();
+            let item =
+                items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
+            let text = value.document().text();
+            let range = value.own_range();
+            let is_short = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+            let in_brackets = text.get_byte_slice(range.start..range.start + 1).is_some_and(|first| first == "[");
+            if is_alias || item.alias().is_some() || !is_short || !in_brackets {
+                return None;
+            }
+            Some(vec![Edit::new(range, String::from(text.get_byte_slice(item.own_range())?))])
+        }
+        NodeShape::Sequence | NodeShape::Mapping => Some(Vec::new()),
+    }
 }
 
 /// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
+    document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
     rewrite::{self, COMMENT},
@@ -251,7 +251,10 @@ impl<'d> Context<'d> {
             problem.message = format!("`{key}` has no effect beside `argsSchema`: remove it");
             return problem;
         }
-        let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias());
+        let entry = mapping.and_then(|mapping| mapping.entry(key));
+        // What comes from a merge is put right where it is written: here stands only its name.
+        let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
+            && entry.is_some_and(|entry| !entry.key.is_through_alias());
         let elsewhere = here.as_ref().and_then(|here| {
             // A key that another form of this mapping has does not belong elsewhere.
             let others = shape::places_of(file, key).iter().filter(|place| *place != here);
@@ -264,7 +267,14 @@ impl<'d> Context<'d> {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
                 let sure = is_surely(key, name, free.iter().copied());
-                problem = problem.with_fix(fix::rename(range, name, sure));
+                let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+                let reshaped =
+                    entry.zip(member).map_or(Some(Vec::new()), |(entry, member)| fix::reshaped(entry.value, &member));
+                if let Some(edits) = reshaped {
+                    let mut fix = fix::rename(range, name, sure);
+                    fix.edits.extend(edits);
+                    problem = problem.with_fix(fix);
+                }
             }
         } else if let [first, rest @ ..] = tags.as_slice()
             && let Some((tag_key, _)) = variant
@@ -401,8 +411,12 @@ impl<'d> Context<'d> {
             (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
             (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {
                 fix = fix::unquoted(node, kind);
-                if fix.is_some() {
-                    message.push_str(": remove the quotes");
+                match fix::literal(node, kind) {
+                    Some(meant) if node.style() == Some(Style::Plain) => {
+                        message = format!("{message}, which is what YAML takes it for: write `{meant}`");
+                    }
+                    Some(_) if fix.is_some() => message.push_str(": remove the quotes"),
+                    Some(_) | None => {}
                 }
             }
             (Type::List, NodeShape::Mapping) if fix::dashed(node).is_some() => {
@@ -428,6 +442,12 @@ impl<'d> Context<'d> {
             (_, NodeShape::Scalar) if node.is_null() => {
                 if let Some(cure) = self.cure_of_nothing(&at) {
                     message.push_str(cure);
+                }
+            }
+            (Type::Text, NodeShape::Scalar) if !node.is_null() && !node.resolved().is_through_alias() => {
+                if let [only] = shape.values().as_slice() {
+                    let text = shape::show(only.value);
+                    fix = Some(fix::guess(node.own_range(), text.clone(), format!("Write {text}")));
                 }
             }
             _ => {}
@@ -558,7 +578,7 @@ impl<'d> Context<'d> {
         // A share that was written as a percentage.
         let share = self.node.find(&at).filter(|node| bounds == "0 to 1" && !node.resolved().is_through_alias());
         if let Some(node) = share
-            && let Some(percent @ 2..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
+            && let Some(percent @ 10..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
         {
             let text = (f64::from(percent) / 100.0).to_string();
             let fix = fix::guess(node.own_range(), text.clone(), format!("Write `{text}`"));

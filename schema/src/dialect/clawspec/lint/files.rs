@@ -6,7 +6,7 @@ use crate::{
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::nearest,
+    words::nearest_file,
 };
 
 use super::edits;
@@ -136,7 +136,7 @@ pub(super) fn directory_of(place: &str) -> Option<&str> {
 pub(super) fn missing(spot: &Spot<'_>, wanted: &str, kind: FileKind, files: &dyn Files) -> Problem {
     let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
     let entries = files.list(directory);
-    let near = nearest(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()));
+    let near = nearest_file(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()));
     let Some(near) = near else {
         return spot.problem(Code::MissingFile, format!("`{wanted}` does not exist below the root of the workspace"));
     };

@@ -8,7 +8,7 @@ use crate::{
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::nearest,
+    words::nearest_file,
 };
 
 use super::{
@@ -154,7 +154,7 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: F
         FileKind::File => new_file::creation(normal, Template::Tasks, files),
         FileKind::Other => None,
     };
-    let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
+    let Some(near) = nearest_file(name, names.iter().map(String::as_str)) else {
         let message = format!("`{path}` does not exist below `{}`", files.root().display());
         let mut problem = spot.problem(Code::MissingFile, message);
         problem.fixes.extend(create());

@@ -8,7 +8,7 @@ use crate::{
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
-    words::nearest,
+    words::nearest_file,
 };
 
 /// The `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
@@ -96,7 +96,7 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
     let names: Vec<String> =
         files.list(directory).into_iter().filter(|(_, kind)| *kind == FileKind::File).map(|(name, _)| name).collect();
     let prefix = path.strip_suffix(name).unwrap_or_default();
-    let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
+    let Some(near) = nearest_file(name, names.iter().map(String::as_str)) else {
         let message = format!("`{path}` does not exist below `{}`", files.root().display());
         let mut problem = spot.problem(Code::MissingFile, message);
         problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));

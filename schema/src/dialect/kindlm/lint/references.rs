@@ -149,7 +149,10 @@ fn unknown<'c>(
     candidates: impl Iterator<Item = &'c str> + Clone,
 ) -> Problem {
     let name = &place.named.name;
-    let near = nearest(name, candidates.clone());
+    // A provider that is asked for exists: where it is not defined under its name, the definition is misspelt.
+    let near = nearest(name, candidates.clone()).filter(|_| section != "providers");
+    let mut all = candidates.clone();
+    let only = all.next().filter(|_| all.next().is_none() && section != "providers");
     let message = match near {
         Some(near) => format!("no {what} is called `{name}`: did you mean `{near}`?"),
         None if candidates.clone().next().is_none() => {
@@ -161,13 +164,10 @@ fn unknown<'c>(
     };
     let problem = place.problem(Code::UnknownReference, message);
     let range = problem.range.clone();
-    match near.filter(|_| place.named.own) {
-        Some(near) => {
-            let edits = vec![Edit::new(range, crate::shape::scalar(near))];
-            problem.with_fix(Fix::guess(format!("Change to `{near}`"), edits))
-        }
-        None => problem,
-    }
+    let Some(name) = near.or(only).filter(|_| place.named.own) else { return problem };
+    let edits = vec![Edit::new(range, crate::shape::scalar(name))];
+    let title = format!("Change to `{name}`");
+    problem.with_fix(if near.is_some() { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
 /// Prompts and models that no test asks for. One of each is left alone where no test needs any: the

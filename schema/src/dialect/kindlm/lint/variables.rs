@@ -47,7 +47,13 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
                 missing.push(placeholder.name);
                 let near = nearest(placeholder.name, entries.iter().map(|(name, _)| name.as_str()));
                 meant.extend(near);
-                problems.push(missing_variable(&command, vars.as_ref(), placeholder.name, near));
+                problems.push(missing_variable(
+                    &command,
+                    vars.as_ref(),
+                    test.get("vars").is_some(),
+                    placeholder.name,
+                    near,
+                ));
             }
             None => {}
             Some((_, var)) => shell::lint(&command, template, placeholder, var, problems),
@@ -79,7 +85,13 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn missing_variable(command: &Spot<'_>, vars: Option<&Spot<'_>>, name: &str, near: Option<&str>) -> Problem {
+fn missing_variable(
+    command: &Spot<'_>,
+    vars: Option<&Spot<'_>>,
+    has_key: bool,
+    name: &str,
+    near: Option<&str>,
+) -> Problem {
     let text = format!("{{{{{name}}}}}");
     let message = match near {
         Some(near) => format!("`{text}` has no value: did you mean `{{{{{near}}}}}`?"),
@@ -96,6 +108,8 @@ fn missing_variable(command: &Spot<'_>, vars: Option<&Spot<'_>>, name: &str, nea
     let add = match vars {
         Some(vars) if vars.is_own() => crate::validate::line_at_front(vars.node, &line),
         Some(_) => None,
+        // A key that has no value yet is not written a second time.
+        None if has_key => None,
         None => command.key.and_then(|key| crate::validate::line_before(key, &format!("vars: {{ {line} }}"))),
     };
     match add {
