@@ -1,6 +1,7 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod errors;
+mod mark;
 
 use std::{
     cell::Cell,
@@ -94,6 +95,7 @@ impl Analyzer {
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = document.problems();
+        problems.extend(mark::lint(document, self.file));
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}

@@ -14,12 +14,21 @@ const MARK: &str = "speclens: dialect=";
 pub fn detect(path: &str, text: &str, is_named: bool) -> Option<SpecFile> {
     let outline = Outline::of(text);
     let by_content = of_outline(&outline);
-    if let Some(Ok(said)) = said(text) {
-        // The word of a dialect is also that of one of its kinds; the content then knows better.
-        return Some(
-            by_content.filter(|found| is_dialect_word(said) && found.dialect() == said.dialect()).unwrap_or(said),
-        );
+    let said = said(text);
+    if let Some(Ok(said)) = said {
+        // The word of a dialect is also that of one of its kinds; the content, and the name, then know better.
+        if !is_dialect_word(said) {
+            return Some(said);
+        }
+        let by_name = of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file);
+        let found = [by_content, outline.by_key_of(said), by_name].into_iter().flatten();
+        return Some(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
     }
+    // What somebody says with a slip of the pen is still told by name and content first.
+    let meant = || {
+        let word = said.and_then(Result::err)?;
+        SpecFile::parse(crate::words::nearest(word, SpecFile::ALL.iter().map(|file| file.as_str()))?)
+    };
     match of_path(path) {
         Some(Named::Surely(file)) => return Some(file),
         _ if is_named => return Some(SpecFile::CliBenchTasks),
@@ -33,7 +42,15 @@ pub fn detect(path: &str, text: &str, is_named: bool) -> Option<SpecFile> {
         }
         None => {}
     }
-    by_content
+    let is_list_of_scenarios = || outline.has("scenarios") && is_named_scenarios(path);
+    by_content.or_else(|| is_list_of_scenarios().then_some(SpecFile::ClawSpecScenarios)).or_else(meant)
+}
+
+/// Whether a file beside the tests of a skill is called after its scenarios: `tests/smoke-scenarios.yaml`.
+fn is_named_scenarios(path: &str) -> bool {
+    let mut names = path.rsplit('/');
+    let name = names.next().unwrap_or_default();
+    names.next() == Some("tests") && [".yaml", ".yml"].iter().any(|end| name.ends_with(&format!("scenarios{end}")))
 }
 
 /// What the name and the place of a file say.
@@ -105,6 +122,9 @@ impl<'t> Outline<'t> {
         /// The items, and the keys, that are looked at. Whoever writes a suite says so soon.
         const LIMIT: usize = 256;
         let mut outline = Outline::default();
+        if outline.read_flow(text, LIMIT) {
+            return outline;
+        }
         // The column of the keys on the second level.
         let mut inner = None;
         for line in text.trim_start_matches('\u{feff}').lines() {
@@ -146,6 +166,96 @@ impl<'t> Outline<'t> {
             }
         }
         outline
+    }
+
+    /// Reads a file that is one mapping or list in brackets, as JSON is; false where it is none.
+    fn read_flow(&mut self, text: &'t str, limit: usize) -> bool {
+        let mut at = 0;
+        let start = text.trim_start_matches('\u{feff}').lines().find_map(|line| {
+            at = line.as_ptr() as usize - text.as_ptr() as usize;
+            let words = line.trim();
+            (!words.is_empty() && !words.starts_with('#') && words != "---").then_some(words)
+        });
+        if !start.is_some_and(|line| line.starts_with(['{', '['])) {
+            return false;
+        }
+        let mut open: Vec<char> = Vec::new();
+        // Where a key or a value begins that is not yet over.
+        let mut begin = None;
+        let mut letters = text[at..].char_indices().peekable();
+        while let Some((offset, letter)) = letters.next() {
+            if self.keys.len() + self.below.len() + self.items.len() > limit {
+                break;
+            }
+            let here = at + offset;
+            match letter {
+                '{' | '[' => {
+                    if letter == '{' && open == ['['] {
+                        self.items.push(Vec::new());
+                    }
+                    open.push(letter);
+                    begin = None;
+                }
+                '}' | ']' => {
+                    open.pop();
+                    begin = None;
+                }
+                ',' => begin = None,
+                '"' | '\'' if begin.is_none() => {
+                    let mut escaped = false;
+                    for (_, inner) in letters.by_ref() {
+                        if inner == letter && !escaped {
+                            break;
+                        }
+                        escaped = inner == '\\' && letter == '"' && !escaped;
+                    }
+                    begin = Some(here);
+                }
+                '#' if begin.is_none() => while letters.next_if(|(_, letter)| *letter != '\n').is_some() {},
+                ':' => {
+                    let Some(key) = begin.take() else { continue };
+                    let key = text[key..here].trim().trim_matches(['"', '\'']);
+                    let rest = text[here + 1..].trim_start();
+                    match open.as_slice() {
+                        ['{'] => self.keys.push((key, !rest.is_empty() && !rest.starts_with([',', '}']))),
+                        ['{', '{'] if !self.keys.is_empty() => self.below.push((self.keys.len() - 1, key)),
+                        ['[', '{'] => self.items.last_mut().into_iter().for_each(|item| item.push(key)),
+                        _ => {}
+                    }
+                    // What follows is a value, until the next comma.
+                    begin = None;
+                }
+                _ if letter.is_whitespace() => {}
+                _ => begin = begin.or(Some(here)),
+            }
+        }
+        true
+    }
+
+    /// The kind of a dialect whose first key stands here.
+    fn by_key_of(&self, said: SpecFile) -> Option<SpecFile> {
+        let clawspec = [
+            ("scenarios", SpecFile::ClawSpecScenarios),
+            ("target", SpecFile::ClawSpecScenarios),
+            ("handoff", SpecFile::ClawSpecHandoff),
+            ("pipeline", SpecFile::ClawSpecPipeline),
+            ("stages", SpecFile::ClawSpecPipeline),
+            ("waves", SpecFile::ClawSpecLedger),
+            ("baselines", SpecFile::ClawSpecBaselines),
+        ];
+        let first = || clawspec.into_iter().find(|(key, _)| self.has(key)).map(|(_, file)| file);
+        match said {
+            SpecFile::ClawSpec => first(),
+            SpecFile::CliBench => (!self.items.is_empty()).then_some(SpecFile::CliBenchTasks),
+            SpecFile::KindLm
+            | SpecFile::Settings
+            | SpecFile::CliBenchTasks
+            | SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => None,
+        }
     }
 
     fn has(&self, key: &str) -> bool {
@@ -289,13 +399,35 @@ mod tests {
             "on: push\njobs:\n  a:\n    steps: []\n",
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
             "stages: [a]\npipeline:\n  a: 1\n",
-            "{kindlm: 1}",
             "",
             "- hosts: all\n  tasks:\n    - name: x\n",
             "%YAML 1.2\n---\na: 1\n",
         ] {
             check("x.yaml", other, None);
         }
+    }
+
+    #[test]
+    fn a_file_in_brackets_is_read_as_well() {
+        let json = "{\n  \"version\": \"1.0\",\n  \"target\": {\n    \"type\": \"skill\",\n    \"path\": \"a\"\n  },\n  \
+                    \"scenarios\": [{\"name\": \"x\", \"when\": {\"invoke\": \"a: {b\"}}]\n}\n";
+        check("x.yaml", json, Some(SpecFile::ClawSpecScenarios));
+        check("x.yaml", &json.replace('\n', ""), Some(SpecFile::ClawSpecScenarios));
+        check("x.yaml", "# a\n{kindlm: 1}", Some(SpecFile::KindLm));
+        check("x.yaml", "{cli: git, tasks: [{id: a}]}", Some(SpecFile::CliBench));
+        check("x.yaml", "[{id: a, 'intent': \"b\", assert: []}]", Some(SpecFile::CliBenchTasks));
+        check("x.yaml", "{a: {kindlm: 1}, b: [scenarios, target: {path: c}]}", None);
+        check("x.yaml", "{{a}}: b\n", None);
+        check("a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::ClawSpecScenarios));
+    }
+
+    #[test]
+    fn scenarios_beside_the_tests_of_a_skill() {
+        let text = "scenarios:\n  - name: a\n";
+        check("skills/a/tests/parallel-scenarios.yaml", text, Some(SpecFile::ClawSpecScenarios));
+        check("skills/a/tests/scenarios.yml", text, Some(SpecFile::ClawSpecScenarios));
+        check("skills/a/parallel-scenarios.yaml", text, None);
+        check("skills/a/tests/parallel-scenarios.yaml", "cases: []\n", None);
     }
 
     #[test]
@@ -311,6 +443,15 @@ mod tests {
         let scenarios = "# speclens: dialect=clawspec\ntarget:\n  path: a\nscenarios: []\n";
         check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
         check("x.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpec));
+        check(
+            "x.yaml",
+            "# speclens: dialect=clawspec\nversion: '1.0'\nscenarios: []\n",
+            Some(SpecFile::ClawSpecScenarios),
+        );
+        check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpecPipeline));
+        check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::ClawSpecLedger));
+        // A slip of the pen is no reason to look at nothing.
+        check("x.yaml", "# speclens: dialect=clawspec-handof\na: 1\n", Some(SpecFile::ClawSpecHandoff));
     }
 
     #[test]

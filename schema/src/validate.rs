@@ -19,7 +19,7 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
 use crate::{
-    document::{Document, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::{PerFile, SpecFile},
     problem::{Code, Problem},
     shape::{self, Shape},
@@ -114,7 +114,23 @@ impl Definition {
             Definition::Root(file) => {
                 let lists = Definition::lists(file);
                 let mut map = Map::new();
-                for entry in node.entries() {
+                for entry in node.entries().filter(EntryRef::is_merge) {
+                    let is_list = entry.value.shape() == NodeShape::Sequence;
+                    let bases = if is_list { entry.value.items().collect() } else { vec![entry.value] };
+                    for base in bases {
+                        let Value::Object(base) = base.to_checked_value(limit)? else { continue };
+                        for (key, value) in base {
+                            let value = match value {
+                                Value::Array(items) if lists.contains(&key.as_str()) => {
+                                    Value::Array(items.iter().map(|_| Value::Null).collect())
+                                }
+                                other => other,
+                            };
+                            map.entry(key).or_insert(value);
+                        }
+                    }
+                }
+                for entry in node.entries().filter(|entry| !entry.is_merge()) {
                     let key = entry.key.key_text();
                     let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
                         Value::Array(entry.value.items().map(|_| Value::Null).collect())

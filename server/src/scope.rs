@@ -159,8 +159,23 @@ impl Scopes {
         // What is something of its own is a part only of a suite with the usual name.
         let any = !surely && matches!(kind::detect(&from_root, text, false), None | Some(SpecFile::CliBenchTasks));
         let main = if surely { None } else { self.main_of(path, any) };
-        let file = kind::detect(&from_root, text, main.is_some())?;
+        let file = kind::detect(&from_root, text, main.is_some()).or_else(|| self.contract_at(path, &from_root))?;
         Some(self.place(path, file, main))
+    }
+
+    /// What a file must be by its name and place in a workspace of ClawSpec, whatever it holds: the original program stops
+    /// at one that it cannot read.
+    fn contract_at(&self, path: &Path, from_root: &str) -> Option<SpecFile> {
+        let Some(kind::Named::Perhaps(file)) = kind::of_path(from_root) else { return None };
+        self.settings_above(path).map(|_| file)
+    }
+
+    /// The directory above a file in which the settings of its workspace stand.
+    fn settings_above(&self, path: &Path) -> Option<PathBuf> {
+        self.above(path).into_iter().find(|directory| {
+            let file = directory.join("clawspec.yaml");
+            file.is_file() || self.buffers.text(&file).is_some()
+        })
     }
 
     /// What a file belongs to whose kind is known.
@@ -198,11 +213,7 @@ impl Scopes {
     /// working directory that it lies in.
     fn workspace_root(&self, directory: &Path) -> PathBuf {
         let below = directory.join("file");
-        let settings = self.above(&below).into_iter().find(|directory| {
-            let file = directory.join("clawspec.yaml");
-            file.is_file() || self.buffers.text(&file).is_some()
-        });
-        settings
+        self.settings_above(&below)
             .or_else(|| self.folder_of(&below))
             .or_else(|| directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned))
             .or_else(|| working_directory_above(directory))
@@ -329,6 +340,33 @@ mod tests {
         check(&scopes, &root, "bench/else.yaml", None);
         check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", None));
         check(&scopes, &root, "my.yaml", Some((SpecFile::CliBench, "", "my.yaml", None)));
+    }
+
+    #[test]
+    fn in_a_workspace_the_place_decides() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let names = ["tests/scenarios.yaml", "tests/pipeline.yaml", "tests/baselines.yaml", "tests/handoffs/a.yaml"];
+        write(&root, &[("w/clawspec.yaml", ""), ("w/coverage-ledger.yaml", "version: 1\n")]);
+        for above in ["w", "x"] {
+            write(
+                &root,
+                &names.map(|name| (format!("{above}/{name}"), "- a\n")).each_ref().map(|(a, b)| (a.as_str(), *b)),
+            );
+        }
+        let scopes = Scopes::new(vec![root.clone()], Arc::default());
+        let kinds = [
+            SpecFile::ClawSpecScenarios,
+            SpecFile::ClawSpecPipeline,
+            SpecFile::ClawSpecBaselines,
+            SpecFile::ClawSpecHandoff,
+        ];
+        for (name, kind) in names.into_iter().zip(kinds) {
+            check(&scopes, &root, &format!("w/{name}"), Some((kind, "w", name, None)));
+            check(&scopes, &root, &format!("x/{name}"), None);
+        }
+        let ledger = Some((SpecFile::ClawSpecLedger, "w", "coverage-ledger.yaml", None));
+        check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
     }
 
     #[test]

@@ -67,14 +67,13 @@ impl Conversion {
             }
             Shape::Mapping => {
                 let mut map = Map::new();
-                let merges = node.document().rules().merges();
                 for entry in node.entries() {
-                    if merges && entry.key.text() == Some("<<") {
+                    if entry.is_merge() {
                         self.merge(entry.value, &mut map, depth)?;
                     }
                 }
                 for entry in node.entries() {
-                    if !(merges && entry.key.text() == Some("<<")) {
+                    if !entry.is_merge() {
                         map.insert(entry.key.key_text(), self.convert(entry.value, depth + 1)?);
                     }
                 }

@@ -40,6 +40,13 @@ pub struct EntryRef<'d> {
     pub value: NodeRef<'d>,
 }
 
+impl EntryRef<'_> {
+    /// Whether it merges another mapping in. In quotes, `<<` is a key like any other.
+    pub fn is_merge(&self) -> bool {
+        self.key.document.rules().merges() && self.key.text() == Some("<<") && self.key.style() == Some(Style::Plain)
+    }
+}
+
 /// What a node is, aliases followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -332,7 +339,7 @@ impl<'d> NodeRef<'d> {
         if !self.document.rules().merges() || depth > DEPTH || self.own_entry("<<").is_none() {
             return None;
         }
-        let merged = self.entries().filter(|entry| entry.key.text() == Some("<<")).map(|entry| entry.value);
+        let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);
         merged.into_iter().find_map(|base| {
             let bases = base.items();
             let alone = (base.shape() == Shape::Mapping).then_some(base);
@@ -345,8 +352,7 @@ impl<'d> NodeRef<'d> {
 
     /// The entries of a mapping, those that are merged in behind its own.
     pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
-        let (bases, own): (Vec<_>, Vec<_>) =
-            self.entries().partition(|entry| self.document.rules().merges() && entry.key.text() == Some("<<"));
+        let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
         let mut entries = own;
         for base in bases.into_iter().map(|entry| entry.value) {
             let alone = (base.shape() == Shape::Mapping).then_some(base);
@@ -359,7 +365,7 @@ impl<'d> NodeRef<'d> {
         entries
     }
 
-    /// The entry with this key that stands in the mapping itself.
+    /// The entry with this key that stands in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
         /// Below this, looking at each is faster than a table.
         const FEW: usize = 32;
@@ -373,17 +379,17 @@ impl<'d> NodeRef<'d> {
         };
         if count <= FEW {
             let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
-                return node.entries().find(|entry| entry.key.is_key(key));
+                return node.entries().filter(|entry| entry.key.is_key(key)).last();
             };
             let found =
-                entries.iter().find(|entry| !is_other(&entry.key, key) && node.at(block, &entry.key).is_key(key))?;
+                entries.iter().rfind(|entry| !is_other(&entry.key, key) && node.at(block, &entry.key).is_key(key))?;
             return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
         }
         let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let table = tables.entry(place).or_insert_with(|| {
             let mut table = FxHashMap::default();
             for (number, entry) in node.entries().enumerate() {
-                table.entry(entry.key.key_text()).or_insert(number);
+                table.insert(entry.key.key_text(), number);
             }
             table
         });
