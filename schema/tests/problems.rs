@@ -23,6 +23,22 @@ fn is_elsewhere(code: Code) -> bool {
     matches!(code, Code::Encoding | Code::UnreadableFile) || (!folder.join(&name).exists() && shown())
 }
 
+/// The codes that are shown here, each with the names of its files: its own, and those of a topic (`CODE--topic`).
+fn goldens() -> Vec<(Code, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+    let names: BTreeSet<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let shown = Code::ALL.iter().copied().filter(|code| !is_elsewhere(*code));
+    let stems = shown.flat_map(|code| {
+        let topics = names.iter().filter_map(move |name| {
+            let stem = name.strip_suffix(".yaml")?;
+            stem.starts_with(&format!("{}--", code.as_str())).then(|| (code, stem.to_owned()))
+        });
+        std::iter::once((code, code.as_str().to_owned())).chain(topics).collect::<Vec<_>>()
+    });
+    stems.collect()
+}
+
 fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let files = MemoryFiles::new(
@@ -51,11 +67,11 @@ fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
 fn every_code_shows_what_is_wrong() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
     let mut stale = Vec::new();
-    for code in Code::ALL.iter().filter(|code| !is_elsewhere(**code)) {
-        let text = fs::read_to_string(folder.join(format!("{}.yaml", code.as_str()))).unwrap_or_default();
-        let file = if *code == Code::InvalidSetting { SpecFile::Settings } else { SpecFile::KindLm };
+    for (code, stem) in goldens() {
+        let text = fs::read_to_string(folder.join(format!("{stem}.yaml"))).unwrap_or_default();
+        let file = if code == Code::InvalidSetting { SpecFile::Settings } else { SpecFile::KindLm };
         let problems = problems(&text, file);
-        assert!(problems.iter().any(|problem| problem.code == *code), "{}: {problems:#?}", code.as_str());
+        assert!(problems.iter().any(|problem| problem.code == code), "{stem}: {problems:#?}");
         let document = Document::read(&text, ScalarRules::Yaml12);
         for problem in &problems {
             // The node, or where a key is missing the mapping that lacks it.
@@ -65,10 +81,10 @@ fn every_code_shows_what_is_wrong() {
             assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{}", problem.message);
         }
         let rendered = common::render(&text, &problems);
-        let golden = folder.join(format!("{}.txt", code.as_str()));
+        let golden = folder.join(format!("{stem}.txt"));
         if fs::read_to_string(&golden).unwrap_or_default() != rendered {
             fs::write(&golden, rendered).unwrap();
-            stale.push(code.as_str());
+            stale.push(stem);
         }
     }
     assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
@@ -84,10 +100,7 @@ fn every_file_belongs_to_a_code() {
         .filter(|entry| entry.path().is_file())
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    let expected: BTreeSet<String> = Code::ALL
-        .iter()
-        .filter(|code| !is_elsewhere(**code))
-        .flat_map(|code| [format!("{}.yaml", code.as_str()), format!("{}.txt", code.as_str())])
-        .collect();
+    let expected: BTreeSet<String> =
+        goldens().into_iter().flat_map(|(_, stem)| [format!("{stem}.yaml"), format!("{stem}.txt")]).collect();
     assert_eq!(names, expected);
 }
