@@ -26,8 +26,8 @@ fn is_elsewhere(code: Code) -> bool {
 /// The codes that are shown here, each with the names of its files: its own, and those of a topic (`CODE--topic`).
 fn goldens() -> Vec<(Code, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
-    let names: BTreeSet<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: BTreeSet<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let shown = Code::ALL.iter().copied().filter(|code| !is_elsewhere(*code));
     let stems = shown.flat_map(|code| {
         let topics = names.iter().filter_map(move |name| {
