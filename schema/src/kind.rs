@@ -46,6 +46,14 @@ pub fn detect(path: &str, text: &str, is_named: bool) -> Option<SpecFile> {
     by_content.or_else(|| is_list_of_scenarios().then_some(SpecFile::ClawSpecScenarios)).or_else(meant)
 }
 
+/// Whether a text is a mapping of which this kind of file knows no key: it belongs to another tool.
+pub fn is_foreign(file: SpecFile, text: &str) -> bool {
+    let outline = Outline::of(text);
+    let fields = crate::shape::Shape::of(file).all_fields();
+    let known = |key: &str| fields.iter().any(|field| field.name == key);
+    outline.items.is_empty() && !outline.keys.is_empty() && !outline.keys.iter().any(|(key, _)| known(key))
+}
+
 /// Whether a file beside the tests of a skill is called after its scenarios: `tests/smoke-scenarios.yaml`.
 fn is_named_scenarios(path: &str) -> bool {
     let mut names = path.rsplit('/');

@@ -159,14 +159,18 @@ impl Scopes {
         // What is something of its own is a part only of a suite with the usual name.
         let any = !surely && matches!(kind::detect(&from_root, text, false), None | Some(SpecFile::CliBenchTasks));
         let main = if surely { None } else { self.main_of(path, any) };
-        let file = kind::detect(&from_root, text, main.is_some()).or_else(|| self.contract_at(path, &from_root))?;
+        let file =
+            kind::detect(&from_root, text, main.is_some()).or_else(|| self.contract_at(path, &from_root, text))?;
         Some(self.place(path, file, main))
     }
 
-    /// What a file must be by its name and place in a workspace of ClawSpec, whatever it holds: the original program stops
-    /// at one that it cannot read.
-    fn contract_at(&self, path: &Path, from_root: &str) -> Option<SpecFile> {
+    /// What a file must be by its name and place in a workspace of ClawSpec, even if it holds no mapping: the original
+    /// program stops at one that it cannot read.
+    fn contract_at(&self, path: &Path, from_root: &str, text: &str) -> Option<SpecFile> {
         let Some(kind::Named::Perhaps(file)) = kind::of_path(from_root) else { return None };
+        if kind::is_foreign(file, text) {
+            return None;
+        }
         self.settings_above(path).map(|_| file)
     }
 
@@ -347,7 +351,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         let names = ["tests/scenarios.yaml", "tests/pipeline.yaml", "tests/baselines.yaml", "tests/handoffs/a.yaml"];
-        write(&root, &[("w/clawspec.yaml", ""), ("w/coverage-ledger.yaml", "version: 1\n")]);
+        write(&root, &[("w/clawspec.yaml", ""), ("w/coverage-ledger.yaml", "- a\n")]);
         for above in ["w", "x"] {
             write(
                 &root,
