@@ -242,6 +242,29 @@ fn a_client_that_pulls_gets_problems_once() {
     assert_eq!(sources(&pushed, "speclens"), Vec::<String>::new(), "pushed and pulled");
 }
 
+/// What is typed is read piece by piece, and in the light of the edits; opening and saving let the whole text speak.
+#[test]
+fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {
+    let capabilities = json!({
+        "textDocument": { "diagnostic": {} },
+        "workspace": {
+            "diagnostics": { "refreshSupport": true },
+            // Whoever does not watch files is asked to pull again after each save.
+            "didChangeWatchedFiles": { "dynamicRegistration": true },
+        },
+    });
+    let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+    client.initialize(capabilities, json!({ "trusted": true }));
+    let mut text = client.open("kindlm.yaml");
+    let document = json!({ "textDocument": { "uri": client.uri("kindlm.yaml") } });
+    client.replace("kindlm.yaml", &mut text, "name: greets", "name: [greets", 2);
+    let before = client.request("textDocument/diagnostic", document.clone());
+    assert!(!sources(before["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{before}");
+    // Should the reading of the whole that follows opening meet this text already, the request comes before the saving.
+    client.notify("textDocument/didSave", document);
+    client.wait("the request to pull again", |message| message["method"] == "workspace/diagnostic/refresh");
+}
+
 #[test]
 fn settings_change_what_is_shown_and_unknown_ones_are_named_once() {
     let mut client = Client::start(FILES);
