@@ -3,6 +3,9 @@
 
 mod common;
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -21,6 +24,8 @@ use speclens_schema::{
     shape::Shape,
     verdict::Outcome,
 };
+
+use numbers::Numbers;
 
 /// The files below a folder, as paths relative to it.
 fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
@@ -204,16 +209,6 @@ fn the_example_of_every_assertion_is_right() {
         let kinds: Vec<&str> =
             case.claims.iter().flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind).collect();
         assert!(case.intact && kinds.contains(&field.name), "{text}{kinds:?}");
-    }
-}
-
-/// A small generator, so that a failure can be repeated.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit.max(1)
     }
 }
 

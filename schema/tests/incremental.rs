@@ -1,11 +1,16 @@
 //! What is found while somebody types is what anybody finds who opens the same text: problems and cases, in
 //! every kind of file.
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use std::{fs, ops::Range, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
 };
+
+use numbers::Numbers;
 
 /// A text of each kind, with an anchor that is used in another part.
 fn text_of(file: SpecFile) -> String {
@@ -45,15 +50,7 @@ fn text_of(file: SpecFile) -> String {
     format!("{text}{more}")
 }
 
-/// A small generator, so that a failure can be repeated.
-struct Numbers(u64);
-
 impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-
     fn edit(&mut self, text: &str) -> (Range<usize>, String) {
         const SIGNS: &[&str] = &[
             "\"",

@@ -1,5 +1,8 @@
 //! Whatever a person types: checking never panics, and every problem points into the text.
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use std::{fs, path::Path};
 
 use speclens_schema::{
@@ -11,15 +14,7 @@ use speclens_schema::{
     validate::validate,
 };
 
-/// A small generator, so that a failure can be repeated.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-}
+use numbers::Numbers;
 
 fn mutate(text: &str, numbers: &mut Numbers) -> String {
     const SIGNS: &[&str] = &[
