@@ -68,7 +68,10 @@ impl Document {
     }
 
     fn before_first_entry(&self, at: usize) -> bool {
-        let first = self.root().and_then(|root| root.entries().next().map(|entry| entry.key.range().start));
+        let first = self.root().and_then(|root| {
+            let key = root.entries().next().map(|entry| entry.key);
+            key.or_else(|| root.items().next()).map(|first| first.range().start)
+        });
         first.is_none_or(|first| at < first)
     }
 }
@@ -105,6 +108,13 @@ mod tests {
     #[test]
     fn at_the_top_it_speaks_for_the_file() {
         check("# speclens: allow(unused)\na: 1\n", &[("unused", "# speclens: allow(unused)\na: 1\n")]);
+    }
+
+    #[test]
+    fn below_the_first_item_of_a_list_it_speaks_for_a_line() {
+        check("# speclens: allow(unused)\n- a: 1\n", &[("unused", "# speclens: allow(unused)\n- a: 1\n")]);
+        check("- a: 1\n# speclens: allow(unused)\n- b: 2\n- c: 3\n", &[("unused", "- b: 2\n")]);
+        check("- a: 1\n  # speclens: allow(unused)\n  b: 2\n  c: 3\n", &[("unused", "  b: 2\n")]);
     }
 
     #[test]
