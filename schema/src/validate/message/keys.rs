@@ -1,0 +1,264 @@
+//! Keys in words: those that a mapping does not have, those that it lacks, and those that exclude each other.
+
+use std::collections::HashSet;
+
+use crate::{
+    document::{NodeRef, Pointer},
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, Severity},
+    rewrite::{self, COMMENT},
+    shape::{self, Place, Shape},
+    words::{is_surely, listed, nearest},
+};
+
+use super::{
+    super::{fix, head},
+    Context, Finding, Mapping, Wrong, as_fragment, both,
+};
+
+/// Where a test of KindLM has its claims.
+const EXPECT: &str = "expect";
+
+/// Where the original program keeps the schema that `argsSchema` names.
+const RESOLVED: &str = "argsSchemaResolved";
+
+impl Context<'_> {
+    /// A key that is missing and stands misspelt beside is one mistake, not two: it is told at the key that
+    /// is there, as an error. Returns those keys.
+    pub(in crate::validate) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> HashSet<Pointer> {
+        let mut misspelt = HashSet::new();
+        let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
+        for finding in findings.iter() {
+            let Wrong::UnknownKey(key) = &finding.wrong else { continue };
+            let parent = finding.at.parent().unwrap_or_default();
+            let mapping = self.mapping(&parent);
+            if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
+                misspelt.insert(finding.at.clone());
+                meant.insert((parent, name));
+            } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
+                && self.file == SpecFile::KindLm
+                && self.unknown_key(finding.at.clone(), key).severity == Severity::Error
+            {
+                // A claim that stands beside it is what was to stand in it.
+                meant.insert((parent, name));
+            }
+        }
+        findings.retain(|finding| {
+            let told = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
+            if let Wrong::Missing(key) = &finding.wrong {
+                let parent = finding.at.parent().unwrap_or_default();
+                return !self.mapping(&parent).missing.iter().any(|name| name == key && told(&parent, name));
+            }
+            let alternatives = || self.shape(&finding.at).map(|shape| shape.alternatives()).unwrap_or_default();
+            finding.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| told(&finding.at, name))
+        });
+        misspelt
+    }
+
+    pub(super) fn unknown_key(&self, at: Pointer, key: &str) -> Problem {
+        let file = self.file;
+        let parent = at.parent().unwrap_or_default();
+        let range = head(self.node, &at);
+        let known = self.mapping(&parent);
+        let Mapping { node: mapping, here, fields, free, claims, variant, tags, .. } = &*known;
+        let mut problem = Problem::new(Code::UnknownKey, at.clone(), range.clone(), "");
+        if *claims {
+            problem.severity = Severity::Error;
+        }
+        let mut misplaced = false;
+        let what = match variant {
+            Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
+            None => format!("unknown key `{key}`"),
+        };
+        if key == "<<" && !self.node.document().rules().merges() {
+            problem.message =
+                "merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out"
+                    .to_owned();
+            return problem;
+        }
+        if key == RESOLVED && mapping.is_some_and(|mapping| mapping.entry("argsSchema").is_some()) {
+            problem.severity = Severity::Warning;
+            problem.message = format!("`{key}` has no effect beside `argsSchema`: remove it");
+            return problem;
+        }
+        let entry = mapping.and_then(|mapping| mapping.entry(key));
+        // What comes from a merge is put right where it is written: here stands only its name.
+        let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
+            && entry.is_some_and(|entry| !entry.key.is_through_alias());
+        let elsewhere = here.as_ref().and_then(|here| {
+            // A key that another form of this mapping has does not belong elsewhere.
+            let others = shape::places_of(file, key).iter().filter(|place| *place != here);
+            others.min_by_key(|place| (here.distance(place), place.0.len()))
+        });
+        let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+        let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
+        if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
+            problem.message = format!("{what}: did you mean `{name}`?");
+            if editable && free.contains(&name) {
+                let sure = is_surely(key, name, free.iter().copied());
+                let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+                let reshaped =
+                    entry.zip(member).map_or(Some(Vec::new()), |(entry, member)| fix::reshaped(entry.value, &member));
+                if let Some(edits) = reshaped {
+                    let mut fix = fix::rename(range, name, sure);
+                    fix.edits.extend(edits);
+                    problem = problem.with_fix(fix);
+                }
+            }
+        } else if let [first, rest @ ..] = tags.as_slice()
+            && let Some((tag_key, _)) = variant
+        {
+            let more = if rest.is_empty() { "" } else { ", among others" };
+            problem.message = if free.is_empty() {
+                format!("{what}: nothing more can stand here; `{tag_key}: {first}` has it{more}")
+            } else {
+                format!("{what}: expected {}; `{tag_key}: {first}` has it{more}", listed(free.iter().copied()))
+            };
+        } else if let (Some(place), Some(here)) = (elsewhere, here) {
+            problem.message = format!("{what}: it belongs {}", place.words_from(here));
+            misplaced = self.is_misplaced_claim(here, place, key);
+            if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
+                && let Some(fix) = mapping.and_then(|mapping| fix::move_into(mapping, key, child))
+            {
+                problem = problem.with_fix(fix);
+            }
+        } else if let (Some(name), Some(here)) =
+            (nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file)), here)
+        {
+            let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
+            misplaced = place.is_some_and(|place| self.is_misplaced_claim(here, place, name));
+            let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
+            problem.message = format!("{what}: did you mean `{name}`{place}?");
+        } else if free.is_empty() {
+            problem.message = format!("{what}: nothing more can stand here");
+        } else {
+            problem.message = format!("{what}: expected {}", listed(free.iter().copied()));
+        }
+        if problem.fixes.is_empty()
+            && near.is_none()
+            && let Some(edits) = rewrite::comment(self.node, &at)
+        {
+            problem = problem.with_fix(Fix::suggestion(COMMENT, edits));
+        }
+        if misplaced {
+            problem.severity = Severity::Error;
+        }
+        if *claims || misplaced {
+            problem.message.push_str(if problem.message.ends_with('?') {
+                " What it claims is"
+            } else {
+                "; what it claims is"
+            });
+            problem.message.push_str(" never checked");
+        }
+        problem
+    }
+
+    /// Whether a key that stands here instead of there is a claim that vanishes: beside `expect`, or above the tests.
+    fn is_misplaced_claim(&self, here: &Place, place: &Place, key: &str) -> bool {
+        let in_expect = place.0.contains(&EXPECT) && !here.0.contains(&EXPECT);
+        self.file == SpecFile::KindLm && here.contains(place) && (in_expect || key == EXPECT)
+    }
+
+    /// Whether an unknown key in a mapping would be a claim that vanishes.
+    pub(super) fn is_claim(&self, parent: &Pointer) -> bool {
+        let mut at = Some(parent.clone());
+        while let Some(here) = at {
+            if self.shape(&here).is_some_and(|shape| shape.holds_claims()) {
+                return true;
+            }
+            at = here.parent();
+        }
+        false
+    }
+
+    pub(super) fn missing(&self, at: Pointer, key: &str) -> Problem {
+        let parent = at.parent().unwrap_or_default();
+        let shape = self.shape(&parent);
+        let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
+        let owner = parent.last().filter(|name| name.parse::<usize>().is_err());
+        let tag = self.variant(&parent).and_then(|variant| variant.tag);
+        let mut message = match (owner, tag) {
+            (Some(owner), _) => format!("`{owner}` needs `{key}`"),
+            (None, Some((_, tag))) => format!("`{tag}` needs `{key}`"),
+            (None, None) => format!("`{key}` is missing"),
+        };
+        if let Some(summary) = member.as_ref().and_then(Shape::summary) {
+            message = format!("{message}: {}", as_fragment(summary));
+        }
+        let only_when = shape.is_some_and(|shape| {
+            !shape.fields(None).iter().any(|field| field.name == key && field.need == shape::Need::Required)
+        });
+        if only_when && key == "schemaFile" {
+            message = "`format: json` needs `schemaFile`, the JSON Schema that the output must match".to_owned();
+        }
+        let problem = Problem::new(Code::MissingField, at, head(self.node, &parent), message);
+        let fix = self.node.find(&parent).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
+        match fix {
+            Some(fix) => problem.with_fix(fix),
+            None => problem,
+        }
+    }
+
+    pub(super) fn none_of(&self, at: Pointer) -> Problem {
+        let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
+        let names = listed(alternatives.iter().copied());
+        let message = format!("nothing says what to do: give {names}");
+        let mut problem = Problem::new(Code::MissingField, at.clone(), head(self.node, &at), message);
+        for key in alternatives {
+            let member = self.shape(&at.key(key));
+            let fix = self.node.find(&at).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
+            problem.fixes.extend(fix);
+        }
+        problem
+    }
+
+    pub(super) fn several_of(&self, at: Pointer) -> Problem {
+        let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
+        let mut present: Vec<_> = self
+            .node
+            .find(&at)
+            .into_iter()
+            .flat_map(NodeRef::entries)
+            .map(|entry| (entry.key.key_text(), entry.key.range()))
+            .filter(|(key, _)| alternatives.contains(&key.as_str()))
+            .collect();
+        let message = format!("{} exclude each other: keep one", both(&alternatives));
+        let Some((key, range)) = present.pop() else {
+            let range = head(self.node, &at);
+            return Problem::new(Code::ConflictingFields, at, range, message);
+        };
+        let mut problem = Problem::new(Code::ConflictingFields, at.key(&key), range, message);
+        for (key, range) in present {
+            problem = problem.with_related(format!("`{key}` is given here"), at.key(&key), range);
+        }
+        problem
+    }
+
+    /// More than one key where each item is one claim.
+    pub(super) fn too_many(&self, at: Pointer) -> Problem {
+        let Some(node) = self.node.find(&at) else {
+            return Problem::new(Code::ConflictingFields, at, self.node.range(), "more keys than can stand here");
+        };
+        let mut keys = node.entries().map(|entry| (entry.key.key_text(), entry.key.range()));
+        let first = keys.next();
+        let rest: Vec<_> = keys.collect();
+        let names: Vec<&str> = first.iter().chain(&rest).map(|(key, _)| key.as_str()).collect();
+        let message = format!("one assertion per item: {} stand in one, split it", both(&names));
+        let range = rest.first().map_or_else(|| head(self.node, &at), |(_, range)| range.clone());
+        let mut problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
+        if let Some((key, range)) = first {
+            problem = problem.with_related(format!("`{key}` stands here"), at.key(&key), range);
+        }
+        match fix::split(node) {
+            Some(fix) => problem.with_fix(fix),
+            None => problem,
+        }
+    }
+}
+
+/// Whether a key of another place is what somebody means: a likeness that far away must be a close one.
+fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
+    is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
+}
