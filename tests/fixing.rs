@@ -47,7 +47,7 @@ fn safe_fixes_are_applied_and_the_rest_is_told() {
     let place = Place::with(WRONG);
     let before = place.run(&["check"]);
     assert_eq!(before.code, Some(2), "{before:?}");
-    assert!(before.stdout.contains("4 of them can be fixed by `speclens check --fix`"), "{before:?}");
+    assert!(before.stdout.contains("`speclens check --fix` can fix 4 problems"), "{before:?}");
     assert_eq!(place.read("kindlm.yaml"), WRONG);
 
     let done = place.run(&["check", "--fix"]);
@@ -191,7 +191,7 @@ fn settings_are_fixed_too() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     place.write("speclens.yaml", "# mine\nseverity:\n  unussed: off\nlimts: { concurrency: 2 }\n");
     let done = place.run(&["check"]);
-    assert!(done.stdout.contains("2 of them can be fixed"), "{done:?}");
+    assert!(done.stdout.contains("`speclens check --fix` can fix 2 problems"), "{done:?}");
     let done = place.run(&["check", "--diff"]);
     assert!(done.stdout.contains("--- speclens.yaml") && done.stdout.contains("+  unused: off\n"), "{done:?}");
     let done = place.run(&["check", "--fix"]);
@@ -216,8 +216,112 @@ fn a_full_disk_costs_nothing() {
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(told.contains("kindlm.yaml stays as it is: cannot write the new text beside the file"), "{told}");
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(said.ends_with("nothing was fixed: kindlm.yaml could not be written\n"), "{said}");
     assert_eq!(place.read("kindlm.yaml"), long);
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
+/// Files that can be written are; for the others it is told which, why, and what to do.
+#[cfg(unix)]
+#[test]
+fn files_that_cannot_be_written_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::empty();
+    let wrong = suite("echo hello", "{outptu: {contains: [hello]}}");
+    let lock = |name: &str, mode| {
+        fs::set_permissions(place.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for name in ["a", "b", "c"] {
+        place.write(&format!("{name}/kindlm.yaml"), &wrong);
+    }
+    lock("a/kindlm.yaml", 0o444);
+    lock("b/kindlm.yaml", 0o444);
+    // Only what would be written is promised.
+    assert!(place.run(&["check"]).stdout.ends_with("`speclens check --fix` can fix 1 problem\n"));
+    assert!(!place.run(&["check", "a"]).stdout.contains("can fix"));
+    let done = place.run(&["check", "--fix", "a", "b", "c"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(
+        done.stderr.contains("a/kindlm.yaml stays as it is: the file is write-protected: make it writable"),
+        "{done:?}"
+    );
+    assert!(done.stdout.ends_with("fixed 1 problem in 1 file; 2 files could not be written\n"), "{done:?}");
+    assert_eq!((place.read("a/kindlm.yaml"), place.read("b/kindlm.yaml")), (wrong.clone(), wrong.clone()));
+    assert!(place.read("c/kindlm.yaml").contains("output"));
+    let done = place.run(&["check", "--fix", "--format", "json", "a"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.ends_with("nothing was fixed: a/kindlm.yaml could not be written\n"), "{done:?}");
+
+    // Whoever may write everywhere is not stopped by the mode of a directory.
+    place.write("d/kindlm.yaml", &wrong);
+    lock("d", 0o555);
+    let may_write = fs::write(place.path().join("d/probe"), "").is_ok();
+    let done = place.run(&["check", "--fix", "d"]);
+    lock("d", 0o755);
+    let advice = "d/kindlm.yaml stays as it is: its directory takes no new file";
+    assert_eq!(done.code, Some(if may_write { 0 } else { 2 }), "{done:?}");
+    assert_eq!(done.stderr.contains(advice), !may_write, "{done:?}");
+    assert_eq!(place.read("d/kindlm.yaml") == wrong, !may_write, "{done:?}");
+}
+
+/// A draft of the new text that somebody left behind, or a directory in its place, keeps nobody from anything but
+/// replacing the file.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_stands_where_the_new_text_would_be_written_is_left_alone() {
+    let wrong = suite("echo hello", "{outptu: {contains: [hello]}}");
+    let place = Place::with(&wrong);
+    // The number of the process is that of the shell, which becomes the program.
+    let script = "mkdir .kindlm.yaml.$$.tmp; exec \"$0\" check --fix";
+    let done = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_speclens")])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        told.contains("kindlm.yaml stays as it is: cannot write the new text beside the file: File exists"),
+        "{told}"
+    );
+    assert_eq!(place.read("kindlm.yaml"), wrong);
+    let names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// What is promised is what is done, also where one cure brings another with it.
+#[test]
+fn the_count_of_what_can_be_fixed_is_exact() {
+    // Two keys that would get one name: one of them may. A rename brings a number in quotes to light.
+    for (expect, count) in
+        [("{output: {containss: [hello], contians: [a]}}", 1), ("{outptu: {contains: [hello], maxLength: \"20\"}}", 2)]
+    {
+        let place = Place::with(&suite("echo hello", expect));
+        let word = if count == 1 { "1 problem" } else { "2 problems" };
+        let done = place.run(&["check"]);
+        assert!(done.stdout.ends_with(&format!("`speclens check --fix` can fix {word}\n")), "{done:?}");
+        let done = place.run(&["check", "--diff"]);
+        assert!(done.stderr.contains(&format!("`--fix` would fix {word}\n")), "{done:?}");
+        let done = place.run(&["check", "--fix"]);
+        assert!(done.stdout.ends_with(&format!("fixed {word} in 1 file\n")), "{done:?}");
+    }
+}
+
+#[test]
+fn a_path_that_is_not_there_is_answered_with_what_to_do() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    for (path, advice) in [
+        ("nope.yaml", "there is no nope.yaml: name a file or a directory that is there"),
+        ("kindml.yaml", "there is no kindml.yaml: did you mean kindlm.yaml?"),
+        ("./kindml.yaml", "did you mean ./kindlm.yaml?"),
+        ("nowhere/nope.yaml", "there is no nowhere/nope.yaml: name a file"),
+        ("kindlm.yaml/x", "cannot read kindlm.yaml/x"),
+    ] {
+        let done = place.run(&["check", path]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(advice), "{done:?}");
+    }
 }
 
 #[test]

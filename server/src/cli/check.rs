@@ -55,11 +55,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         output::print(&text)?;
         output::remark(&format!("`--fix` would fix {}", fix::plural(count, "problem")));
     }
-    let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
+    let failed = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
+    let fixable = if args.format == Format::Human && !args.fix && !args.diff { fix::count(&suites) } else { 0 };
     let reports: Vec<SuiteReport> = suites.into_iter().map(|loaded| loaded.report).collect();
     match args.format {
         _ if args.diff => {}
-        Format::Human => output::print(&human(&reports, outcome.as_ref()))?,
+        Format::Human => output::print(&human(&reports, outcome.as_ref(), fixable))?,
         Format::Json => output::print(&json::render(&reports, json::Content::default()))?,
         Format::Sarif => output::print(&sarif::render(&reports))?,
         Format::Github => output::print(&github::render(&reports))?,
@@ -73,12 +74,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The report for people: what was done, what is left, what could be done.
-fn human(reports: &[SuiteReport], outcome: Option<&fix::Outcome>) -> String {
+fn human(reports: &[SuiteReport], outcome: Option<&fix::Outcome>, fixable: usize) -> String {
     let Some(outcome) = outcome else {
-        let hint = match fix::count(reports) {
+        let hint = match fixable {
             0 => String::new(),
-            1 => "1 of them can be fixed by `speclens check --fix`\n".to_owned(),
-            count => format!("{count} of them can be fixed by `speclens check --fix`\n"),
+            count => format!("`speclens check --fix` can fix {}\n", fix::plural(count, "problem")),
         };
         return format!("{}{hint}", human::check(reports));
     };

@@ -19,7 +19,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     kind,
     problem::Code,
-    words::nearest,
+    words::{nearest, nearest_file},
 };
 
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for path in if paths.is_empty() { &here[..] } else { paths } {
-        let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let metadata = fs::metadata(path).map_err(|error| absent(path, &error))?;
         let mut found = match metadata.is_dir() {
             true => below(path, &scopes, wanted)?,
             false => vec![named(path, &scopes, wanted)?],
@@ -70,6 +70,30 @@ pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<
         }
     }
     Ok(all)
+}
+
+/// Says what is wrong with a path that was named, and what to do.
+fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
+    let shown = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => {
+            anyhow!("{shown} is a link to a file that does not exist: correct the link, or name the file itself")
+        }
+        io::ErrorKind::NotFound => {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let neighbours = fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
+            let neighbours: Vec<String> =
+                neighbours.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            match nearest_file(&name, neighbours.iter().map(String::as_str)) {
+                Some(near) => anyhow!("there is no {shown}: did you mean {}?", path.with_file_name(near).display()),
+                None => anyhow!(
+                    "there is no {shown}: name a file or a directory that is there, or none to search the current directory"
+                ),
+            }
+        }
+        _ => anyhow!("cannot read {shown}: {error}; make it and the directories above it readable"),
+    }
 }
 
 /// What is ours in a directory, in the order of the paths; it is an error that there is nothing. What version

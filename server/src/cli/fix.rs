@@ -4,20 +4,24 @@ use std::{
     collections::HashSet,
     fmt::Write,
     fs,
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process,
 };
 
-use anyhow::{Context, bail, ensure};
-use speclens_runner::report::{SourceText, SuiteReport};
+use anyhow::{Context, anyhow, bail, ensure};
+use speclens_runner::report::SourceText;
 use speclens_schema::{
     cure::{self, Applied, Cured},
     document::Document,
     problem::{Code, Fix, Problem},
 };
 
-use super::{load::Loaded, output};
+use super::{
+    discover::in_parallel,
+    load::{Loaded, Lookout},
+    output,
+};
 use crate::workspace;
 
 /// As many fixes are listed for one file.
@@ -28,8 +32,8 @@ const LISTED: usize = 20;
 pub(super) struct Outcome {
     /// What was done to each file that changed.
     pub(super) fixed: Vec<(String, Vec<Applied>)>,
-    /// Whether a file could not be written.
-    pub(super) failed: bool,
+    /// The files that could not be written.
+    pub(super) failed: Vec<String>,
 }
 
 /// The fix of a problem that needs nobody's judgement.
@@ -44,30 +48,61 @@ struct Fixed<'l> {
     cured: Cured,
 }
 
-/// Every file that has safe fixes: settings first, each once.
-fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
-    let mut seen = HashSet::new();
-    let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
-    let settings = settings.filter(move |report| seen.insert(report.source.path.as_str())).filter_map(|report| {
-        let cured = cured(&report.source.document, &report.problems, &|document| workspace::problems(document))?;
-        Some(Fixed { source: &report.source, file: Path::new(&report.source.path), cured })
-    });
-    let suites = suites.iter().filter_map(|loaded| {
-        let report = &loaded.report;
-        let look = |document: &_| loaded.lookout.problems(document);
-        let cured = cured(&report.source.document, &report.problems, &look)?;
-        Some(Fixed { source: &report.source, file: &loaded.lookout.path, cured })
-    });
-    settings.chain(suites)
+/// A file that has safe fixes.
+struct Candidate<'l> {
+    source: &'l SourceText,
+    file: &'l Path,
+    /// What looks at its text; settings have nothing of their own for that.
+    lookout: Option<&'l Lookout>,
 }
 
-/// How many problems have a safe fix.
-pub(super) fn count(reports: &[SuiteReport]) -> usize {
+impl Candidate<'_> {
+    /// Its text with its safe fixes; nothing where none can be applied.
+    fn cured(&self) -> Option<Cured> {
+        let look = |document: &Document| match self.lookout {
+            Some(lookout) => lookout.problems(document),
+            None => workspace::problems(document),
+        };
+        Some(cure::cure(&self.source.document, &look, &safe)).filter(|cured| !cured.applied.is_empty())
+    }
+}
+
+/// Every file that has safe fixes: settings first, each once.
+fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     let mut seen = HashSet::new();
-    let settings = reports.iter().filter_map(|report| report.settings.as_deref());
-    let settings = settings.filter(|report| seen.insert(report.source.path.as_str())).flat_map(|own| &own.problems);
-    let problems = reports.iter().flat_map(|report| &report.problems);
-    settings.chain(problems).filter(|problem| safe(problem).is_some()).count()
+    let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
+    let settings = settings.filter(|report| seen.insert(report.source.path.as_str())).map(|report| {
+        let file = Path::new(&report.source.path);
+        (&report.problems, Candidate { source: &report.source, file, lookout: None })
+    });
+    let suites = suites.iter().map(|loaded| {
+        let (source, lookout) = (&loaded.report.source, &loaded.lookout);
+        (&loaded.report.problems, Candidate { source, file: &lookout.path, lookout: Some(lookout) })
+    });
+    // Bytes that are no text would be lost.
+    let is_text = |problems: &[Problem]| problems.iter().all(|problem| problem.code != Code::Encoding);
+    let has_fix = |problems: &[Problem]| problems.iter().any(|problem| safe(problem).is_some());
+    let all = settings.chain(suites).filter(|(problems, _)| is_text(problems) && has_fix(problems));
+    all.map(|(_, candidate)| candidate).collect()
+}
+
+/// Every file with what its safe fixes make of it.
+fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
+    candidates(suites).into_iter().filter_map(|candidate| {
+        let cured = candidate.cured()?;
+        Some(Fixed { source: candidate.source, file: candidate.file, cured })
+    })
+}
+
+/// How many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may cure several, come to
+/// light with another, or do harm beside it.
+pub(super) fn count(suites: &[Loaded]) -> usize {
+    let all = candidates(suites);
+    let applied = in_parallel(&all, |candidate| {
+        let is_writable = fs::metadata(candidate.file).is_ok_and(|metadata| !metadata.permissions().readonly());
+        if is_writable { candidate.cured().map_or(0, |cured| cured.applied.len()) } else { 0 }
+    });
+    applied.iter().sum()
 }
 
 /// Applies the safe fixes to the files.
@@ -78,7 +113,7 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
             Ok(()) => outcome.fixed.push((source.path.clone(), cured.applied)),
             Err(error) => {
                 output::complain(&error.context(format!("{} stays as it is", source.path)));
-                outcome.failed = true;
+                outcome.failed.push(source.path.clone());
             }
         }
     }
@@ -94,16 +129,6 @@ pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
         count += cured.applied.len();
     }
     (text, count)
-}
-
-/// A text with its safe fixes; nothing where there is none.
-fn cured(document: &Document, problems: &[Problem], look: &dyn Fn(&Document) -> Vec<Problem>) -> Option<Cured> {
-    // Bytes that are no text would be lost.
-    let is_text = problems.iter().all(|problem| problem.code != Code::Encoding);
-    if !is_text || problems.iter().all(|problem| safe(problem).is_none()) {
-        return None;
-    }
-    Some(cure::cure(document, look, &safe)).filter(|cured| !cured.applied.is_empty())
 }
 
 /// What was done, for people.
@@ -127,9 +152,16 @@ pub(super) fn describe(outcome: &Outcome) -> String {
 pub(super) fn summary(outcome: &Outcome) -> String {
     let count: usize = outcome.fixed.iter().map(|(_, applied)| applied.len()).sum();
     let files = outcome.fixed.len();
-    match count {
-        0 => "nothing could be fixed without a person's judgement".to_owned(),
-        _ => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
+    let failed = match outcome.failed.as_slice() {
+        [] => String::new(),
+        [only] => format!("{only} could not be written"),
+        more => format!("{} could not be written", plural(more.len(), "file")),
+    };
+    match (count, failed.is_empty()) {
+        (0, true) => "nothing could be fixed without a person's judgement".to_owned(),
+        (0, false) => format!("nothing was fixed: {failed}"),
+        (_, true) => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
+        (_, false) => format!("fixed {} in {}; {failed}", plural(count, "problem"), plural(files, "file")),
     }
 }
 
@@ -142,7 +174,7 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).context("cannot find the file")?;
     let permissions = fs::metadata(&path).context("cannot read the file")?.permissions();
     // Replacing it would work, and would not be what its owner wants.
-    ensure!(!permissions.readonly(), "the file is write-protected");
+    ensure!(!permissions.readonly(), "the file is write-protected: make it writable");
     ensure_unchanged(&path, before)?;
     let draft = draft_beside(&path)?;
     let written = write_draft(&draft, after, permissions)
@@ -176,7 +208,12 @@ fn write_draft(draft: &Path, text: &str, permissions: fs::Permissions) -> anyhow
         file.set_permissions(permissions)?;
         file.sync_all()
     };
-    write().context("cannot write the new text beside the file")
+    write().map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            anyhow!("its directory takes no new file, which replacing it needs: {error}; make the directory writable")
+        }
+        _ => anyhow::Error::from(error).context("cannot write the new text beside the file"),
+    })
 }
 
 #[cfg(test)]
