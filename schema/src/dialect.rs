@@ -116,7 +116,7 @@ impl Dialect {
     /// The names of the values that a template takes.
     pub fn placeholders(self, template: &str) -> Vec<&str> {
         match self {
-            Dialect::KindLm => kindlm::lower::placeholders(template).collect(),
+            Dialect::KindLm => kindlm::template::names(template).collect(),
             Dialect::CliBench | Dialect::ClawSpec => Vec::new(),
         }
     }

@@ -30,6 +30,7 @@ pub mod settings;
 pub mod shape;
 mod spot;
 pub mod suite;
+pub mod template;
 pub mod validate;
 pub mod verdict;
 pub mod words;

@@ -8,6 +8,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, example::example},
     shape::{Field, Need, Shape, Type, show},
+    template::FILLINGS,
 };
 
 /// The whole reference.
@@ -18,17 +19,41 @@ pub fn reference() -> String {
         let heading = heading(*file);
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
     }
-    out.push_str("- [Problems](#problems)\n");
+    write(&mut out, format_args!("- [{TEMPLATES}](#{})\n- [Problems](#problems)\n", anchor(TEMPLATES)));
     let mut told = HashSet::new();
     for file in SpecFile::PUBLISHED {
         file_reference(*file, &mut told, &mut out);
     }
+    templates(&mut out);
     out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets how bad it is:\n\n");
     out.push_str("```yaml\nseverity:\n  unused: off\n  no-claims: error\n```\n");
     for code in Code::ALL {
         write(&mut out, format_args!("\n{}", problem_page(*code)));
     }
     out
+}
+
+const TEMPLATES: &str = "Template variables";
+
+/// Every name that can stand in `{{name}}`.
+fn templates(out: &mut String) {
+    write(
+        out,
+        format_args!(
+            "\n## {TEMPLATES}\n\nSome texts are filled before they are used: `{{{{name}}}}` stands for a value.\n"
+        ),
+    );
+    for filling in &FILLINGS {
+        write(out, format_args!("\n### {}\n\n{}\n", filling.texts, filling.docs));
+        if filling.variables.is_empty() {
+            continue;
+        }
+        out.push_str("\n| variable | stands for | in |\n|---|---|---|\n");
+        for variable in filling.variables {
+            let files: Vec<String> = variable.files.iter().map(|file| heading(*file)).collect();
+            write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
+        }
+    }
 }
 
 /// The line of the reference, from 0, that tells about a key: `path` names the mapping that it stands in, `tag` the

@@ -242,51 +242,6 @@ macro_rules! name_word {
 name_word!(Refers, "x-refers", 0);
 name_word!(Defines, "x-defines", 1);
 
-/// A `{{name}}` in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placeholder<'t> {
-    /// The whole, braces included.
-    pub text: &'t str,
-    /// The name.
-    pub name: &'t str,
-    /// The byte at which it begins.
-    pub at: usize,
-}
-
-impl Placeholder<'_> {
-    /// Whether the name belongs to a space that nothing fills: the text stays as it is.
-    pub fn is_reserved(&self) -> bool {
-        self.name.starts_with("env.")
-    }
-}
-
-/// The placeholders of a text from left to right: two braces, a name without spaces, two braces. Anything
-/// else in braces is text.
-pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
-        let name = text[start + 2..].split(|letter: char| !is_name_letter(letter)).next().unwrap_or_default();
-        let end = start + 2 + name.len();
-        if !name.is_empty() && text[end..].starts_with("}}") {
-            found.push(Placeholder { text: &text[start..end + 2], name, at: start });
-            from = end + 2;
-        } else {
-            from = start + 1;
-        }
-    }
-    found
-}
-
-/// Whether a placeholder can have this name.
-pub fn is_variable_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(is_name_letter)
-}
-
-fn is_name_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.')
-}
-
 /// The candidate that an author who wrote `word` most likely means: the smallest number of changed letters,
 /// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
 /// for nothing.
@@ -395,15 +350,6 @@ mod tests {
             listed(["1", "2", "3", "4", "5", "6", "7", "8", "9"]),
             "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` and 1 more"
         );
-    }
-
-    #[test]
-    fn placeholders_have_no_spaces() {
-        let names = |text| placeholders(text).iter().map(|found| found.name.to_owned()).collect::<Vec<_>>();
-        assert_eq!(names("a {{b}} {{c.d_1}}{{e}} {{ f }} {{g-h}} {{}} {{é}}"), ["b", "c.d_1", "e"]);
-        assert_eq!(names("{{{a}}} {{b} }}"), ["a"]);
-        assert_eq!(placeholders("{{{a}}}")[0].at, 1);
-        assert!(placeholders("{{env.HOME}}")[0].is_reserved());
     }
 
     #[test]

@@ -25,7 +25,6 @@ mod line;
 mod names;
 mod pattern_words;
 mod snippet;
-mod template;
 mod walk;
 mod written;
 

@@ -9,6 +9,7 @@ pub mod lint;
 pub mod lower;
 pub mod task_files;
 pub mod tasks;
+pub mod template;
 pub mod thresholds;
 
 pub use gates::Gates;

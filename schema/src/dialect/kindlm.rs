@@ -11,6 +11,7 @@ pub mod lint;
 pub mod lower;
 pub mod protocol;
 pub mod providers;
+pub mod template;
 pub mod test;
 pub mod trace;
 

@@ -9,6 +9,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     problem::{Code, example::example},
     shape::{self, Need, Place, Shape},
+    template::FILLINGS,
     words,
 };
 
@@ -42,13 +43,15 @@ fn explain(name: &str) -> anyhow::Result<String> {
         }
     }
     text.push_str(&assertion(name));
+    text.push_str(&variable(name));
     if !text.is_empty() {
         return Ok(text);
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let keys = SpecFile::PUBLISHED.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
-    match words::nearest(name, codes.chain(keys).chain(types)) {
+    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    match words::nearest(name, codes.chain(keys).chain(types).chain(variables)) {
         Some(near) => bail!("nothing is called `{name}`; did you mean `{near}`?"),
         None => bail!("nothing is called `{name}`; `speclens explain` lists what there is"),
     }
@@ -66,6 +69,20 @@ fn assertion(name: &str) -> String {
             let need = if field.need == Need::Required { ", required" } else { "" };
             let summary = field.shape.summary().unwrap_or_default();
             let _ = writeln!(text, "  {} ({}{need})\n    {summary}", field.name, field.shape.type_label());
+        }
+    }
+    text
+}
+
+/// A variable of templates, with or without its braces; nothing when there is none of this name.
+fn variable(name: &str) -> String {
+    let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
+    let mut text = String::new();
+    for filling in &FILLINGS {
+        for variable in filling.variables.iter().filter(|variable| variable.name == bare) {
+            let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
+            let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", filling.texts);
+            let _ = writeln!(text, "{}\n{}\n\n  has a value in: {}\n", variable.docs, filling.docs, files.join(", "));
         }
     }
     text
@@ -170,6 +187,8 @@ fn overview() -> String {
     for line in types.chunks(5) {
         let _ = writeln!(text, "  {}", line.join(" "));
     }
+    let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
+    let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
     for &file in SpecFile::PUBLISHED {
         let _ = writeln!(text, "\nFields of a {}:", file.title());
         let keys: Vec<&str> = shape::all_keys(file).collect();
@@ -206,6 +225,14 @@ mod tests {
         let text = explain("llm_judge").expect("a type");
         assert!(text.contains("pass_threshold") && text.contains("rubric: \"Score 1-5"), "{text}");
         assert!(explain("llm_juge").expect_err("no type").to_string().contains("did you mean `llm_judge`?"));
+    }
+
+    #[test]
+    fn variables_of_templates_are_explained() {
+        for name in ["{{ run_started_at }}", "run_started_at"] {
+            assert!(explain(name).expect("a variable").contains("When the run began"), "{name}");
+        }
+        assert!(explain("{{messages_json}}").expect("a variable").contains("become empty"));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use speclens_schema::{
     files::Matches,
     json_schema::SpecFile,
     shape::Word,
+    template,
 };
 
-use super::{template, values::Values, walk, written::Written};
+use super::{values::Values, walk, written::Written};
 
 /// A hint at a place of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,10 +61,10 @@ fn placeholders(
     values: Values<'_>,
     found: &mut Vec<Hint>,
 ) {
-    let built_in = super::values::built_in(kind, file);
+    let built_in = template::variables(kind, file);
     let given = parent.and_then(|parent| parent.get(kind));
     for placeholder in template::placeholders_of(kind, &written.text) {
-        let at = written.range(placeholder.range).end;
+        let at = written.range(placeholder.range()).end;
         let value = match given.and_then(|given| given.get(placeholder.name)) {
             Some(value) => value.text().filter(|_| !is_near(document, value, at)).map(str::to_owned),
             None => {

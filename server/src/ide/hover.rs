@@ -13,15 +13,10 @@ use speclens_schema::{
     problem::Code,
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Suite},
+    template,
 };
 
-use super::{
-    card, hints,
-    line::Line,
-    names, pattern_words, template,
-    values::{self, Values},
-    written::Written,
-};
+use super::{card, hints, line::Line, names, pattern_words, values::Values, written::Written};
 
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
@@ -266,12 +261,12 @@ impl<'d> Place<'d> {
         let written = Written::of(value)?;
         let at = written.offset(self.offset)?;
         let found = template::placeholders_of(kind, &written.text);
-        let found = found.into_iter().find(|found| found.range.start <= at && at <= found.range.end)?;
-        let (name, place) = (found.name, written.range(found.range));
+        let found = found.into_iter().find(|found| found.range().start <= at && at <= found.range().end)?;
+        let (name, place) = (found.name, written.range(found.range()));
         let head = format!("**{{{{{name}}}}}**");
         let say =
             |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}"), page: None });
-        let built_in = values::built_in(kind, self.file);
+        let built_in = template::variables(kind, self.file);
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
                 Some(value) => format!("{} Now {}.", known.docs, card::inline(&value)),
@@ -282,7 +277,7 @@ impl<'d> Place<'d> {
             let names: Vec<String> = built_in.iter().map(|known| format!("`{}`", known.name)).collect();
             return say(format!("has no value here; what has one: {}", names.join(", ")));
         }
-        if !template::is_variable(name) {
+        if template::is_reserved(name) {
             return say("stays as it is: names that begin with `env.` are not replaced".to_owned());
         }
         let own = names::variables(self.document, &self.at, shape);

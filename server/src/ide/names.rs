@@ -1,12 +1,11 @@
 //! Names that a document defines and uses: prompts, models, providers, variables.
 
 use speclens_schema::{
+    dialect::kindlm,
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type, Word},
 };
-
-use super::template;
 
 /// A name, and the node that it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +53,7 @@ pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for prompt in document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries) {
         for text in prompt.value.entries().filter_map(|entry| entry.value.text()) {
-            for (name, _) in template::placeholders(text).filter(|(name, _)| template::is_variable(name)) {
+            for name in kindlm::template::names(text) {
                 if !names.iter().any(|known| known == name) {
                     names.push(name.to_owned());
                 }
@@ -73,8 +72,8 @@ pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
         texts.extend(prompt.entries().filter_map(|entry| entry.value.text()));
     }
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in texts.into_iter().flat_map(template::placeholders) {
-        if template::is_variable(name) && !names.iter().any(|known| known == name) {
+    for name in texts.into_iter().flat_map(kindlm::template::names) {
+        if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }

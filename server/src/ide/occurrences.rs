@@ -12,10 +12,10 @@ use speclens_schema::{
     document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
     json_schema::SpecFile,
     shape::{Shape, Type, Word},
+    template,
 };
 
 use super::{
-    template, values,
     walk::{self, Place},
     written::Written,
 };
@@ -123,7 +123,7 @@ impl<'d> Finder<'d> {
         if let Some(kind) = shape.template()
             && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
         {
-            return match values::built_in(kind, self.file).iter().find(|known| known.name == name) {
+            return match template::variables(kind, self.file).into_iter().find(|known| known.name == name) {
                 Some(known) => Some(self.built_in(kind, known.name, token)),
                 None => self.variable(kind, &name, token, pointer),
             };
@@ -209,7 +209,7 @@ impl<'d> Finder<'d> {
 
     /// All places of a variable: where it is given, and the texts that are filled with it.
     fn variable(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
-        if !template::is_variable(name) {
+        if template::is_reserved(name) {
             return None;
         }
         let first = self.owner(kind, at)?;
@@ -412,7 +412,7 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
 fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
     let found = template::placeholders_of(kind, &written.text).into_iter();
-    found.map(|found| (found.name.to_owned(), written.range(found.token))).collect()
+    found.map(|found| (found.name.to_owned(), written.range(found.token()))).collect()
 }
 
 pub(super) fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {

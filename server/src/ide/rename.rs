@@ -8,7 +8,7 @@ use speclens_schema::{
     problem::{Code, Edit, Problem, Severity},
     settings::Settings,
     shape::scalar,
-    words::is_variable_name,
+    template::is_variable_name,
 };
 
 use super::{

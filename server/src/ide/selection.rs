@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use speclens_schema::document::{Document, Style};
-
-use super::template;
+use speclens_schema::{
+    document::{Document, Style},
+    template,
+};
 
 /// The ranges around an offset, the innermost first; each holds the one before.
 pub fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
@@ -33,7 +34,9 @@ pub fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
         }
         if node.text().is_some() {
             let source = String::from(document.text().byte_slice(own.clone()));
-            let around = template::placeholders(&source).map(|(_, name)| own.start + name.start..own.start + name.end);
+            let around = template::placeholders(&source)
+                .into_iter()
+                .map(|found| own.start + found.token().start..own.start + found.token().end);
             for name in around.filter(|name| name.start <= offset && offset <= name.end) {
                 found.extend([name.start - 2..name.end + 2, name]);
             }

@@ -10,9 +10,10 @@ use speclens_schema::{
     document::{Document, NodeRef},
     json_schema::SpecFile,
     shape::{Shape, Word},
+    template,
 };
 
-use super::{template, walk, written::Written};
+use super::{walk, written::Written};
 
 /// A part of a text with a meaning. It does not hold a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +100,7 @@ fn mark(document: &Document, node: NodeRef<'_>, shape: &Shape, found: &mut Vec<T
     }
     if let Some(kind) = shape.template() {
         for placeholder in template::placeholders_of(kind, &written.text) {
-            paint(placeholder.range, TokenKind::Placeholder);
+            paint(placeholder.range(), TokenKind::Placeholder);
         }
     }
     let mut at = 0;

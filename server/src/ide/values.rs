@@ -1,36 +1,12 @@
 //! What templates and paths stand for at this moment.
 
-use speclens_schema::{dialect::clawspec::template as clawspec, files::Files, json_schema::SpecFile, shape::Shape};
-
-use super::template;
+use speclens_schema::{dialect::clawspec, files::Files, shape::Shape, template};
 
 /// In front of a path that could be something else.
 const SCHEME: &str = "file://";
 
 /// Letters that make a path a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
-
-/// A name that the dialect gives a value to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BuiltIn {
-    /// The name.
-    pub name: &'static str,
-    /// What it stands for, as a sentence.
-    pub docs: &'static str,
-}
-
-/// The names that have values in a kind of file, in texts filled by `kind`; none where the author chooses
-/// them.
-pub(crate) fn built_in(kind: &str, file: SpecFile) -> Vec<BuiltIn> {
-    match kind {
-        "clawspec" => {
-            let known = clawspec::VARIABLES.iter().filter(|variable| variable.files.contains(&file));
-            known.map(|variable| BuiltIn { name: variable.name, docs: variable.docs }).collect()
-        }
-        "workdir" => vec![BuiltIn { name: "workdir", docs: "The absolute path of the working directory." }],
-        _ => Vec::new(),
-    }
-}
 
 /// What is known before anything runs.
 #[derive(Clone, Copy)]
@@ -51,7 +27,7 @@ impl Values<'_> {
                 let root = self.files.root().to_str()?;
                 (!root.is_empty()).then(|| root.to_owned())
             }
-            "qa_inbox" => Some(clawspec::QA_INBOX.to_owned()),
+            "qa_inbox" => Some(clawspec::template::QA_INBOX.to_owned()),
             _ => None,
         }
     }
@@ -61,9 +37,9 @@ impl Values<'_> {
         let mut expanded = String::new();
         let mut from = 0;
         for found in shape.template().map(|kind| template::placeholders_of(kind, text)).into_iter().flatten() {
-            expanded.push_str(&text[from..found.range.start]);
+            expanded.push_str(&text[from..found.range().start]);
             expanded.push_str(&self.of(found.name)?);
-            from = found.range.end;
+            from = found.range().end;
         }
         expanded.push_str(&text[from..]);
         Some(expanded)

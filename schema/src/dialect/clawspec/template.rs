@@ -2,18 +2,10 @@
 
 use std::fmt;
 
-use crate::json_schema::SpecFile;
-
-/// A variable of templates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variable {
-    /// Its name.
-    pub name: &'static str,
-    /// What it stands for, as a sentence.
-    pub docs: &'static str,
-    /// In which kinds of file it has a value.
-    pub files: &'static [SpecFile],
-}
+use crate::{
+    json_schema::SpecFile,
+    template::{Filling, Variable, trimmed_placeholders},
+};
 
 const ALL: &[SpecFile] = &[SpecFile::ClawSpecScenarios, SpecFile::ClawSpecHandoff, SpecFile::ClawSpecPipeline];
 const HANDOFF: &[SpecFile] = &[SpecFile::ClawSpecHandoff];
@@ -35,6 +27,15 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },
 ];
 
+/// What is filled in.
+pub const FILLING: Filling = Filling {
+    word: "clawspec",
+    texts: "the texts of ClawSpec contracts",
+    docs: "Blanks around a name do not count. A name without a value breaks the scenario.",
+    allows_blanks: true,
+    variables: VARIABLES,
+};
+
 /// What `{{qa_inbox}}` stands for.
 pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 
@@ -43,40 +44,11 @@ pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }
 
-/// A `{{name}}` in a text. Blanks around the name do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placeholder<'t> {
-    /// The whole, braces included.
-    pub text: &'t str,
-    /// The name, trimmed; it may be empty.
-    pub name: &'t str,
-    /// The byte at which it begins.
-    pub at: usize,
-}
-
-/// The placeholders of a text from left to right: two braces, anything without braces, two braces.
-pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
-        let inner = &text[start + 2..];
-        let length = inner.find(['{', '}']).unwrap_or(inner.len());
-        if inner[length..].starts_with("}}") && length > 0 {
-            let end = start + 2 + length + 2;
-            found.push(Placeholder { text: &text[start..end], name: inner[..length].trim(), at: start });
-            from = end;
-        } else {
-            from = start + 1;
-        }
-    }
-    found
-}
-
 /// Fills the placeholders of a text in one pass. The error names the first one that has no value.
 pub fn expand<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, NoValue> {
     let mut expanded = String::with_capacity(text.len());
     let mut from = 0;
-    for placeholder in placeholders(text) {
+    for placeholder in trimmed_placeholders(text) {
         expanded.push_str(&text[from..placeholder.at]);
         from = placeholder.at + placeholder.text.len();
         match value_of(placeholder.name) {
@@ -101,15 +73,6 @@ impl fmt::Display for NoValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blanks_around_a_name_do_not_count() {
-        let names = |text| placeholders(text).iter().map(|found| found.name.to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            names("{{today}}/{{ now }} {{handoff.to}} {{ }} {x} {{}} {{{run_id}}}"),
-            ["today", "now", "handoff.to", "", "run_id"]
-        );
-    }
 
     #[test]
     fn templates_are_filled_once() {

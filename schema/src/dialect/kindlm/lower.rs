@@ -3,7 +3,7 @@
 
 mod inputs;
 
-use std::{collections::BTreeMap, sync::Arc, sync::OnceLock};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ use super::{
         BaselineExpect, CostExpect, Expect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
         ToolCallExpect,
     },
+    template::expand,
     test::Test,
 };
 use crate::{
@@ -143,40 +144,6 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
 fn variables(test: NodeRef<'_>) -> BTreeMap<String, String> {
     let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);
     entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned()))).collect()
-}
-
-/// The names in `{{name}}`, in order of appearance, repeated ones included. Names of the environment (`{{env.X}}`) stay as
-/// they are, so they do not count.
-pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
-    captures(template).map(|(_, name)| name).filter(|name| !name.starts_with("env."))
-}
-
-/// Each placeholder: its extent and its name.
-fn captures(template: &str) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
-    static PLACEHOLDER: OnceLock<regex::Regex> = OnceLock::new();
-    let pattern = PLACEHOLDER
-        .get_or_init(|| regex::Regex::new(r"\{\{([0-9A-Za-z_.]+)\}\}").expect("the pattern is fixed and tested"));
-    pattern.find_iter(template).map(|found| (found.range(), &template[found.start() + 2..found.end() - 2]))
-}
-
-/// Fills the placeholders in one pass, without quoting. The error holds the names without a value, once each.
-pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
-    let mut expanded = String::with_capacity(template.len());
-    let mut missing: Vec<String> = Vec::new();
-    let mut from = 0;
-    for (range, name) in captures(template) {
-        expanded.push_str(&template[from..range.start]);
-        from = range.end;
-        if name.starts_with("env.") {
-            expanded.push_str(&template[range]);
-        } else if let Some(value) = variables.get(name) {
-            expanded.push_str(value);
-        } else if !missing.iter().any(|known| known == name) {
-            missing.push(name.to_owned());
-        }
-    }
-    expanded.push_str(&template[from..]);
-    if missing.is_empty() { Ok(expanded) } else { Err(missing) }
 }
 
 /// What could be read of one `expect`. Items of lists keep their place.

@@ -103,12 +103,12 @@ pub struct HttpProvider {
     /// Headers of the request. A value `env:NAME` is replaced by that environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
-    /// The body of the request, with its own placeholders.
+    /// The body of the request, with placeholders of its own.
     ///
     /// `{{model}}`, `{{system}}`, `{{user}}`, `{{temperature}}`, `{{maxTokens}}`, `{{messages_json}}`,
     /// `{{tools_json}}`; others become empty. Texts are put in without JSON escapes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["{\"question\": \"{{user}}\"}"]))]
+    #[schemars(extend("x-template" = "http-body", "examples" = ["{\"question\": \"{{user}}\"}"]))]
     pub body: Option<String>,
     /// Where the text stands in the reply: dots and `[n]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,9 +9,10 @@ use speclens_schema::{
     files::{FileKind, Files},
     json_schema::SpecFile,
     shape::Shape,
+    template,
 };
 
-use crate::ide::{template, values};
+use crate::ide::values;
 
 /// As many targets are looked for: more nobody chooses from.
 const TARGETS: usize = 200;
@@ -100,7 +101,7 @@ fn artifact(path: &str, shape: &Shape, values: values::Values<'_>) -> Option<Str
         let mut pattern = path.to_owned();
         let placeholders = shape.template().map(|kind| template::placeholders_of(kind, path)).unwrap_or_default();
         for found in placeholders.iter().rev() {
-            pattern.replace_range(found.range.clone(), if found.name == "repo_root" { "." } else { "*" });
+            pattern.replace_range(found.range(), if found.name == "repo_root" { "." } else { "*" });
         }
         newest(pattern.trim_start_matches("./"))
     })

@@ -1,9 +1,9 @@
 //! What is completed inside a text: variables in braces, paths, codes in comments.
 
-use speclens_schema::{document::NodeRef, files::FileKind, problem::Code};
+use speclens_schema::{document::NodeRef, files::FileKind, problem::Code, template};
 
 use super::{CompletionKind, List};
-use crate::ide::{card, line, names, template, values};
+use crate::ide::{card, line, names};
 
 /// What stands in front of a path to more tasks.
 const SCHEME: &str = "file://";
@@ -23,17 +23,18 @@ impl List<'_> {
         let Some(filled_by) = shape.template() else { return false };
         let (line, start) = self.line();
         let before = &line[..self.offset - start];
-        let typed = before.len() - before.trim_end_matches(template::is_name).len();
-        let built_in = values::built_in(filled_by, self.file);
+        let typed = before.len() - before.trim_end_matches(template::is_name_letter).len();
+        let built_in = template::variables(filled_by, self.file);
         let opening = &before[..before.len() - typed];
-        let opening = if built_in.is_empty() { opening } else { opening.trim_end_matches(' ') };
+        let may_be_blank = template::allows_blanks(filled_by);
+        let opening = if may_be_blank { opening.trim_end_matches(' ') } else { opening };
         if !opening.ends_with("{{") {
             return false;
         }
         let behind = &line[self.offset - start..];
-        let rest = behind.find(|letter| !template::is_name(letter)).unwrap_or(behind.len());
+        let rest = behind.find(|letter| !template::is_name_letter(letter)).unwrap_or(behind.len());
         let range = self.offset - typed..self.offset + rest;
-        let tail = if built_in.is_empty() { &behind[rest..] } else { behind[rest..].trim_start_matches(' ') };
+        let tail = if may_be_blank { behind[rest..].trim_start_matches(' ') } else { &behind[rest..] };
         let closing = match tail {
             tail if tail.starts_with("}}") => "",
             tail if tail.starts_with('}') => "}",
@@ -50,7 +51,7 @@ impl List<'_> {
         }
         let mut found: Vec<(String, String)> = Vec::new();
         let mut add = |name: String, detail: String| {
-            let is_new = !name.is_empty() && name.chars().all(template::is_name);
+            let is_new = !name.is_empty() && name.chars().all(template::is_name_letter);
             if is_new && !found.iter().any(|(known, _)| *known == name) {
                 found.push((name, detail));
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use speclens_schema::{
+    dialect::kindlm::template::expand,
     dialect::{Dialect, Gates},
     suite::Case,
 };
@@ -35,13 +36,7 @@ fn suite(document: &Document) -> Suite {
         .flat_map(NodeRef::entries)
         .map(|entry| (entry.key.key_text(), entry.value.text().unwrap_or_default().to_owned()))
         .collect();
-    let missing: Vec<String> = template::placeholders(&template)
-        .filter(|(name, _)| !variables.contains_key(*name))
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    let filled =
-        variables.iter().fold(template.clone(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value));
-    let expanded = if missing.is_empty() { Ok(filled) } else { Err(missing) };
+    let expanded = expand(&template, &variables);
     let action = CommandAction { at, template, variables, expanded, inputs: BTreeMap::new(), timeout_ms: 1000 };
     let case = Case {
         name: "a".to_owned(),

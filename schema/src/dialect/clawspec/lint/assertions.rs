@@ -5,7 +5,6 @@ use crate::{
     dialect::clawspec::{
         assertion::{Assertion, Category},
         lower,
-        template::placeholders,
     },
     document::Scalar,
     files::Files,
@@ -13,6 +12,7 @@ use crate::{
     rewrite::COMMENT,
     shape::scalar,
     spot::Spot,
+    template::trimmed_placeholders,
     words::listed,
 };
 
@@ -331,7 +331,7 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
     if text.is_empty() {
         return;
     }
-    let found = placeholders(text);
+    let found = trimmed_placeholders(text);
     if !found.is_empty() {
         // As it could be filled.
         let filled = found.iter().fold(text.to_owned(), |filled, it| {

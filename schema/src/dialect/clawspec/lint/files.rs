@@ -1,11 +1,11 @@
 //! Files and directories that contracts name: targets, golden files, lists of words, souls.
 
 use crate::{
-    dialect::clawspec::template::placeholders,
     files::{FileKind, Files},
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
+    template::trimmed_placeholders,
     words::nearest_file,
 };
 
@@ -15,7 +15,10 @@ use super::edits;
 pub(in crate::dialect::clawspec) fn below_root(path: &str) -> Option<String> {
     // The root may be named.
     let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
-    if !placeholders(path).is_empty() || path.contains(['*', '?', '[', '{']) || path.starts_with(['/', '~', '\\']) {
+    if !trimmed_placeholders(path).is_empty()
+        || path.contains(['*', '?', '[', '{'])
+        || path.starts_with(['/', '~', '\\'])
+    {
         return None;
     }
     let mut steps: Vec<&str> = Vec::new();

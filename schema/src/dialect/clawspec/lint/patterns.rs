@@ -2,9 +2,9 @@
 
 use crate::{
     check::pattern::{PatternErrorKind, python::PythonPattern},
-    dialect::clawspec::template::placeholders,
     problem::{Code, Problem, Severity},
     spot::Spot,
+    template::trimmed_placeholders,
 };
 
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -14,7 +14,8 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pattern) = assertion.get("pattern") else { return };
     let Some(written) = pattern.text().filter(|text| !text.is_empty()) else { return };
     // What a template stands for is a word.
-    let text = placeholders(written).iter().fold(written.to_owned(), |text, found| text.replace(found.text, "x"));
+    let text =
+        trimmed_placeholders(written).iter().fold(written.to_owned(), |text, found| text.replace(found.text, "x"));
     match PythonPattern::compile(&text, true) {
         Err(error) => {
             let exact = text == written && pattern.part(written, 0).len() == written.len();

@@ -1,11 +1,12 @@
 //! `{{name}}` in texts: it has a value, it may stand there, and it is in quotes where it must be.
 
 use crate::{
-    dialect::clawspec::template::{VARIABLES, placeholders, variable},
+    dialect::clawspec::template::{VARIABLES, variable},
     document::NodeRef,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
+    template::trimmed_placeholders,
     validate::unquoted_template,
     words::{listed, nearest},
 };
@@ -40,7 +41,7 @@ pub(super) fn lint(file: SpecFile, spot: &Spot<'_>, without: &[&str], problems: 
 
 fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Problem>) {
     let mut told: Vec<&str> = Vec::new();
-    for placeholder in placeholders(text) {
+    for placeholder in trimmed_placeholders(text) {
         if told.contains(&placeholder.name) {
             continue;
         }
@@ -76,7 +77,7 @@ fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Pro
 
 fn lint_name(name: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = name.text() else { return };
-    if let Some(placeholder) = placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
+    if let Some(placeholder) = trimmed_placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
         let range = name.part(placeholder.text, 0);
         let message =
             "a template cannot stand in the name of a scenario: nothing finds the scenario again once it is filled";
@@ -94,5 +95,5 @@ fn lint_unquoted(member: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// Whether a text holds a template.
 pub(super) fn has_template(node: NodeRef<'_>) -> bool {
-    node.text().is_some_and(|text| !placeholders(text).is_empty())
+    node.text().is_some_and(|text| !trimmed_placeholders(text).is_empty())
 }

@@ -2,12 +2,13 @@
 //! nothing expands, scores beyond their scale.
 
 use crate::{
-    dialect::{ScalarRules, clawspec::template::placeholders},
+    dialect::ScalarRules,
     document::{Document, Pointer},
     files::Files,
     problem::Problem,
     problem::{Code, Edit, Fix, Severity},
     spot::Spot,
+    template::trimmed_placeholders,
     words::listed,
 };
 
@@ -80,7 +81,7 @@ fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for key in ["path", "state_path", "output_path", "soul_path", "golden", "source", "log_path"] {
         let Some(path) = assertion.get(key) else { continue };
         let Some(text) = path.text() else { continue };
-        let bare = placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
+        let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
         let message = if bare.starts_with("~/") || bare.starts_with('$') {
             "nothing expands `~` and variables here: write the path from the root of the workspace".to_owned()
         } else if bare.contains("://") {
@@ -246,7 +247,7 @@ fn scale(text: &str) -> Option<(f64, f64)> {
 /// `{today}` where `{{today}}` is meant.
 pub(super) fn half_templates(spot: &Spot<'_>, text: &str, names: &[&str], problems: &mut Vec<Problem>) {
     let mut rest = text.to_owned();
-    for found in placeholders(text) {
+    for found in trimmed_placeholders(text) {
         rest.replace_range(found.at..found.at + found.text.len(), &" ".repeat(found.text.len()));
     }
     for name in names {

@@ -4,7 +4,7 @@ use crate::{
     document::Scalar,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::placeholders,
+    template::placeholders,
 };
 
 /// The `env` of a suite or a task.

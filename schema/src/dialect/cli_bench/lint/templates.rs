@@ -3,7 +3,8 @@
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{nearest, placeholders},
+    template::placeholders,
+    words::nearest,
 };
 
 /// Where `{{workdir}}` is filled in.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer},
     spot::Spot,
-    words::placeholders,
+    template::placeholders,
 };
 
 /// A name where it is defined or used.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::{
     problem::{Code, Problem, Severity},
     spot::Spot,
-    words::Placeholder,
+    template::Placeholder,
 };
 
 /// How the shell reads a place of a command.

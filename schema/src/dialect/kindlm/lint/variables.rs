@@ -3,7 +3,8 @@
 use crate::{
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
-    words::{is_variable_name, nearest, placeholders},
+    template::{is_variable_name, placeholders},
+    words::nearest,
 };
 
 use super::{

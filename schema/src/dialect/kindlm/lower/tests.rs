@@ -1,8 +1,6 @@
 //! What tests become.
 
-use std::collections::BTreeMap;
-
-use super::{RootContext, expand, lower_suite, placeholders};
+use super::{RootContext, lower_suite};
 use crate::{
     dialect::Dialect,
     document::Document,
@@ -18,26 +16,6 @@ fn lower(text: &str) -> Suite {
 fn lower_with(text: &str, files: &[(&str, &str)]) -> Suite {
     let document = Document::read(text, Dialect::KindLm.scalar_rules());
     lower_suite(&document, &MemoryFiles::new("/suite", files.iter().copied()), None)
-}
-
-fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-}
-
-#[test]
-fn placeholders_are_names_of_ascii() {
-    let values = variables(&[("a", "x"), ("user.name", "$& {{a}}"), ("1", "one"), ("env.HOME", "no")]);
-    for (template, expected) in [
-        ("{{a}}-{{a}}", "x-x"),
-        ("{{{a}}}", "{x}"),
-        ("{{ a }} {{user-id}} {{é}} {{}} {a}", "{{ a }} {{user-id}} {{é}} {{}} {a}"),
-        ("{{user.name}} {{1}}", "$& {{a}} one"),
-        ("{{env.HOME}}", "{{env.HOME}}"),
-    ] {
-        assert_eq!(expand(template, &values).unwrap(), expected);
-    }
-    assert_eq!(expand("{{toString}} {{b}} {{b}}", &values).unwrap_err(), ["toString", "b"]);
-    assert_eq!(placeholders("{{a}}{{env.X}}{{b}}{{a}}").collect::<Vec<_>>(), ["a", "b", "a"]);
 }
 
 #[test]

@@ -280,6 +280,10 @@ fn names_that_the_format_fills_are_offered_wherever_they_count() {
         "//- /cli-bench-tasks.yaml\n- id: a\n  assert:\n    - verify: { run: 'test -s {{$0' }\n",
         expect!["workdir"],
     );
+    check_labels(
+        "providers:\n  http:\n    url: http://localhost/chat\n    body: '{\"q\": \"{{$0'\n",
+        expect!["model system user temperature maxTokens messages_json tools_json"],
+    );
 }
 
 #[test]

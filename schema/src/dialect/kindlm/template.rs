@@ -1,0 +1,86 @@
+//! `{{name}}` in KindLM: the author's variables, and what an HTTP provider puts into its request.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    json_schema::SpecFile,
+    template::{self, Filling, Variable},
+};
+
+/// Commands and prompts.
+pub const VARS: Filling = Filling {
+    word: "vars",
+    texts: "`command` of a KindLM test, and the texts of a prompt",
+    docs: "The author chooses the names, of ASCII letters, digits, `_` and `.`, without blanks between the braces; each \
+           has its value in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` stay \
+           as they are.",
+    allows_blanks: false,
+    variables: &[],
+};
+
+const SUITE: &[SpecFile] = &[SpecFile::KindLm];
+
+/// The body of a request.
+pub const BODY: Filling = Filling {
+    word: "http-body",
+    texts: "`providers.http.body` of KindLM",
+    docs: "Other names become empty. Texts are put in without JSON escapes.",
+    allows_blanks: false,
+    variables: &[
+        Variable { name: "model", docs: "The `model` of the model that is asked.", files: SUITE },
+        Variable { name: "system", docs: "The system text of the prompt.", files: SUITE },
+        Variable { name: "user", docs: "The user text of the prompt.", files: SUITE },
+        Variable { name: "temperature", docs: "`temperature` of the model's `params`.", files: SUITE },
+        Variable { name: "maxTokens", docs: "`maxTokens` of the model's `params`.", files: SUITE },
+        Variable { name: "messages_json", docs: "All messages of the conversation, as JSON.", files: SUITE },
+        Variable { name: "tools_json", docs: "The simulated tools, as JSON.", files: SUITE },
+    ],
+};
+
+/// The names that a template takes, in order of appearance, repeated ones included. Names of the environment
+/// (`{{env.X}}`) stay as they are, so they do not count.
+pub fn names(template: &str) -> impl Iterator<Item = &str> {
+    template::placeholders(template).into_iter().filter(|found| !found.is_reserved()).map(|found| found.name)
+}
+
+/// Fills the placeholders in one pass, without quoting. The error holds the names without a value, once each.
+pub fn expand(template: &str, variables: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
+    let mut expanded = String::with_capacity(template.len());
+    let mut missing: Vec<String> = Vec::new();
+    let mut from = 0;
+    for found in template::placeholders(template) {
+        expanded.push_str(&template[from..found.at]);
+        from = found.range().end;
+        if found.is_reserved() {
+            expanded.push_str(found.text);
+        } else if let Some(value) = variables.get(found.name) {
+            expanded.push_str(value);
+        } else if !missing.iter().any(|known| known == found.name) {
+            missing.push(found.name.to_owned());
+        }
+    }
+    expanded.push_str(&template[from..]);
+    if missing.is_empty() { Ok(expanded) } else { Err(missing) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_names_of_ascii() {
+        let values = [("a", "x"), ("user.name", "$& {{a}}"), ("1", "one"), ("env.HOME", "no")];
+        let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        for (template, expected) in [
+            ("{{a}}-{{a}}", "x-x"),
+            ("{{{a}}}", "{x}"),
+            ("{{ a }} {{user-id}} {{é}} {{}} {a}", "{{ a }} {{user-id}} {{é}} {{}} {a}"),
+            ("{{user.name}} {{1}}", "$& {{a}} one"),
+            ("{{env.HOME}}", "{{env.HOME}}"),
+        ] {
+            assert_eq!(expand(template, &values).unwrap(), expected);
+        }
+        assert_eq!(expand("{{toString}} {{b}} {{b}}", &values).unwrap_err(), ["toString", "b"]);
+        assert_eq!(names("{{a}}{{env.X}}{{b}}{{a}}").collect::<Vec<_>>(), ["a", "b", "a"]);
+    }
+}

@@ -1,0 +1,199 @@
+//! `{{name}}` in texts: how placeholders are written, and which names have a value where.
+//!
+//! Which of these fillings a text has is said by the keyword `x-template` of its schema.
+
+use std::ops::Range;
+
+use crate::{
+    dialect::{clawspec, cli_bench, kindlm},
+    json_schema::SpecFile,
+};
+
+/// A name that has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The name.
+    pub name: &'static str,
+    /// What it stands for, as a sentence.
+    pub docs: &'static str,
+    /// In which kinds of file it has a value.
+    pub files: &'static [SpecFile],
+}
+
+/// A way to fill texts: who gives values to the placeholders.
+#[derive(Clone, Copy, Debug)]
+pub struct Filling {
+    /// What the schema calls it. Where the author chooses the names this is the key beside the text that gives them.
+    pub word: &'static str,
+    /// Which texts are filled so.
+    pub texts: &'static str,
+    /// How placeholders are written, and what becomes of unknown ones.
+    pub docs: &'static str,
+    /// Whether blanks may stand around a name.
+    pub allows_blanks: bool,
+    /// The names with a value; none where the author chooses them.
+    pub variables: &'static [Variable],
+}
+
+/// Every filling.
+pub static FILLINGS: [Filling; 4] =
+    [kindlm::template::VARS, kindlm::template::BODY, cli_bench::template::FILLING, clawspec::template::FILLING];
+
+/// The names that have values in a kind of file, in texts filled by `word`; none where the author chooses them.
+pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
+    let known = filling(word).into_iter().flat_map(|filling| filling.variables);
+    known.filter(|variable| variable.files.contains(&file)).collect()
+}
+
+/// Whether blanks may stand around a name in texts filled by `word`.
+pub fn allows_blanks(word: &str) -> bool {
+    filling(word).is_some_and(|filling| filling.allows_blanks)
+}
+
+fn filling(word: &str) -> Option<&'static Filling> {
+    FILLINGS.iter().find(|filling| filling.word == word)
+}
+
+/// A `{{name}}` in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placeholder<'t> {
+    /// The whole, braces included.
+    pub text: &'t str,
+    /// The name, without blanks around it.
+    pub name: &'t str,
+    /// The byte at which it begins.
+    pub at: usize,
+}
+
+impl Placeholder<'_> {
+    /// The bytes of the whole, braces included.
+    pub fn range(&self) -> Range<usize> {
+        self.at..self.at + self.text.len()
+    }
+
+    /// The bytes of the name.
+    pub fn token(&self) -> Range<usize> {
+        let inner = &self.text[2..self.text.len() - 2];
+        let start = self.at + 2 + inner.len() - inner.trim_start().len();
+        start..start + self.name.len()
+    }
+
+    /// Whether the name belongs to a space that nothing fills: the text stays as it is.
+    pub fn is_reserved(&self) -> bool {
+        is_reserved(self.name)
+    }
+}
+
+/// The placeholders of a text that is filled by `word`.
+pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
+    if allows_blanks(word) { trimmed_placeholders(text) } else { placeholders(text) }
+}
+
+/// The placeholders of a text from left to right: two braces, a name without spaces, two braces. Anything
+/// else in braces is text.
+pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+        let name = text[start + 2..].split(|letter: char| !is_name_letter(letter)).next().unwrap_or_default();
+        let end = start + 2 + name.len();
+        if !name.is_empty() && text[end..].starts_with("}}") {
+            found.push(Placeholder { text: &text[start..end + 2], name, at: start });
+            from = end + 2;
+        } else {
+            from = start + 1;
+        }
+    }
+    found
+}
+
+/// The placeholders of a text in which blanks around a name do not count: two braces, anything without braces, two
+/// braces. A name may be empty.
+pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+        let inner = &text[start + 2..];
+        let length = inner.find(['{', '}']).unwrap_or(inner.len());
+        if inner[length..].starts_with("}}") && length > 0 {
+            let end = start + 2 + length + 2;
+            found.push(Placeholder { text: &text[start..end], name: inner[..length].trim(), at: start });
+            from = end;
+        } else {
+            from = start + 1;
+        }
+    }
+    found
+}
+
+/// Whether a placeholder whose name the author chooses can have this name.
+pub fn is_variable_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_name_letter)
+}
+
+/// Whether a letter may stand in such a name.
+pub fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.')
+}
+
+/// Whether a name is one that nothing fills: `{{env.HOME}}` stays as it is.
+pub fn is_reserved(name: &str) -> bool {
+    name.starts_with("env.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, text: &str, expected: &[(&str, Range<usize>)]) {
+        let found = placeholders_of(word, text);
+        let seen: Vec<(&str, Range<usize>)> = found.iter().map(|found| (found.name, found.token())).collect();
+        assert_eq!(seen, expected, "{word}: {text}");
+        for found in found {
+            assert_eq!(&text[found.range()], found.text);
+            assert_eq!(&text[found.token()], found.name);
+        }
+    }
+
+    #[test]
+    fn where_the_author_chooses_names_blanks_count() {
+        check(
+            "vars",
+            "a {{b}} {{c.d_1}}{{e}} {{ f }} {{g-h}} {{}} {{é}} {{",
+            &[("b", 4..5), ("c.d_1", 10..15), ("e", 19..20)],
+        );
+        check("vars", "{{{a}}} {{b} }}", &[("a", 3..4)]);
+        assert!(placeholders("{{env.HOME}}")[0].is_reserved());
+    }
+
+    #[test]
+    fn elsewhere_blanks_around_a_name_do_not_count() {
+        check(
+            "clawspec",
+            "{{today}}/{{ now }} {{ }} {x} {{}} {{{run_id}}}",
+            &[("today", 2..7), ("now", 13..16), ("", 23..23), ("run_id", 38..44)],
+        );
+    }
+
+    #[test]
+    fn every_schema_names_a_filling_that_there_is() {
+        fn words(schema: &serde_json::Value, found: &mut Vec<String>) {
+            match schema {
+                serde_json::Value::Object(keywords) => {
+                    found.extend(keywords.get("x-template").and_then(|word| word.as_str()).map(str::to_owned));
+                    keywords.values().for_each(|schema| words(schema, found));
+                }
+                serde_json::Value::Array(items) => items.iter().for_each(|schema| words(schema, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        SpecFile::PUBLISHED.iter().for_each(|file| words(file.schema(), &mut found));
+        found.sort();
+        found.dedup();
+        let mut known: Vec<_> = FILLINGS.iter().map(|filling| filling.word).collect();
+        known.sort_unstable();
+        assert_eq!(found, known);
+    }
+}
