@@ -315,7 +315,9 @@ codes! {
     OutOfRange = "out-of-range", Error;
     /// Two things that must have different names share one.
     DuplicateName = "duplicate-name", Error;
-    /// A name that nothing in the file defines.
+    /// A name that nothing in the file defines; in ClawSpec files also the name of an agent that is a slip of the keys away from
+    /// one of the workspace, which is known by its directory with `SOUL.md`. Agents that are unlike all of these may live
+    /// elsewhere, and are not told.
     UnknownReference = "unknown-reference", Error;
     /// Something is defined and never used.
     Unused = "unused", Hint;

@@ -84,6 +84,11 @@ word! {
 }
 
 word! {
+    /// The id or path of an agent, which must not be empty.
+    AgentName, { "type": "string", "minLength": 1, "x-shares": "agents" }
+}
+
+word! {
     /// A regular expression as ECMAScript reads it, without delimiters and flags.
     Pattern, { "type": "string", "x-pattern": "ecmascript" }
 }

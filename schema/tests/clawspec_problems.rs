@@ -44,6 +44,11 @@ fn problems_beside(text: &str, created: &[NewFile]) -> Vec<Problem> {
             ("skills/other/SKILL.md", "# Other\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
             ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
+            (
+                "skills/demo/tests/handoffs/lead-to-brand.yaml",
+                "version: '1.0'\nhandoff: {to: agents-marketing-brand}\n",
+            ),
+            ("agents/marketing/brand/SOUL.md", "# Brand\n"),
             ("tests/words.yaml", "one: word\nbanned: [a]\n"),
             ("tests/golden/good.md", "# Good\n"),
         ],

@@ -115,6 +115,11 @@ fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
             ("skills/other/SKILL.md", "# Other\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
             ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
+            (
+                "skills/demo/tests/handoffs/lead-to-brand.yaml",
+                "version: '1.0'\nhandoff: {to: agents-marketing-brand}\n",
+            ),
+            ("agents/marketing/brand/SOUL.md", "# Brand\n"),
             ("tests/golden/good.md", "# Good\n"),
         ],
     );

@@ -6,6 +6,7 @@
 //! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
 //! place of a bare "unknown key".
 
+pub mod agents;
 mod around;
 mod assertions;
 mod baselines;
@@ -58,6 +59,9 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &[], problems);
             contracts::lint_handoff(&root, problems);
+            for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
+                agents::lint(&agent, files, problems);
+            }
             for phase in ["pre_delegation", "post_delegation"] {
                 lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
             }
@@ -102,6 +106,9 @@ pub fn lint_item(
         (SpecFile::ClawSpecPipeline, "stages") => {
             contracts::lint_unknown(&item, problems);
             templates::lint(file, &item, &[], problems);
+            if let Some(agent) = item.get("agent") {
+                agents::lint(&agent, files, problems);
+            }
         }
         (SpecFile::ClawSpecPipeline, "pipeline_health") => {
             contracts::lint_unknown(&item, problems);
@@ -134,6 +141,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             patterns::lint(&assertion, &mut found);
             traps::lint(&assertion, before, files, &mut found);
             files::lint_assertion(&assertion, files, &mut found);
+            agents::lint_assertion(&assertion, files, &mut found);
             scalars::lint(&assertion, &mut found);
         } else {
             shapes::lint_prose(around, &assertion, &mut found);

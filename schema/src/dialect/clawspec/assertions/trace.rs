@@ -10,7 +10,7 @@ use super::{artifacts::structured, behavioral::decided};
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
-    words::{Name, OneFile, RunText},
+    words::{AgentName, Name, OneFile, RunText},
 };
 
 /// Why a claim about what is not in a trace cannot be sure.
@@ -270,16 +270,19 @@ impl AssertionType for ModelUsed {
 #[schemars(deny_unknown_fields)]
 pub struct DelegationPath {
     /// The agents, in their order.
-    #[schemars(extend("examples" = [["orchestrator", "copywriter"]]))]
+    #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
     pub expected: Vec<Name>,
     /// The agents as the router recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<AgentName>>")]
     pub routing_path: Option<Vec<Name>>,
     /// Another name for `routing_path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<AgentName>>")]
     pub decision_path: Option<Vec<Name>>,
     /// Another name for `routing_path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<AgentName>>")]
     pub delegation_fallback_path: Option<Vec<Name>>,
     /// The router's decisions: names, or mappings with `selected_agent` or `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,6 +25,8 @@ pub struct ItemFacts {
     pub name: Option<Named>,
     /// Whether it is tagged `negative`.
     pub negative: bool,
+    /// The agent that a stage names.
+    pub agent: Option<Named>,
     /// The handoff contract that a stage names.
     pub handoff: Option<Named>,
 }
@@ -48,6 +50,7 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
     ItemFacts {
         name: named("name"),
         negative: in_text == Some(true) || tags.iter().any(|(tag, _)| *tag == "negative"),
+        agent: named("agent"),
         handoff: named("handoff_contract"),
     }
 }

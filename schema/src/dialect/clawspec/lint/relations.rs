@@ -1,6 +1,6 @@
 //! What lies between scenarios, and between stages: names, the negative scenario, handoff contracts.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +9,18 @@ use crate::{
     document::{Document, Pointer},
     files::{FileKind, Files},
     new_file::{self, Template},
-    problem::{Code, Fix, Problem},
+    problem::{Code, Fix, OtherFile, Problem},
     shape::scalar,
     spot::Spot,
     validate::is_damaged,
     words::nearest,
 };
 
-use super::{ItemFacts, Named, edits, files as paths, pipeline};
+use super::{
+    ItemFacts, Named,
+    agents::{self, Standing},
+    edits, files as paths, pipeline,
+};
 
 type Items<'a> = [(usize, &'a ItemFacts)];
 
@@ -57,12 +61,53 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, problems: &mut 
     problems.push(scenarios.head_problem(Code::MissingNegative, message));
 }
 
-/// Whether a file may be a handoff contract: one that cannot be read tells its own mistakes.
-fn is_contract(path: &str, files: &dyn Files) -> bool {
-    let Ok(bytes) = files.read(path) else { return true };
-    let Ok(text) = std::str::from_utf8(&bytes) else { return true };
-    let document = Document::read(text, ScalarRules::Yaml11);
-    !document.is_intact() || document.root().is_some_and(|root| root.get("handoff").is_some())
+/// What is wrong with a stage that names a file as its handoff contract; a file that cannot be read tells its own
+/// mistakes.
+fn lint_contract(
+    path: &str,
+    (at, range): (Pointer, Range<usize>),
+    stage: &Stage<'_>,
+    files: &dyn Files,
+) -> Option<Problem> {
+    let bytes = files.read(path).ok()?;
+    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
+    if !document.is_intact() {
+        return None;
+    }
+    let root = document.root().map(Spot::root);
+    let Some(handoff) = root.and_then(|root| root.get("handoff")) else {
+        let message = format!("`{path}` is no handoff contract: it has no `handoff`");
+        return Some(Problem::new(Code::MissingFile, at, range, message));
+    };
+    let (agent, to) = (stage.facts.agent.as_ref()?, handoff.get("to")?);
+    let (own, other) = (agent.name.as_str(), to.text()?);
+    let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
+    let is_misspelt = |name: &str| matches!(agents::standing(name, files), Standing::Misspelt(_));
+    // A slip of the keys is told where it stands.
+    if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
+        return None;
+    }
+    let (at, range) = absolute(agent, "stages", stage.index, stage.start);
+    let message = format!(
+        "the agent of the stage is `{own}`, and its contract hands over to `{other}`: name the same agent in both"
+    );
+    let file = OtherFile { path: path.to_owned(), bytes: Arc::clone(&bytes) };
+    let said = format!("hands over to `{other}`");
+    let problem = Problem::new(Code::Contradiction, at.clone(), range, message);
+    let mut problem = problem.with_related_in(file, said, to.at.clone(), to.range());
+    let written = stage.root.node.find(&at).map(|node| Spot { node, key: None, at });
+    if let Some(edit) = written.and_then(|written| edits::replace(&written, scalar(other))) {
+        problem = problem.with_fix(Fix::guess(format!("Change to `{other}`"), vec![edit]));
+    }
+    Some(problem)
+}
+
+/// A stage, and where it stands.
+struct Stage<'s> {
+    root: &'s Spot<'s>,
+    facts: &'s ItemFacts,
+    index: usize,
+    start: usize,
 }
 
 pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
@@ -79,10 +124,8 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else { continue };
         let (at, range) = absolute(handoff, "stages", index, *start);
         if kind == Some(FileKind::File) {
-            if !is_contract(&wanted, files) {
-                let message = format!("`{wanted}` is no handoff contract: it has no `handoff`");
-                problems.push(Problem::new(Code::MissingFile, at, range, message));
-            }
+            let stage = Stage { root, facts, index, start: *start };
+            problems.extend(lint_contract(&wanted, (at, range), &stage, files));
             continue;
         }
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));

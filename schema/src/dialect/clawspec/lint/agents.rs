@@ -1,0 +1,254 @@
+//! Names of agents: those that are nearly, and not quite, the name of an agent of the workspace.
+//!
+//! An agent is known by its directory, which holds `SOUL.md` (or `SKILL.md`: skills take over as agents do). It is named
+//! by the path of the directory, `agents/marketing/brand`, or by the path with `-` between its words,
+//! `agents-marketing-brand`. A name that is unlike every directory is never told: agents live elsewhere, too, and
+//! gateways have their own (`main`); and so is one that differs only in capitals or separators. Told is what can hardly be
+//! another agent: all words of the name but one are those of one directory, and that one is a slip of the keys away.
+
+use crate::{
+    files::{FileKind, Files},
+    problem::{Code, Fix, Problem, Severity},
+    shape::scalar,
+    spot::Spot,
+};
+
+use super::{edits, files as paths};
+
+/// Where the directories of agents begin.
+const HEADS: [&str; 2] = ["agents", "skills"];
+
+/// What an agent's directory holds.
+const DEFINITIONS: [&str; 2] = ["SOUL.md", "SKILL.md"];
+
+/// No name has more words than that.
+const WORDS: usize = 32;
+
+/// What the directories say about a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It names the agent that this file defines, from the root.
+    Known(String),
+    /// It is a slip away from the name of one agent, which would be written so.
+    Misspelt(String),
+    /// The directories do not tell.
+    Unknown,
+}
+
+/// What the directories say about the name of an agent.
+pub fn standing(name: &str, files: &dyn Files) -> Standing {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
+    let words = words(name.trim_start_matches("./"));
+    if !paths::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
+        return Standing::Unknown;
+    }
+    // A path may leave out where all agents are.
+    let heads: Vec<&str> = match (name.contains('/'), words.first()) {
+        (_, None) => return Standing::Unknown,
+        (true, Some(first)) if !is_like(first, HEADS[0]) && !is_like(first, HEADS[1]) => HEADS.to_vec(),
+        (true | false, Some(_)) => vec![""],
+    };
+    let mut search = Search { files, exact: Vec::new(), near: Vec::new() };
+    for head in &heads {
+        search.below(head, &words, false);
+    }
+    if !search.exact.is_empty() {
+        let file = search.exact.iter().find_map(|directory| definition(directory, files));
+        return file.map_or(Standing::Unknown, Standing::Known);
+    }
+    match search.near.as_slice() {
+        // A head that is not written is not matched by anything: one word alone says too little.
+        [directory] if heads.len() == 1 || words.len() > 1 => {
+            let head = if heads.len() == 1 { "" } else { directory.split('/').next().unwrap_or_default() };
+            let below = directory.strip_prefix(head).unwrap_or(directory).trim_start_matches('/');
+            Standing::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
+        }
+        _ => Standing::Unknown,
+    }
+}
+
+/// The file that makes a directory an agent's.
+fn definition(directory: &str, files: &dyn Files) -> Option<String> {
+    let paths = DEFINITIONS.iter().map(|name| format!("{directory}/{name}"));
+    paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))
+}
+
+/// A path as the name of an agent: small letters and digits, with `-` between them.
+pub fn slug(path: &str) -> String {
+    words(path).join("-")
+}
+
+/// Whether two names name one agent: a short name may leave out where its directory lies.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (words(one), words(other));
+    one.ends_with(&other) || other.ends_with(&one)
+}
+
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+struct Search<'f> {
+    files: &'f dyn Files,
+    /// Directories whose words are those of the name.
+    exact: Vec<String>,
+    /// Agents' directories that one word keeps from being so.
+    near: Vec<String>,
+}
+
+impl Search<'_> {
+    /// Looks below a directory for what the remaining words say.
+    fn below(&mut self, directory: &str, left: &[String], missed: bool) {
+        if left.is_empty() {
+            if !missed {
+                self.exact.push(directory.to_owned());
+            } else if definition(directory, self.files).is_some() {
+                self.near.push(directory.to_owned());
+            }
+            return;
+        }
+        for (name, kind) in self.files.list(directory) {
+            let is_head = !directory.is_empty() || HEADS.contains(&name.as_str());
+            if kind != FileKind::Directory || !is_head || name.starts_with('.') {
+                continue;
+            }
+            let own = words(&name);
+            let Some((written, rest)) = left.split_at_checked(own.len()).filter(|_| !own.is_empty()) else { continue };
+            let wrong: Vec<(&String, &String)> = written.iter().zip(&own).filter(|(one, other)| one != other).collect();
+            let missed = match wrong.as_slice() {
+                [] => missed,
+                [(written, own)] if !missed && is_slip(written, own) => true,
+                _ => continue,
+            };
+            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+            self.below(&path, rest, missed);
+        }
+    }
+}
+
+fn is_like(one: &str, other: &str) -> bool {
+    one == other || is_slip(one, other)
+}
+
+/// Whether a word is another one but for a slip of the keys. Numbers are counted, not misspelt, and short words are too
+/// near to others.
+fn is_slip(word: &str, other: &str) -> bool {
+    let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
+    let limit = match word.chars().count().min(other.chars().count()) {
+        0..=3 => 0,
+        4..=11 => 1,
+        _ => 2,
+    };
+    digits(word) == digits(other) && strsim::osa_distance(word, other) <= limit
+}
+
+/// The names of agents in an assertion.
+pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let keys: &[&str] = match assertion.get("type").and_then(|kind| kind.text()) {
+        Some("delegation_occurred") => &["to_agent", "from_agent"],
+        Some("decision_routed_to") => &["expected_agent"],
+        Some("delegation_path") => &["expected", "routing_path", "decision_path", "delegation_fallback_path"],
+        _ => return,
+    };
+    for value in keys.iter().filter_map(|key| assertion.get(key)) {
+        lint(&value, files, problems);
+        for (_, item) in value.texts() {
+            lint(&item, files, problems);
+        }
+    }
+}
+
+/// A name of an agent.
+pub(super) fn lint(name: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let Some(text) = name.text() else { return };
+    let Standing::Misspelt(near) = standing(text, files) else { return };
+    let message = format!("this workspace has no directory of an agent `{text}`: did you mean `{near}`?");
+    let mut problem = name.problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+    if let Some(edit) = edits::replace(name, scalar(&near)) {
+        problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::files::MemoryFiles;
+
+    use super::{Standing, is_same, standing};
+
+    fn of(name: &str) -> Standing {
+        let souls = [
+            ("agents/marketing/brand/SOUL.md", ""),
+            ("agents/marketing/email-engineer/SOUL.md", ""),
+            ("agents/marketing/notes/x.md", ""),
+            ("agents/worker-1/SOUL.md", ""),
+            ("agents/worker-a/SOUL.md", ""),
+            ("agents/ops/lead/SOUL.md", ""),
+            ("agents/tone/plans/SOUL.md", ""),
+            ("agents/tones/plan/SOUL.md", ""),
+            ("skills/Sub_Skills/draft/SKILL.md", ""),
+            ("docs/marketing/brand/SOUL.md", ""),
+        ];
+        standing(name, &MemoryFiles::new("/work", souls).at("skills/a/tests/scenarios.yaml"))
+    }
+
+    #[test]
+    fn an_agent_is_known_by_its_path_and_by_the_words_of_it() {
+        let brand = Standing::Known("agents/marketing/brand/SOUL.md".to_owned());
+        for name in ["agents-marketing-brand", "agents/marketing/brand", "./agents/marketing/brand/", "marketing/brand"]
+        {
+            assert_eq!(of(name), brand, "{name}");
+        }
+        assert_eq!(of("skills-sub-skills-draft"), Standing::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
+    }
+
+    #[test]
+    fn one_slip_of_the_keys_is_told_and_no_more() {
+        for (name, meant) in [
+            ("agents-marketing-brnad", "agents-marketing-brand"),
+            ("agent-marketing-brand", "agents-marketing-brand"),
+            ("agents/marketing/brnad", "agents/marketing/brand"),
+            ("marketing/brnad", "marketing/brand"),
+            ("agents-marketing-emial-engineer", "agents-marketing-email-engineer"),
+            ("skills-sub-skill-draft", "skills-sub-skills-draft"),
+        ] {
+            assert_eq!(of(name), Standing::Misspelt(meant.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_another_agent_is_not_told() {
+        for name in [
+            "main",
+            "brnad",
+            "openclaw-tdd-engineer",
+            "agents-marketing",
+            "agents-marketing-notes",
+            "agents-marketing-note",
+            "agents-marketing-copywriter",
+            "agents-marketing-email",
+            "agents-marketing-brand-eu",
+            "agnets-marketing-brnad",
+            "agents-worker-2",
+            "agents-worker-b",
+            "agents-ops-head-of",
+            // As near to one as to the other.
+            "agents-tones-plans",
+            "{{handoff.to}}",
+            "agent:marketing/brnad",
+            "",
+            "-",
+        ] {
+            assert_eq!(of(name), Standing::Unknown, "{name}");
+        }
+        assert_eq!(standing("agents-brnad", &MemoryFiles::new("", [("agents/brand/SOUL.md", "")])), Standing::Unknown);
+    }
+
+    #[test]
+    fn a_short_name_may_leave_out_where_the_agent_lies() {
+        assert!(is_same("agents-marketing-brand", "agents/marketing/brand"));
+        assert!(is_same("brand", "agents-marketing-brand"));
+        assert!(!is_same("agents-marketing-brand", "agents-marketing-email"));
+    }
+}
