@@ -14,8 +14,8 @@ use crate::{
     settings::Settings,
 };
 
-/// The beginning of the names by which the schemas are known. They are names, not addresses.
-const BASE: &str = "urn:speclens:schema";
+/// How the `$id` of every schema begins: a name, not an address.
+pub const BASE: &str = "urn:speclens:schema";
 
 /// A kind of file that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,6 +10,7 @@ use speclens_schema::{
     dialect::{Dialect, GateOutcome},
     document::{Encoding, Lines, Pointer},
     evidence::{Evidence, Exit, ToolCall, Usage},
+    json_schema,
     judge::Judged,
     mask::{shown, shown_value},
     problem::{Applicability, Fix, Problem, Severity},
@@ -39,10 +40,11 @@ pub fn render(reports: &[SuiteReport], content: Content) -> String {
 
 /// The JSON Schema of the report, as the text of its committed copy.
 pub fn schema_text() -> String {
-    let schema = schemars::generate::SchemaSettings::draft2020_12()
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()
         .into_root_schema_for::<Report>();
+    schema.insert("$id".to_owned(), format!("{}:report", json_schema::BASE).into());
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
     text.push('\n');
     text
