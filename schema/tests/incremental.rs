@@ -4,7 +4,7 @@
 #[path = "common/numbers.rs"]
 mod numbers;
 
-use std::{fs, ops::Range, path::Path};
+use std::{fs, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
@@ -48,67 +48,6 @@ fn text_of(file: SpecFile) -> String {
         | SpecFile::Settings => "",
     };
     format!("{text}{more}")
-}
-
-impl Numbers {
-    fn edit(&mut self, text: &str) -> (Range<usize>, String) {
-        const SIGNS: &[&str] = &[
-            "\"",
-            "'",
-            "[",
-            "{",
-            "}",
-            "]",
-            ":",
-            "- ",
-            "-",
-            "\n",
-            "\n- ",
-            "\n  - ",
-            "  ",
-            " ",
-            "\t",
-            "&e ",
-            "*e",
-            "*other",
-            "#",
-            "é",
-            "🦀",
-            "|",
-            "null",
-            "x",
-            "name",
-            "id: y\n",
-            "tests:\n",
-            "scenarios:\n",
-            "tasks:\n",
-            "{{today}}",
-            "<<: *e\n",
-            "\r\n",
-            "---\n",
-            "...\n",
-            "# speclens: allow(unknown-key)\n",
-            "\u{feff}",
-            "\u{a0}",
-        ];
-        let boundary = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let start = boundary(self.below(text.len() + 1));
-        let end = match self.below(4) {
-            0 => boundary((start + self.below(12)).min(text.len())).max(start),
-            1 => boundary((start + self.below(120)).min(text.len())).max(start),
-            _ => start,
-        };
-        let new = match self.below(4) {
-            0 => String::new(),
-            // A piece of the text comes to stand elsewhere.
-            1 => {
-                let from = boundary(self.below(text.len() + 1));
-                text[from..boundary((from + self.below(200)).min(text.len())).max(from)].to_owned()
-            }
-            _ => (0..=self.below(2)).map(|_| SIGNS[self.below(SIGNS.len())]).collect(),
-        };
-        (start..end, new)
-    }
 }
 
 /// Everything that is found, in words.

@@ -17,52 +17,12 @@ use speclens_schema::{
 use numbers::Numbers;
 
 fn mutate(text: &str, numbers: &mut Numbers) -> String {
-    const SIGNS: &[&str] = &[
-        "\"",
-        "'",
-        "[",
-        "{",
-        "}",
-        "]",
-        ":",
-        "- ",
-        "\n",
-        "  ",
-        "\t",
-        "&a ",
-        "*a",
-        "#",
-        "é",
-        "🦀",
-        "|",
-        "null",
-        "{{x}}",
-        "<<: *a\n",
-        "\r\n",
-        "\u{feff}",
-        "\u{a0}",
-        "\u{a0}: x: y",
-        "\u{3000}",
-        "\u{2028}",
-        "\u{85}",
-        "\u{7f}",
-        "e\u{301}",
-        "👩\u{200d}🔬",
-    ];
-    let mut letters: Vec<char> = text.chars().collect();
+    let mut text = text.to_owned();
     for _ in 0..=numbers.below(4) {
-        let at = numbers.below(letters.len() + 1);
-        match numbers.below(3) {
-            0 => drop(letters.drain(at..(at + numbers.below(12)).min(letters.len()))),
-            1 => drop(letters.splice(at..at, SIGNS[numbers.below(SIGNS.len())].chars())),
-            _ => {
-                let from = numbers.below(letters.len() + 1).min(at);
-                let piece: Vec<char> = letters[from..at.min(from + 60)].to_vec();
-                letters.splice(at..at, piece);
-            }
-        }
+        let (range, comes) = numbers.edit(&text);
+        text.replace_range(range, &comes);
     }
-    letters.into_iter().collect()
+    text
 }
 
 #[track_caller]
