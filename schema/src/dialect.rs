@@ -3,6 +3,7 @@
 pub mod clawspec;
 pub mod cli_bench;
 pub mod kindlm;
+mod lenient;
 pub(crate) mod other_names;
 pub(crate) mod secrets;
 

@@ -346,6 +346,25 @@ fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)
     (out, stretches)
 }
 
+/// Every text in a value, keys and numbers included: where a secret can stand.
+pub(crate) fn texts_of(value: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => {
+                texts.extend(members.keys().cloned());
+                left.extend(members.values());
+            }
+            Value::Number(number) => texts.push(number.to_string()),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    texts
+}
+
 /// A text as it may be shown: stars for what is [hidden](HIDDEN).
 pub fn shown(text: &str) -> Cow<'_, str> {
     if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "*")) } else { Cow::Borrowed(text) }

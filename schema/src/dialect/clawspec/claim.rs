@@ -19,7 +19,7 @@ use crate::{
         ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
-    mask::HIDDEN,
+    mask::{HIDDEN, texts_of},
     verdict::{Check, Mismatch, Outcome, Verdict},
 };
 
@@ -122,22 +122,7 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 
     fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default(), &mut texts);
-        texts
-    }
-}
-
-fn texts_of(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
-        Value::Object(members) => members.iter().for_each(|(key, value)| {
-            texts.push(key.clone());
-            texts_of(value, texts);
-        }),
-        Value::Number(number) => texts.push(number.to_string()),
-        Value::Null | Value::Bool(_) => {}
+        texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     stages::{Health, Production, StageHandoff},
 };
 use crate::{
-    dialect::{Dialect, Gates, ScalarRules},
+    dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Moment,
     files::Files,
@@ -392,19 +392,4 @@ fn value_of(node: NodeRef<'_>) -> Option<Value> {
         return None;
     }
     node.to_value().ok()
-}
-
-/// Reads a value; of an object that cannot be read as a whole, the members that can.
-fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    if let Ok(read) = T::deserialize(value) {
-        return Some(read);
-    }
-    let Value::Object(members) = value else { return None };
-    let readable = |(key, value): &(&String, &Value)| {
-        let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
-        // A member is readable when nothing is wrong but that others are missing.
-        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
-    };
-    let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
-    T::deserialize(Value::Object(kept)).ok()
 }

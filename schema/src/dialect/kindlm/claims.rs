@@ -11,8 +11,6 @@ use std::{
     sync::{Arc, LazyLock, OnceLock},
 };
 
-use serde_json::Value;
-
 pub use bounds::{CostClaim, DriftClaim, JudgeClaim, LatencyClaim};
 pub use guardrails::{KeywordsClaim, PiiClaim};
 pub use output::OutputClaim;
@@ -206,20 +204,6 @@ fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = (String, Point
 /// The output as a mismatch shows it.
 fn actual(text: &str) -> String {
     shortened(text, ACTUAL_LENGTH)
-}
-
-/// Every text in a value, keys included.
-fn texts_of(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
-        Value::Object(members) => members.iter().for_each(|(key, value)| {
-            texts.push(key.clone());
-            texts_of(value, texts);
-        }),
-        Value::Number(number) => texts.push(number.to_string()),
-        Value::Null | Value::Bool(_) => {}
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod inputs;
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     Gates,
@@ -23,7 +23,7 @@ use super::{
     test::Test,
 };
 use crate::{
-    dialect::{Dialect, Gates as AnyGates},
+    dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     files::{FileKind, Files},
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
@@ -269,21 +269,6 @@ fn value_of(node: NodeRef<'_>) -> Option<Value> {
         return None;
     }
     node.to_checked_value(usize::MAX).ok()
-}
-
-/// Reads a value; of an object that cannot be read as a whole, the members that can.
-fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    if let Ok(read) = T::deserialize(value) {
-        return Some(read);
-    }
-    let Value::Object(members) = value else { return None };
-    let readable = |(key, value): &(&String, &Value)| {
-        let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
-        // A member is readable when nothing is wrong but that others are missing.
-        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
-    };
-    let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
-    T::deserialize(Value::Object(kept)).ok()
 }
 
 #[cfg(test)]

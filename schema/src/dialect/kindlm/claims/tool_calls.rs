@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Row, SchemaFile, Seen, relate, texts_of};
+use super::{Row, SchemaFile, Seen, relate};
 use crate::{
     check::{
         hidden::{may_be, may_match},
@@ -15,7 +15,7 @@ use crate::{
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
     evidence::{Evidence, Output, ToolCall},
-    mask::{HIDDEN, has_hidden},
+    mask::{HIDDEN, has_hidden, texts_of},
     verdict::{Check, Mismatch, Verdict},
 };
 
@@ -77,7 +77,7 @@ impl Check for ToolCallClaim {
     fn texts(&self) -> Vec<String> {
         let mut texts = vec![self.expect.tool.0.clone()];
         if let Some(expected) = &self.expect.args_match {
-            texts_of(&Value::Object(expected.clone()), &mut texts);
+            texts.extend(texts_of(&Value::Object(expected.clone())));
         }
         texts.extend(self.args_schema.iter().map(|file| file.text()));
         texts

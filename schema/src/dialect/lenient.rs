@@ -1,0 +1,19 @@
+//! Reading what can be read: a value with a mistake in one member still gives the others.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Reads a value; of an object that cannot be read as a whole, the members that can.
+pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    if let Ok(read) = T::deserialize(value) {
+        return Some(read);
+    }
+    let Value::Object(members) = value else { return None };
+    let readable = |(key, value): &(&String, &Value)| {
+        let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
+        // A member is readable when nothing is wrong but that others are missing.
+        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
+    };
+    let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
+    T::deserialize(Value::Object(kept)).ok()
+}
