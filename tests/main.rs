@@ -7,6 +7,7 @@ mod cli;
 mod fixing;
 mod kinds;
 mod processes;
+mod reach;
 mod replay;
 mod runs;
 mod scanning;

@@ -4,13 +4,13 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    env, fs,
     io::Read,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use speclens_schema::files::{FileKind, Files};
+use speclens_schema::files::{FileKind, Files, Lead};
 
 /// A file that is read for a check may be as large.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -32,8 +32,16 @@ pub struct DiskFiles {
     root: PathBuf,
     place: String,
     main: Option<String>,
+    /// The folders that were opened, as far as there are any.
+    folders: Vec<PathBuf>,
+    /// Whether what the suite names is read wherever it stands.
+    follows: bool,
+    /// Whether the files that a main file names are checked along with it.
+    with_parts: bool,
     /// The directory of the whole workspace, once somebody asked for it.
     workspace: OnceLock<Option<PathBuf>>,
+    /// The folders, and the workspace, without symbolic links.
+    reach: OnceLock<Vec<PathBuf>>,
     /// Open documents: their texts count instead of what is on the disk.
     buffers: Option<Arc<dyn Buffers>>,
     cache: Mutex<Cache>,
@@ -45,6 +53,10 @@ struct Cache {
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
     beyond: HashMap<String, Option<Arc<[u8]>>>,
     lists: HashMap<String, Vec<(String, FileKind)>>,
+    /// What was found at paths that the suite names.
+    named: HashMap<String, Lead>,
+    named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
+    named_lists: HashMap<String, Vec<(String, FileKind)>>,
     /// Where links lead that were followed, from the real directory.
     linked: HashSet<String>,
 }
@@ -57,7 +69,11 @@ impl DiskFiles {
             place: place.to_owned(),
             main: None,
             buffers: None,
+            folders: Vec::new(),
+            follows: false,
+            with_parts: false,
             workspace: OnceLock::new(),
+            reach: OnceLock::new(),
             cache: Mutex::default(),
         }
     }
@@ -65,6 +81,24 @@ impl DiskFiles {
     /// The same, seen by a document that a main file names.
     pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
         self.main = main;
+        self
+    }
+
+    /// The same in a workspace of these folders: what a suite names may stand anywhere in them.
+    pub fn within(mut self, folders: Vec<PathBuf>) -> DiskFiles {
+        self.folders = folders;
+        self
+    }
+
+    /// The same for somebody who is trusted: what a suite names is read wherever it stands.
+    pub fn following(mut self) -> DiskFiles {
+        self.follows = true;
+        self
+    }
+
+    /// The same for a check of all files of a suite.
+    pub fn with_parts(mut self, with_parts: bool) -> DiskFiles {
+        self.with_parts = with_parts;
         self
     }
 
@@ -85,6 +119,16 @@ impl DiskFiles {
         if cache.beyond.keys().any(is_beyond) || self.root.starts_with(path) {
             return true;
         }
+        let is_named = |seen: &String| {
+            let place = lexical(&self.root.join(seen));
+            let parent = path.parent().unwrap_or(path);
+            place.starts_with(path)
+                || fs::canonicalize(&place).is_ok_and(|real| real.starts_with(path) || real == parent)
+        };
+        let parent_of = |seen: &String| lexical(&self.root.join(seen)) == path.parent().unwrap_or(path);
+        if cache.named.keys().any(is_named) || cache.named_lists.keys().any(parent_of) {
+            return true;
+        }
         let Ok(relative) = path.strip_prefix(&self.root) else { return false };
         let (path, parent) = (slashed(relative), relative.parent().map(slashed).unwrap_or_default());
         let same = |seen: &String| normal(seen) == path;
@@ -98,14 +142,13 @@ impl DiskFiles {
 
     /// Whether the content of a file was asked for.
     pub fn has_read(&self, path: &Path) -> bool {
-        let Ok(relative) = path.strip_prefix(&self.root).map(slashed) else { return false };
         let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.contents.keys().any(|seen| normal(seen) == relative)
+        cache.contents.keys().chain(cache.named_contents.keys()).any(|seen| lexical(&self.root.join(seen)) == path)
     }
 
     /// The text of an open document.
     fn buffer(&self, path: &str) -> Option<String> {
-        self.buffers.as_ref()?.text(&self.root.join(normal(path)))
+        self.buffers.as_ref()?.text(&lexical(&self.root.join(path)))
     }
 
     /// Forgets what was seen: files may have changed.
@@ -122,6 +165,74 @@ impl DiskFiles {
             holder(".git").or_else(|| holder("speclens.yaml")).map(Path::to_owned)
         };
         self.workspace.get_or_init(find).as_deref()
+    }
+
+    /// What stands in a directory, open documents included. `real` is its path on the disk.
+    fn entries(&self, directory: &str, real: &Path) -> Vec<(String, FileKind)> {
+        let mut entries: Vec<_> = fs::read_dir(real)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .take(LIST_LIMIT)
+            .filter_map(|entry| {
+                let metadata = fs::metadata(entry.path()).ok()?;
+                Some((entry.file_name().into_string().ok()?, kind_of(&metadata)))
+            })
+            .collect();
+        let directory = lexical(&self.root.join(directory));
+        let open = self.buffers.as_ref().map(|buffers| buffers.below(&directory));
+        for path in open.into_iter().flatten() {
+            let Ok(below) = path.strip_prefix(&directory).map(slashed) else { continue };
+            let (name, kind) = match below.split_once('/') {
+                Some((name, _)) => (name.to_owned(), FileKind::Directory),
+                None => (below, FileKind::File),
+            };
+            if !name.is_empty() && !entries.iter().any(|(known, _)| *known == name) {
+                entries.push((name, kind));
+            }
+        }
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        entries
+    }
+
+    /// Whether a path without symbolic links lies in the workspace.
+    fn is_near(&self, real: &Path) -> bool {
+        let reach = self.reach.get_or_init(|| {
+            let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+            let folders = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok());
+            let mut reach: Vec<PathBuf> = folders.filter(|folder| root.starts_with(folder)).collect();
+            reach.extend(self.workspace().map(Path::to_owned));
+            if self.follows {
+                let here = env::current_dir().and_then(fs::canonicalize).ok();
+                // The root of the file system says nothing.
+                reach.extend(here.filter(|here| here.parent().is_some() && root.starts_with(here)));
+            }
+            reach
+        });
+        reach.iter().any(|near| real.starts_with(near))
+    }
+
+    /// What stands at a path that the suite names, and where that is on the disk.
+    fn locate(&self, path: &str) -> (Lead, PathBuf) {
+        let place = lexical(&self.root.join(path));
+        if self.root.as_os_str().is_empty() {
+            return (Lead::Nothing, place);
+        }
+        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let target = fs::canonicalize(&place).ok();
+        let is_below = target.as_ref().map_or(place.starts_with(&self.root), |target| target.starts_with(&root));
+        let is_far = !is_below && !self.is_near(target.as_ref().unwrap_or(&place));
+        if is_far && !self.follows {
+            return (Lead::Unread, place);
+        }
+        let found = target.and_then(|target| {
+            let kind = kind_of(&fs::metadata(&target).ok()?);
+            Some((Lead::Found { kind, path: way(&root, &target)?, is_far }, target))
+        });
+        found.unwrap_or_else(|| match self.buffer(path) {
+            Some(_) => (Lead::Found { kind: FileKind::File, path: normal_from(path), is_far }, place),
+            None => (Lead::Nothing, place),
+        })
     }
 
     /// The real path; nothing for one that leads out of the directory.
@@ -214,34 +325,55 @@ impl Files for DiskFiles {
         content
     }
 
+    fn parts_are_checked(&self) -> bool {
+        self.with_parts
+    }
+
+    fn named(&self, path: &str) -> Lead {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.named.entry(path.to_owned()).or_insert_with(|| self.locate(path).0).clone()
+    }
+
+    fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(content) = cache.named_contents.get(path) {
+            return content.clone();
+        }
+        let content = match self.locate(path) {
+            (Lead::Unread, _) => Err("it lies outside of the workspace".to_owned()),
+            (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
+                Some(text) => Ok(text.into_bytes().into()),
+                None => read_bounded(&real),
+            },
+        };
+        cache.named_contents.insert(path.to_owned(), content.clone());
+        content
+    }
+
+    fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
+        // What lies below is listed as for everybody.
+        if !directory.starts_with("..") {
+            return self.list(directory);
+        }
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entries) = cache.named_lists.get(directory) {
+            return entries.clone();
+        }
+        let entries = match self.locate(directory) {
+            (Lead::Found { .. }, real) => self.entries(directory, &real),
+            (Lead::Nothing | Lead::Unread, _) => Vec::new(),
+        };
+        cache.named_lists.insert(directory.to_owned(), entries.clone());
+        entries
+    }
+
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entries) = cache.lists.get(directory) {
             return entries.clone();
         }
         let Some(real) = self.real(&mut cache, directory) else { return Vec::new() };
-        let mut entries: Vec<_> = fs::read_dir(real)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .take(LIST_LIMIT)
-            .filter_map(|entry| {
-                let metadata = fs::metadata(entry.path()).ok()?;
-                Some((entry.file_name().into_string().ok()?, kind_of(&metadata)))
-            })
-            .collect();
-        let open = self.buffers.as_ref().map(|buffers| buffers.below(&self.root.join(normal(directory))));
-        for path in open.into_iter().flatten() {
-            let Ok(below) = path.strip_prefix(self.root.join(normal(directory))).map(slashed) else { continue };
-            let (name, kind) = match below.split_once('/') {
-                Some((name, _)) => (name.to_owned(), FileKind::Directory),
-                None => (below, FileKind::File),
-            };
-            if !name.is_empty() && !entries.iter().any(|(known, _)| *known == name) {
-                entries.push((name, kind));
-            }
-        }
-        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        let entries = self.entries(directory, &real);
         cache.lists.insert(directory.to_owned(), entries.clone());
         entries
     }
@@ -264,6 +396,27 @@ pub fn slashed(path: &Path) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
+/// The way from a directory to a path, both absolute and without symbolic links.
+pub fn way(directory: &Path, path: &Path) -> Option<String> {
+    let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
+    let up = directory.components().skip(common).map(|_| Some(".."));
+    let down = path.components().skip(common).map(|name| name.as_os_str().to_str());
+    Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// A path without `.`, and with `..` only at its beginning.
+fn normal_from(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
 /// A path without `.` and `..`, as far as they have names before them.
 fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
@@ -278,7 +431,7 @@ fn normal(path: &str) -> String {
 }
 
 /// A path without `..`, whatever stands there.
-fn lexical(path: &Path) -> PathBuf {
+pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -316,93 +469,4 @@ fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        path::{Path, PathBuf},
-        sync::Arc,
-    };
-
-    use speclens_schema::files::{FileKind, Files};
-
-    use super::{Buffers, DiskFiles};
-
-    #[test]
-    fn only_what_lies_below_the_directory_is_seen() {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::create_dir(directory.path().join("suite")).unwrap();
-        std::fs::write(directory.path().join("secret"), "x").unwrap();
-        std::fs::write(directory.path().join("suite/a.json"), "{}").unwrap();
-        #[cfg(unix)]
-        std::os::unix::fs::symlink(directory.path().join("secret"), directory.path().join("suite/link")).unwrap();
-        let files = DiskFiles::new(&directory.path().join("suite"), "kindlm.yaml");
-        assert_eq!(files.kind("link"), None);
-        assert!(files.read("link").is_err());
-        assert_eq!(files.kind("a.json"), Some(FileKind::File));
-        assert_eq!(files.kind("./x/../a.json"), None, "x does not exist");
-        assert_eq!(files.kind("../secret"), None);
-        assert!(files.read("../secret").is_err());
-        assert!(files.read(directory.path().join("secret").to_str().unwrap()).is_err());
-        assert!(files.list(".").contains(&("a.json".to_owned(), FileKind::File)));
-        assert_eq!(files.list(".."), []);
-    }
-
-    #[test]
-    fn beyond_the_directory_only_the_workspace_is_seen() {
-        let directory = tempfile::tempdir().unwrap();
-        let inside = directory.path().join("workspace/suite");
-        std::fs::create_dir_all(&inside).unwrap();
-        std::fs::write(directory.path().join("secret"), "x").unwrap();
-        std::fs::write(directory.path().join("workspace/run.sh"), "echo").unwrap();
-        let script = directory.path().join("workspace/run.sh");
-        let read = |path: &str| DiskFiles::new(&inside, "kindlm.yaml").read_beyond(path).is_some();
-        assert!(!read("../run.sh"), "nothing says how far the workspace reaches");
-        std::fs::write(directory.path().join("workspace/speclens.yaml"), "").unwrap();
-        assert!(read("../run.sh") && read(script.to_str().unwrap()));
-        assert!(!read("../../secret") && !read("../none") && !read(".."));
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink("../../secret", directory.path().join("workspace/link")).unwrap();
-            assert!(!read("../link"));
-        }
-    }
-
-    #[derive(Debug)]
-    struct Open(Vec<(PathBuf, &'static str)>);
-
-    impl Buffers for Open {
-        fn text(&self, path: &Path) -> Option<String> {
-            self.0.iter().find(|(open, _)| open == path).map(|(_, text)| (*text).to_owned())
-        }
-
-        fn below(&self, directory: &Path) -> Vec<PathBuf> {
-            self.0.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with(directory)).collect()
-        }
-    }
-
-    #[test]
-    fn what_an_editor_holds_counts() {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path();
-        std::fs::write(root.join("a.yaml"), "disk").unwrap();
-        let open = [(root.join("a.yaml"), "edited"), (root.join("new/b.yaml"), "unsaved")];
-        let files = DiskFiles::new(root, "kindlm.yaml").over(Arc::new(Open(open.to_vec())));
-        assert_eq!(&*files.read("./a.yaml").unwrap(), b"edited");
-        assert_eq!(&*files.read("new/b.yaml").unwrap(), b"unsaved");
-        assert_eq!(files.kind("new/b.yaml"), Some(FileKind::File));
-        assert!(files.list("").contains(&("new".to_owned(), FileKind::Directory)));
-        assert!(files.has_read(&root.join("a.yaml")) && !files.has_read(&root.join("c.yaml")));
-        assert!(files.has_seen(&root.join("c.yaml")), "the directory was listed");
-        assert!(!files.has_seen(&root.join("deep/er/c.yaml")));
-    }
-
-    #[test]
-    fn what_was_seen_is_forgotten_when_told() {
-        let directory = tempfile::tempdir().unwrap();
-        let files = DiskFiles::new(directory.path(), "kindlm.yaml");
-        assert!(files.read("a").is_err());
-        std::fs::write(directory.path().join("a"), "x").unwrap();
-        assert!(files.read("a").is_err(), "kept until told");
-        files.forget();
-        assert_eq!(&*files.read("a").unwrap(), b"x");
-    }
-}
+mod tests;

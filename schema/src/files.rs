@@ -28,21 +28,72 @@ pub trait Files: Send + Sync {
     }
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
+    /// What stands at a path that the suite names outright: it may also lie out of the directory, behind `..` or a
+    /// symbolic link, as far as the workspace reaches.
+    fn named(&self, path: &str) -> Lead {
+        let found = |kind| Lead::Found { kind, path: path.to_owned(), is_far: false };
+        self.kind(path).map_or(Lead::Nothing, found)
+    }
+    /// The content of such a file, or why it cannot be read.
+    fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
+        self.read(path)
+    }
+    /// The names in such a directory, sorted.
+    fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
+        self.list(directory)
+    }
     /// The path of the document itself; empty for one that is not saved.
     fn place(&self) -> &str;
     /// The main file that names the document, where the document is only a part of a suite.
     fn main(&self) -> Option<&str>;
 
+    /// Whether the files that a main file names are checked along with it, so that each tells its own mistakes.
+    fn parts_are_checked(&self) -> bool {
+        false
+    }
+
     /// The files that a pattern matches: `*`, `?` and `[...]` within a name, `**` for any number of
     /// directories. Names that begin with a dot are matched only by patterns that say so.
+    ///
+    /// A directory is entered through a symbolic link only when it lies below the place where the search began, and
+    /// never within itself.
     fn glob(&self, pattern: &str) -> Matches {
-        glob::glob(&|directory| self.list(directory), pattern)
+        glob::glob(&|directory| self.list(directory), &|path| real(self.named(path)), pattern)
+    }
+    /// The same for a pattern that the suite names outright: it may begin with `..`.
+    fn glob_named(&self, pattern: &str) -> Matches {
+        glob::glob(&|directory| self.list_named(directory), &|path| real(self.named(path)), pattern)
     }
 }
 
 /// Whether a pattern, as [`Files::glob`] takes it, matches a path. Nothing is looked up.
 pub fn matches(pattern: &str, path: &str) -> bool {
     glob::matches(pattern, path)
+}
+
+/// What stands at a path that a suite names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// Nothing.
+    Nothing,
+    /// This.
+    Found {
+        /// What it is.
+        kind: FileKind,
+        /// Its path without symbolic links, from the suite's directory; it begins with `..` when it lies beyond.
+        path: String,
+        /// Whether it lies out of the workspace.
+        is_far: bool,
+    },
+    /// It leads out of the workspace, where nothing is read.
+    Unread,
+}
+
+fn real(named: Lead) -> Option<String> {
+    match named {
+        Lead::Found { path, .. } => Some(path),
+        Lead::Nothing | Lead::Unread => None,
+    }
 }
 
 /// What a pattern matches.
@@ -100,6 +151,14 @@ impl MemoryFiles {
 }
 
 impl Files for MemoryFiles {
+    fn named(&self, path: &str) -> Lead {
+        match self.kind(path) {
+            Some(kind) => Lead::Found { kind, path: path.to_owned(), is_far: false },
+            None if path == ".." || path.starts_with("../") => Lead::Unread,
+            None => Lead::Nothing,
+        }
+    }
+
     fn root(&self) -> &Path {
         &self.root
     }

@@ -25,7 +25,7 @@ mod transport;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use speclens_runner::clock::Clock;
+use speclens_runner::{clock::Clock, files::lexical};
 use speclens_schema::problem::Problem;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
@@ -145,7 +145,7 @@ fn problems_of(
     };
     snapshot.place.retain(&mut problems);
     for file in problems.iter_mut().flat_map(Problem::other_files) {
-        file.path = snapshot.place.directory.join(&file.path).to_string_lossy().into_owned();
+        file.path = lexical(&snapshot.place.directory.join(&file.path)).to_string_lossy().into_owned();
     }
     problems
 }

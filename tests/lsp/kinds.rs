@@ -116,3 +116,25 @@ fn every_folder_of_a_workspace_is_its_own() {
     client.notify("workspace/didChangeWorkspaceFolders", removed);
     assert_eq!(client.leave(), Some(0));
 }
+
+#[cfg(unix)]
+#[test]
+fn while_editing_nothing_beyond_the_workspace_is_read() {
+    let main = "cli: git\nproviders: [a/b]\ntasks:\n  - file://far.yaml\n  - file://../near.yaml\n  - file://../../none.yaml\n";
+    let mut client =
+        Client::start(&[("sub/cli-bench.yaml", main), ("near.yaml", &TASK.replace("exit_code", "exit_cod"))]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("t.yaml"), TASK).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("t.yaml"), client.path("sub/far.yaml")).unwrap();
+    client.open("sub/cli-bench.yaml");
+    let found = client.diagnostics("sub/cli-bench.yaml", |found| !found.is_empty());
+    let told: Vec<String> = found.iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(codes(&found), ["invalid-path"; 2], "{told:?}");
+    assert!(
+        told[0]
+            .starts_with("`far.yaml` is a link that leads out of the workspace, where nothing is read while editing")
+    );
+    assert!(told[1].starts_with("`../../none.yaml` leads out of the workspace"), "{told:?}");
+    assert!(found.iter().all(|found| found["severity"] == 2), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}

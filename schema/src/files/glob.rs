@@ -10,10 +10,19 @@ const ENTRY_LIMIT: usize = 100_000;
 const DEPTH_LIMIT: usize = 32;
 
 /// What a pattern matches in the tree that `list` shows.
-pub(super) fn glob(list: &dyn Fn(&str) -> Vec<(String, FileKind)>, pattern: &str) -> Matches {
+///
+/// `real` gives the path of a directory without symbolic links, where it may be entered.
+pub(super) fn glob(
+    list: &dyn Fn(&str) -> Vec<(String, FileKind)>,
+    real: &dyn Fn(&str) -> Option<String>,
+    pattern: &str,
+) -> Matches {
     let segments: Vec<&str> = pattern.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
-    let mut search = Search { list, seen: 0, found: Matches::default() };
-    search.below("", &segments, 0);
+    let up = segments.iter().take_while(|segment| **segment == "..").count();
+    let base = segments[..up].join("/");
+    let trail = vec![real(&base).unwrap_or_else(|| base.clone())];
+    let mut search = Search { list, real, trail, seen: 0, found: Matches::default() };
+    search.below(&base, &segments[up..], 0);
     search.found.paths.sort_unstable();
     search.found.paths.dedup();
     search.found
@@ -47,11 +56,25 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
 
 struct Search<'l> {
     list: &'l dyn Fn(&str) -> Vec<(String, FileKind)>,
+    real: &'l dyn Fn(&str) -> Option<String>,
+    /// The real paths of the directories that were entered, from the one where the search began.
+    trail: Vec<String>,
     seen: usize,
     found: Matches,
 }
 
 impl Search<'_> {
+    /// Searches a directory, unless a link leads out to it, or back to where the search came from.
+    fn enter(&mut self, directory: &str, segments: &[&str], depth: usize) {
+        let Some(real) = (self.real)(directory) else { return };
+        if self.trail.contains(&real) || !is_below(&real, &self.trail[0]) {
+            return;
+        }
+        self.trail.push(real);
+        self.below(directory, segments, depth);
+        self.trail.pop();
+    }
+
     fn below(&mut self, directory: &str, segments: &[&str], depth: usize) {
         let Some((segment, rest)) = segments.split_first() else { return };
         if depth > DEPTH_LIMIT || self.seen > ENTRY_LIMIT {
@@ -73,17 +96,29 @@ impl Search<'_> {
                     self.found.paths.push(path.clone());
                 }
                 if kind == FileKind::Directory {
-                    self.below(&path, segments, depth + 1);
+                    self.enter(&path, segments, depth + 1);
                 }
             } else if name_matches(segment, &name) {
                 match (rest.is_empty(), kind) {
                     (true, _) => self.found.paths.push(path),
-                    (false, FileKind::Directory) => self.below(&path, rest, depth + 1),
+                    (false, FileKind::Directory) => self.enter(&path, rest, depth + 1),
                     (false, FileKind::File | FileKind::Other) => {}
                 }
             }
         }
     }
+}
+
+/// Whether a path leads further down from a directory. Both begin with as many `..` as they need.
+fn is_below(path: &str, directory: &str) -> bool {
+    fn cut(path: &str) -> (usize, Vec<&str>) {
+        let (up, names): (Vec<&str>, Vec<&str>) =
+            path.split('/').filter(|name| !name.is_empty()).partition(|it| *it == "..");
+        (up.len(), names)
+    }
+    let ((up, names), (base_up, base)) = (cut(path), cut(directory));
+    // What stands less far above stands below the other.
+    up < base_up && base.is_empty() || up == base_up && names.len() > base.len() && names.starts_with(&base)
 }
 
 /// Whether one pattern of a name, without `/`, matches a name.
@@ -200,6 +235,6 @@ mod tests {
     #[test]
     fn a_search_that_grows_without_end_is_cut_off() {
         let endless = |_: &str| vec![("a".to_owned(), super::FileKind::Directory)];
-        assert!(super::glob(&endless, "**/b").cut);
+        assert!(super::glob(&endless, &|path| Some(path.to_owned()), "**/b").cut);
     }
 }

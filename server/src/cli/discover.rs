@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use speclens_runner::files::{DiskFiles, slashed};
+use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, cli_bench::task_files},
     document::Document,
@@ -240,17 +240,19 @@ fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         return Vec::new();
     }
     let document = Document::read_cut(&read_text(&main.path).0, ScalarRules::Yaml12);
-    let files = DiskFiles::new(&main.scope.root, &main.scope.place);
+    let files = DiskFiles::new(&main.scope.root, &main.scope.place).following();
     let parent = main.path.parent().unwrap_or(Path::new(""));
     let paths = task_files::named_by(&document, &files).into_iter();
     let part = |place: String| {
         let file = SpecFile::CliBenchTasks;
         let root = main.scope.root.clone();
         // One that says what it is otherwise is checked as what it is.
-        let said = scopes.find(&root.join(&place), &beginning(&root.join(&place)).unwrap_or_default());
+        let path = lexical(&root.join(&place));
+        let said = scopes.find(&path, &beginning(&path).unwrap_or_default());
         let scope = Scope { file, root, place: place.clone(), main: Some(main.scope.place.clone()) };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
-        Found { path: parent.join(place), scope }
+        // A path that begins above the one that was named cannot be told from there.
+        Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
     };
     paths.map(part).collect()
 }

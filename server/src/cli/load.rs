@@ -9,7 +9,7 @@ use std::{
 };
 
 use speclens_runner::{
-    files::DiskFiles,
+    files::{DiskFiles, lexical},
     report::{SettingsReport, SourceText, SuiteReport},
 };
 use speclens_schema::{
@@ -73,7 +73,7 @@ impl Lookout {
 /// when there are none.
 pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> anyhow::Result<Vec<Loaded>> {
     let found = discover(paths, wanted)?;
-    let loader = Loader { settings: Mutex::default(), levels };
+    let loader = Loader { settings: Mutex::default(), levels, wanted };
     in_parallel(&found, |found| loader.load(found)).into_iter().collect()
 }
 
@@ -90,6 +90,7 @@ struct Loader<'l> {
     settings: Mutex<HashMap<PathBuf, Surroundings>>,
     /// What the command line says about problems.
     levels: &'l Levels,
+    wanted: Wanted,
 }
 
 impl Loader<'_> {
@@ -98,7 +99,10 @@ impl Loader<'_> {
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&scope.settings_directory());
         let (text, unreadable) = read_text(path);
-        let files = DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone());
+        let files = DiskFiles::new(&scope.root, &scope.place)
+            .named_by(scope.main.clone())
+            .following()
+            .with_parts(self.wanted == Wanted::Files);
         let analyzer = Analyzer::new(scope.file);
         let look = |text: &str| {
             let document = Document::read(text, scope.file.scalar_rules());
@@ -168,7 +172,7 @@ fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<SettingsRe
 /// Names other files as reports do.
 fn show_files(problems: &mut [Problem], root: &Path) {
     for file in problems.iter_mut().flat_map(Problem::other_files) {
-        file.path = shown(&root.join(&file.path));
+        file.path = shown(&lexical(&root.join(&file.path)));
     }
 }
 

@@ -104,7 +104,8 @@ impl Session {
     }
 
     fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
-        let files = DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone());
+        let files =
+            DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone()).within(self.scopes.folders());
         let buffers = Arc::clone(&self.buffers);
         Place {
             file: scope.file,

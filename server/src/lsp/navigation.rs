@@ -3,6 +3,7 @@
 
 use std::ops::Range as Bytes;
 
+use speclens_runner::files::lexical;
 use speclens_schema::{dialect::cli_bench::task_files, document::Document, files::Files, json_schema::SpecFile};
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -148,7 +149,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
 
 /// A file below the suite's directory, as the client names it.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
-    Some(Uri(url::Url::from_file_path(snapshot.place.files.root().join(path)).ok()?.into()))
+    Some(Uri(url::Url::from_file_path(lexical(&snapshot.place.files.root().join(path))).ok()?.into()))
 }
 
 /// The entries of the main file that lead to the document, when it is a part of a suite.

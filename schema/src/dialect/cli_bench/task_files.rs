@@ -1,11 +1,11 @@
 //! `file://` entries: the task files that a main file names.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     dialect::{Dialect, ScalarRules},
     document::{Document, NodeRef},
-    files::{FileKind, Files},
+    files::{FileKind, Files, Lead},
     suite::CaseFile,
 };
 
@@ -15,7 +15,8 @@ pub const SCHEME: &str = "file://";
 /// Where an entry leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To these files, relative to the directory of the main file, in the order of their paths.
+    /// To these files, relative to the directory of the main file, in the order of their paths, without symbolic links.
+    /// What leads out of the workspace is among them, even if it is not read.
     Files(Vec<String>),
     /// A pattern that nothing matches. `cut`: the search was given up before its end.
     NoMatch {
@@ -26,7 +27,7 @@ pub enum Target {
     Missing(String),
     /// To a directory, or something else that is no file.
     NoFile(String),
-    /// Out of the directory of the main file, for this reason. Nothing is read there.
+    /// To a place that is no path here, for this reason. Nothing is read there.
     Outside(&'static str),
     /// Nowhere: nothing stands behind the scheme.
     Nowhere,
@@ -44,18 +45,24 @@ impl Target {
             Err(reason) => return Some(Target::Outside(reason)),
         };
         if is_pattern(&path) {
-            let found = files.glob(&path);
-            let is_file = |path: &String| {
-                // A pattern as broad as `*.yaml` does not mean the main file itself.
-                files.kind(path) == Some(FileKind::File) && path != main_file(files)
-            };
-            let paths: Vec<String> = found.paths.into_iter().filter(is_file).collect();
-            return Some(if paths.is_empty() { Target::NoMatch { cut: found.cut } } else { Target::Files(paths) });
+            let found = files.glob_named(&path);
+            let real = found.paths.into_iter().filter_map(|path| match files.named(&path) {
+                Lead::Found { kind: FileKind::File, path, .. } => Some(path),
+                Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => None,
+                Lead::Unread => Some(path),
+            });
+            // A pattern as broad as `*.yaml` does not mean the main file itself.
+            let paths: BTreeSet<String> = real.filter(|path| path != main_file(files)).collect();
+            return Some(match paths.is_empty() {
+                true => Target::NoMatch { cut: found.cut },
+                false => Target::Files(paths.into_iter().collect()),
+            });
         }
-        Some(match files.kind(&path) {
-            Some(FileKind::File) => Target::Files(vec![path]),
-            Some(FileKind::Directory | FileKind::Other) => Target::NoFile(path),
-            None => Target::Missing(path),
+        Some(match files.named(&path) {
+            Lead::Found { kind: FileKind::File, path, .. } => Target::Files(vec![path]),
+            Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => Target::NoFile(path),
+            Lead::Nothing => Target::Missing(path),
+            Lead::Unread => Target::Files(vec![path]),
         })
     }
 
@@ -111,30 +118,46 @@ pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// A path relative to the directory of the main file, without `.` and `..`.
+/// A path relative to the directory of the main file, without `.`; it begins with `..` when it leads out of it.
 pub fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
     let root = files.root().to_str().unwrap_or_default();
     let below_root = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
     let path = below_root.unwrap_or(path);
+    let absolute = from_root(root, path).filter(|_| below_root.is_none());
+    let path = absolute.as_deref().unwrap_or(path);
     let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || drive {
-        return Err("is absolute, and outside of the directory of the main file");
+        return Err("is absolute, and not of this system");
     }
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {
         match step {
             "" | "." => {}
-            ".." if steps.pop().is_none() => return Err("leaves the directory of the main file"),
-            ".." => {}
+            ".." if steps.last().is_none_or(|last| *last == "..") => steps.push(".."),
+            ".." => drop(steps.pop()),
             step => steps.push(step),
         }
     }
     Ok(steps.join("/"))
 }
 
+/// The way to an absolute path from the directory of the main file, which is absolute as well.
+fn from_root(root: &str, path: &str) -> Option<String> {
+    let names = |path: &str| -> Vec<String> {
+        path.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
+    };
+    if !root.starts_with('/') || !path.starts_with('/') || path.split('/').any(|name| name == "..") {
+        return None;
+    }
+    let (root, path) = (names(root), names(path));
+    let common = root.iter().zip(&path).take_while(|(one, other)| one == other).count();
+    let up = root.iter().skip(common).map(|_| "..");
+    Some(up.chain(path.iter().skip(common).map(String::as_str)).collect::<Vec<_>>().join("/"))
+}
+
 /// Reads a task file. Nothing when it is no text.
 pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
-    let bytes = files.read(path)?;
+    let bytes = files.read_named(path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     Ok(Arc::new(CaseFile { path: path.to_owned(), document: Document::read(text, rules()) }))
 }
@@ -163,9 +186,10 @@ mod tests {
         assert_eq!(target("file://tasks"), Target::NoFile("tasks".to_owned()));
         assert_eq!(target("file://tasks/x*"), Target::NoMatch { cut: false });
         assert_eq!(target("file://"), Target::Nowhere);
-        for outside in ["file:///etc/x.yaml", "file://../x.yaml", "file://a/../../x.yaml", "file://C:/x.yaml"] {
-            assert!(matches!(target(outside), Target::Outside(_)), "{outside}");
-        }
+        assert_eq!(target("file://a/../../x.yaml"), found(&["../x.yaml"]), "told, even if it is not read");
+        assert_eq!(target("file:///etc/x.yaml"), found(&["../etc/x.yaml"]));
+        assert_eq!(target("file:///etc/x*.yaml"), Target::NoMatch { cut: false });
+        assert!(matches!(target("file://C:/x.yaml"), Target::Outside(_)));
         assert_eq!(Target::of("tasks/a.yaml", &files), None);
     }
 }

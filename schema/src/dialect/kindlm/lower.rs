@@ -25,7 +25,7 @@ use super::{
 use crate::{
     dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
-    files::{FileKind, Files},
+    files::{FileKind, Files, Lead},
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
     verdict::Check,
 };
@@ -256,8 +256,12 @@ impl Lowering<'_> {
     fn schema_file(&mut self, path: &str) -> SchemaFile {
         let bytes = match inputs::inside(path) {
             None => Err("the path leaves the suite's directory".to_owned()),
-            Some(inside) if self.files.kind(&inside) != Some(FileKind::File) => Err("there is no such file".to_owned()),
-            Some(inside) => self.files.read(&inside),
+            Some(inside) => match self.files.named(&inside) {
+                Lead::Found { kind: FileKind::File, .. } | Lead::Unread => self.files.read_named(&inside),
+                Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => {
+                    Err("there is no such file".to_owned())
+                }
+            },
         };
         self.intact &= bytes.is_ok();
         SchemaFile::new(path, bytes)

@@ -4,8 +4,9 @@ use std::{cell::RefCell, ops::Range, sync::Arc};
 
 use crate::{
     document::{Document, NodeRef, Pointer},
-    files::Files,
+    files::{Files, Lead},
     json_schema::SpecFile,
+    kind,
     problem::{OtherFile, Problem},
     spot::Spot,
 };
@@ -64,6 +65,8 @@ pub struct FileFacts {
     pub ids: Vec<TaskId>,
     /// Why it holds no tasks.
     pub wrong: Option<String>,
+    /// Whether it says that it is something else than a task file.
+    pub is_other: bool,
     /// What it holds.
     pub bytes: Arc<[u8]>,
 }
@@ -164,7 +167,7 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
         static ANSWERS: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
     }
     let wrong = |reason: String| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
-    let bytes = match files.read(path) {
+    let bytes = match files.read_named(path) {
         Ok(bytes) => bytes,
         Err(reason) => return Arc::new(wrong(format!("cannot be read: {reason}"))),
     };
@@ -177,6 +180,8 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
             Err(_) => wrong("is not UTF-8".to_owned()),
             Ok(text) => {
                 let document = Document::read(text, task_files::rules());
+                let is_other = !matches!(kind::said(text), None | Some(Ok(SpecFile::CliBenchTasks)));
+                let wrong = |reason: String| FileFacts { is_other, ..wrong(reason) };
                 match document.root() {
                     None if document.is_intact() => wrong("is empty".to_owned()),
                     // A broken file is reported where it is checked.
@@ -188,6 +193,7 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
                         path: path.to_owned(),
                         ids: ids(root, &Pointer::root()),
                         wrong: None,
+                        is_other,
                         bytes: Arc::clone(&bytes),
                     },
                 }
@@ -226,13 +232,18 @@ pub(super) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) 
         path: main.path.clone(),
         ids: tasks.map(|tasks| ids(tasks, &Pointer::root().key("tasks"))).unwrap_or_default(),
         wrong: None,
+        is_other: false,
         bytes: files.read(&main.path).unwrap_or_default(),
     }));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
     let mut paths: Vec<String> = entries.filter_map(|text| Target::of(text, files)).flat_map(Target::files).collect();
     paths.sort_unstable();
     paths.dedup();
-    let others = paths.iter().filter(|path| *path != files.place());
+    let own = match files.named(files.place()) {
+        Lead::Found { path, .. } => path,
+        Lead::Nothing | Lead::Unread => files.place().to_owned(),
+    };
+    let others = paths.iter().filter(|path| **path != own);
     facts.others.extend(others.map(|path| file_facts(path, files)));
     facts
 }

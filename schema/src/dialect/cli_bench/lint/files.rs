@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     document::Pointer,
-    files::{FileKind, Files},
+    files::{FileKind, Files, Lead},
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
@@ -21,11 +21,11 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
     let Some(text) = entry.text() else { return };
     let Some(target) = Target::of(text, files) else { return };
     let path = text.strip_prefix(SCHEME).unwrap_or(text);
+    let normal = task_files::normalize(path, files);
     match target {
         Target::Nowhere => {}
         Target::Outside(reason) => {
-            let message =
-                format!("`{path}` {reason}, where nothing is read: its tasks are missing, move the file below");
+            let message = format!("`{path}` {reason}: its tasks are missing, write a path relative to this file");
             problems.push(entry.problem(Code::InvalidPath, message));
         }
         Target::Missing(normal) => problems.push(missing(entry, path, &normal, files, FileKind::File, SCHEME)),
@@ -46,8 +46,9 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
         Target::NoMatch { cut: false } => {
             let message = format!("no file matches `{path}`: no task comes from here");
             let mut problem = entry.problem(Code::MissingFile, message).with_severity(Severity::Warning);
-            if let Ok(pattern) = task_files::normalize(path, files)
+            if let Ok(pattern) = &normal
                 && !pattern.contains(['?', '['])
+                && !pattern.starts_with("..")
             {
                 let name = pattern.replace("**/", "").replace('*', "first");
                 problem.fixes.extend(new_file::creation(&name, Template::Tasks, files));
@@ -55,23 +56,51 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
             problems.push(problem);
         }
         Target::Files(found) => {
+            if let Some(problem) = far(entry, path, &found, files) {
+                problems.push(problem);
+                return;
+            }
             for path in found {
-                if let Some(wrong) = &file_facts(&path, files).wrong {
+                let facts = file_facts(&path, files);
+                // What is checked by itself tells that by itself.
+                if let Some(wrong) = facts.wrong.as_ref().filter(|_| facts.is_other || !files.parts_are_checked()) {
                     problems.push(entry.problem(Code::InvalidValue, format!("the task file `{path}` {wrong}")));
                 }
             }
         }
     }
-    if path.starts_with('/') && !matches!(Target::of(text, files), Some(Target::Outside(_))) {
+    if path.starts_with('/') {
+        let leads_far =
+            normal.as_ref().is_ok_and(|normal| matches!(files.named(normal), Lead::Found { is_far: true, .. }));
         let message = format!("`{path}` is absolute, and fits this machine only: write it relative to this file");
         let mut problem = entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning);
-        if let (Ok(relative), true) = (task_files::normalize(path, files), entry.is_own()) {
+        if let (Ok(relative), true) = (normal, entry.is_own() && !leads_far) {
             let name = format!("{SCHEME}{relative}");
             let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
             problem = problem.with_fix(Fix::safe(format!("Change to `{name}`"), vec![edit]));
         }
         problems.push(problem);
     }
+}
+
+/// Files that an entry leads to beyond the workspace.
+fn far(entry: &Spot<'_>, path: &str, found: &[String], files: &dyn Files) -> Option<Problem> {
+    let unread = found.iter().find(|found| files.named(found) == Lead::Unread);
+    let message = if let Some(unread) = unread {
+        let how = if unread.starts_with("../") { "leads" } else { "is a link that leads" };
+        format!(
+            "`{unread}` {how} out of the workspace, where nothing is read while editing: its tasks are missing here; \
+             `speclens check` and `run` on the command line read it"
+        )
+    } else {
+        let normal = task_files::normalize(path, files).ok()?;
+        let is_far = |found: &String| matches!(files.named(found), Lead::Found { is_far: true, .. });
+        if !normal.starts_with("../") || path.starts_with('/') || !found.iter().any(is_far) {
+            return None;
+        }
+        format!("`{path}` leads out of the workspace: others may not have what stands there; move it below this file")
+    };
+    Some(entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning))
 }
 
 /// Files that several entries lead to, and suites without a task.
@@ -132,13 +161,23 @@ pub(super) fn lint_scaffold(owner: &Spot<'_>, files: &dyn Files, problems: &mut 
                 format!("`{path}` {reason}: whether it is there is not looked at, and others may not have it");
             problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
         }
-        Ok(normal) => match files.kind(&normal) {
-            Some(FileKind::Directory) => {}
-            Some(FileKind::File | FileKind::Other) => {
+        Ok(normal) => match files.named(&normal) {
+            Lead::Found { kind: FileKind::Directory, is_far: false, .. } => {}
+            Lead::Found { kind: FileKind::Directory, is_far: true, .. } => {
+                let message = format!("`{path}` leads out of the workspace: others may not have it");
+                problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+            }
+            Lead::Unread => {
+                let message = format!(
+                    "`{path}` leads out of the workspace: whether it is there is not looked at, and others may not have it"
+                );
+                problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+            }
+            Lead::Found { kind: FileKind::File | FileKind::Other, .. } => {
                 let message = format!("`{path}` is no directory: name one, its content is copied");
                 problems.push(scaffold.problem(Code::MissingFile, message));
             }
-            None => problems.push(missing(&scaffold, path, &normal, files, FileKind::Directory, "")),
+            Lead::Nothing => problems.push(missing(&scaffold, path, &normal, files, FileKind::Directory, "")),
         },
     }
 }
@@ -147,7 +186,7 @@ pub(super) fn lint_scaffold(owner: &Spot<'_>, files: &dyn Files, problems: &mut 
 fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: FileKind, scheme: &str) -> Problem {
     let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
     let names: Vec<String> =
-        files.list(directory).into_iter().filter(|(_, found)| *found == kind).map(|(name, _)| name).collect();
+        files.list_named(directory).into_iter().filter(|(_, found)| *found == kind).map(|(name, _)| name).collect();
     let prefix = path.trim_end_matches('/').strip_suffix(name).unwrap_or_default();
     let create = || match kind {
         FileKind::Directory => new_file::creation(normal, Template::Directory, files),
@@ -155,7 +194,10 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: F
         FileKind::Other => None,
     };
     let Some(near) = nearest_file(name, names.iter().map(String::as_str)) else {
-        let message = format!("`{path}` does not exist below `{}`", files.root().display());
+        let message = match normal.starts_with("../") {
+            true => format!("`{path}` does not exist"),
+            false => format!("`{path}` does not exist below `{}`", files.root().display()),
+        };
         let mut problem = spot.problem(Code::MissingFile, message);
         problem.fixes.extend(create());
         return problem;

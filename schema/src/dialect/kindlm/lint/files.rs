@@ -4,9 +4,9 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
-    files::{FileKind, Files},
+    files::{FileKind, Files, Lead},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     words::nearest_file,
 };
@@ -35,18 +35,26 @@ fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
             return;
         }
     };
-    match files.kind(&normal) {
-        Some(FileKind::File) => {}
-        Some(FileKind::Directory | FileKind::Other) => {
+    match files.named(&normal) {
+        Lead::Found { kind: FileKind::File, .. } => {}
+        Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => {
             problems.push(spot.problem(Code::MissingFile, format!("`{path}` is no file: name a JSON Schema file")));
             return;
         }
-        None => {
+        Lead::Unread => {
+            let message = format!(
+                "`{path}` is a link that leads out of the workspace, where nothing is read while editing: `speclens check` \
+                 and `run` on the command line read it"
+            );
+            problems.push(spot.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+            return;
+        }
+        Lead::Nothing => {
             problems.push(missing(spot, path, &normal, files));
             return;
         }
     }
-    let content = match files.read(&normal) {
+    let content = match files.read_named(&normal) {
         Ok(content) => content,
         Err(reason) => {
             problems.push(spot.problem(Code::MissingFile, format!("`{path}` cannot be read: {reason}")));

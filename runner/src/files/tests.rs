@@ -1,0 +1,151 @@
+//! Tests of the files: what is seen, what is kept in mind, how far it reaches.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use speclens_schema::files::{FileKind, Files};
+
+use super::{Buffers, DiskFiles};
+
+#[test]
+fn only_what_lies_below_the_directory_is_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("suite")).unwrap();
+    std::fs::write(directory.path().join("secret"), "x").unwrap();
+    std::fs::write(directory.path().join("suite/a.json"), "{}").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(directory.path().join("secret"), directory.path().join("suite/link")).unwrap();
+    let files = DiskFiles::new(&directory.path().join("suite"), "kindlm.yaml");
+    assert_eq!(files.kind("link"), None);
+    assert!(files.read("link").is_err());
+    assert_eq!(files.kind("a.json"), Some(FileKind::File));
+    assert_eq!(files.kind("./x/../a.json"), None, "x does not exist");
+    assert_eq!(files.kind("../secret"), None);
+    assert!(files.read("../secret").is_err());
+    assert!(files.read(directory.path().join("secret").to_str().unwrap()).is_err());
+    assert!(files.list(".").contains(&("a.json".to_owned(), FileKind::File)));
+    assert_eq!(files.list(".."), []);
+}
+
+#[test]
+fn beyond_the_directory_only_the_workspace_is_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let inside = directory.path().join("workspace/suite");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::write(directory.path().join("secret"), "x").unwrap();
+    std::fs::write(directory.path().join("workspace/run.sh"), "echo").unwrap();
+    let script = directory.path().join("workspace/run.sh");
+    let read = |path: &str| DiskFiles::new(&inside, "kindlm.yaml").read_beyond(path).is_some();
+    assert!(!read("../run.sh"), "nothing says how far the workspace reaches");
+    std::fs::write(directory.path().join("workspace/speclens.yaml"), "").unwrap();
+    assert!(read("../run.sh") && read(script.to_str().unwrap()));
+    assert!(!read("../../secret") && !read("../none") && !read(".."));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../../secret", directory.path().join("workspace/link")).unwrap();
+        assert!(!read("../link"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_suite_names_is_read_as_far_as_the_workspace_reaches() {
+    use std::os::unix::fs::symlink;
+
+    use speclens_schema::files::Lead;
+
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let suite = root.join("workspace/suite");
+    std::fs::create_dir_all(&suite).unwrap();
+    std::fs::write(root.join("far.json"), "far").unwrap();
+    std::fs::write(root.join("workspace/near.json"), "near").unwrap();
+    std::fs::write(suite.join("own.json"), "own").unwrap();
+    for (link, target) in [("far", "../../far.json"), ("near", "../near.json"), ("own", "own.json")] {
+        symlink(target, suite.join(link)).unwrap();
+    }
+    let found = |path: &str, is_far| Lead::Found { kind: FileKind::File, path: path.to_owned(), is_far };
+    let alone = DiskFiles::new(&suite, "kindlm.yaml");
+    assert_eq!(alone.named("own"), found("own.json", false));
+    assert_eq!((alone.named("near"), alone.named("../near.json")), (Lead::Unread, Lead::Unread));
+    assert!(alone.read_named("near").is_err() && alone.list_named("..").is_empty());
+    let editor = DiskFiles::new(&suite, "kindlm.yaml").within(vec![root.join("workspace")]);
+    for path in ["near", "../near.json"] {
+        assert_eq!(editor.named(path), found("../near.json", false));
+        assert_eq!(&*editor.read_named(path).unwrap(), b"near");
+    }
+    assert_eq!((editor.named("far"), editor.named("../../far.json")), (Lead::Unread, Lead::Unread));
+    assert_eq!(editor.named("../none"), Lead::Nothing);
+    assert!(editor.list_named("..").contains(&("near.json".to_owned(), FileKind::File)));
+    assert!(editor.has_seen(&root.join("workspace/near.json")) && editor.has_read(&root.join("workspace/near.json")));
+    let caller = DiskFiles::new(&suite, "kindlm.yaml").within(vec![root.join("workspace")]).following();
+    assert_eq!(caller.named("far"), found("../../far.json", true));
+    assert_eq!(&*caller.read_named("far").unwrap(), b"far");
+    assert_eq!(caller.kind("far"), None, "only what is named outright");
+}
+
+#[cfg(unix)]
+#[test]
+fn patterns_enter_no_loop_and_nothing_beyond() {
+    use std::os::unix::fs::symlink;
+
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    for (path, text) in [("w/t/a.yaml", "a"), ("w/u/b.yaml", "b"), ("out/c.yaml", "c")] {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    for (link, target) in
+        [("w/t/self", "."), ("w/t/up", ".."), ("w/t/u", "../u"), ("w/u/t", "../t"), ("w/out", "../out")]
+    {
+        symlink(target, root.join(link)).unwrap();
+    }
+    let files = DiskFiles::new(&root.join("w"), "cli-bench.yaml").following();
+    assert_eq!(files.glob_named("**/*.yaml").paths, ["t/a.yaml", "t/u/b.yaml", "u/b.yaml", "u/t/a.yaml"]);
+    assert_eq!(files.glob_named("t/**/*.yaml").paths, ["t/a.yaml", "t/u/b.yaml"]);
+    assert_eq!(files.glob_named("out/*.yaml").paths, [""; 0]);
+    assert_eq!(files.glob_named("../out/*.yaml").paths, ["../out/c.yaml"]);
+    assert_eq!(files.glob_named("../*/*.yaml").paths, ["../out/c.yaml"]);
+}
+
+#[derive(Debug)]
+struct Open(Vec<(PathBuf, &'static str)>);
+
+impl Buffers for Open {
+    fn text(&self, path: &Path) -> Option<String> {
+        self.0.iter().find(|(open, _)| open == path).map(|(_, text)| (*text).to_owned())
+    }
+
+    fn below(&self, directory: &Path) -> Vec<PathBuf> {
+        self.0.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with(directory)).collect()
+    }
+}
+
+#[test]
+fn what_an_editor_holds_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    std::fs::write(root.join("a.yaml"), "disk").unwrap();
+    let open = [(root.join("a.yaml"), "edited"), (root.join("new/b.yaml"), "unsaved")];
+    let files = DiskFiles::new(root, "kindlm.yaml").over(Arc::new(Open(open.to_vec())));
+    assert_eq!(&*files.read("./a.yaml").unwrap(), b"edited");
+    assert_eq!(&*files.read("new/b.yaml").unwrap(), b"unsaved");
+    assert_eq!(files.kind("new/b.yaml"), Some(FileKind::File));
+    assert!(files.list("").contains(&("new".to_owned(), FileKind::Directory)));
+    assert!(files.has_read(&root.join("a.yaml")) && !files.has_read(&root.join("c.yaml")));
+    assert!(files.has_seen(&root.join("c.yaml")), "the directory was listed");
+    assert!(!files.has_seen(&root.join("deep/er/c.yaml")));
+}
+
+#[test]
+fn what_was_seen_is_forgotten_when_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = DiskFiles::new(directory.path(), "kindlm.yaml");
+    assert!(files.read("a").is_err());
+    std::fs::write(directory.path().join("a"), "x").unwrap();
+    assert!(files.read("a").is_err(), "kept until told");
+    files.forget();
+    assert_eq!(&*files.read("a").unwrap(), b"x");
+}

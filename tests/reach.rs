@@ -1,0 +1,107 @@
+//! How far a suite reaches: files above it, links to elsewhere, links that lead back to themselves.
+
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use crate::support::{Done, Place, suite};
+
+const TASK: &str = "- id: one\n  intent: Show the history of the repository\n  assert: [{ exit_code: 0 }]\n";
+
+fn main(entry: &str) -> String {
+    format!("cli: git\nproviders: [anthropic/claude-opus-4-6]\ntasks: ['{entry}']\n")
+}
+
+fn checked(place: &Place) -> (Option<i32>, Value) {
+    let done = place.run(&["check", "--format", "json"]);
+    let report = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+    (done.code, report)
+}
+
+#[test]
+fn a_directory_that_leads_back_to_itself_is_entered_once() {
+    let place = Place::empty();
+    place.write("cli-bench.yaml", main("file://**/*.yaml"));
+    place.write("t/one.yaml", TASK);
+    for (link, target) in [("self", "."), ("t/up", ".."), ("t/other.yaml", "one.yaml")] {
+        symlink(target, place.path().join(link)).unwrap();
+    }
+    let done = place.run(&["check", "--deny", "warnings"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites, 1 test\n"));
+    // Entries that lead to one file are told as such, whatever they call it.
+    place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
+    let done = place.run(&["check"]);
+    assert!(done.stdout.contains("warning[collision]: `t/one.yaml` is named by an earlier entry"), "{done:?}");
+    assert!(!done.stdout.contains("duplicate"), "{done:?}");
+}
+
+#[test]
+fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
+    let place = Place::empty();
+    place.write("w/cli-bench.yaml", main("file://t.yaml"));
+    place.write("w/k/kindlm.yaml", suite("true", "{output: {format: json, schemaFile: link.json}}"));
+    place.write("out/t.yaml", TASK.replace("exit_code", "exit_cod"));
+    place.write("out/s.json", "{\"type\": \"objekt\"}");
+    symlink("../out/t.yaml", place.path().join("w/t.yaml")).unwrap();
+    symlink("../../out/s.json", place.path().join("w/k/link.json")).unwrap();
+    let mut check = place.program(&["check"]);
+    let done = Done::of(&check.current_dir(place.path().join("w")).output().unwrap());
+    assert!(done.stdout.contains("unknown key `exit_cod`"), "{done:?}");
+    assert!(done.stdout.contains("`link.json` cannot be used"), "{done:?}");
+    assert!(done.stdout.contains("2 errors, 1 note in 3 suites"), "{done:?}");
+}
+
+#[test]
+fn a_file_above_the_suite_is_read_and_told_where_others_may_not_have_it() {
+    let place = Place::empty();
+    place.write("w/sub/cli-bench.yaml", main("file://../t.yaml"));
+    place.write("w/t.yaml", TASK.replace("exit_code", "exit_cod"));
+    let check = |directory: &str| {
+        let mut check = place.program(&["check"]);
+        Done::of(&check.current_dir(place.path().join(directory)).output().unwrap())
+    };
+    let around = check("w");
+    assert!(
+        around.stdout.contains(" --> t.yaml:3:14") && around.stdout.contains("\n1 error in 2 suites"),
+        "{around:?}"
+    );
+    let below = check("w/sub");
+    assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` leads out of the workspace"), "{below:?}");
+    assert!(below.stdout.contains("unknown key `exit_cod`"), "{below:?}");
+    // What version control holds together is one workspace.
+    std::fs::create_dir(place.path().join("w/.git")).unwrap();
+    assert!(!check("w/sub").stdout.contains("invalid-path"));
+    place.write("w/sub/cli-bench.yaml", main("file://../nothing/*.yaml"));
+    let none = check("w/sub");
+    assert!(none.stdout.contains("no file matches `../nothing/*.yaml`"), "{none:?}");
+}
+
+#[test]
+fn a_task_file_tells_its_own_mistakes() {
+    let place = Place::empty();
+    place.write("cli-bench.yaml", main("file://t.yaml"));
+    for (content, told) in
+        [(&b"- id: \xff\n"[..], "encoding"), (b"tasks:\n  - id: a\n", "wrong-type"), (b"", "missing-field")]
+    {
+        place.write("t.yaml", content);
+        let (code, report) = checked(&place);
+        let problems = |file: &str| -> Vec<String> {
+            let suites = report["suites"].as_array().unwrap().iter();
+            let of_file = suites.filter(|suite| suite["path"] == file);
+            let problems = of_file.flat_map(|suite| suite["problems"].as_array().unwrap());
+            problems.map(|problem| problem["code"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(code, Some(2), "{report}");
+        assert_eq!(problems("cli-bench.yaml"), [""; 0], "{report}");
+        let own = problems("t.yaml");
+        assert!(own.len() == 1 && own[0] == told, "{own:?}");
+        // Where only the suite is looked at, it has to say that tasks are missing.
+        assert!(place.run(&["list"]).stdout.contains("has mistakes"));
+    }
+    // What says that it is something else is checked as that.
+    place.write("t.yaml", "# speclens: dialect=kindlm\nkindlm: 1\n");
+    let (_, report) = checked(&place);
+    assert!(report.to_string().contains("the task file `t.yaml` holds no list"), "{report}");
+}
