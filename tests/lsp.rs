@@ -3,6 +3,8 @@
 #![allow(unreachable_pub, reason = "the modules of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
+#[path = "lsp/agents.rs"]
+mod agents;
 #[path = "lsp/client.rs"]
 mod client;
 #[path = "lsp/fixing.rs"]

@@ -7,9 +7,9 @@
 //! | `x-pattern` | `ecmascript` or `python` | a regular expression, written without delimiters or flags |
 //! | `x-glob` | `true` | beside `x-file`: a path in which `*`, `?` and `[...]` match letters |
 //! | `x-template` | `vars` or `clawspec` | text in which `{{name}}` stands for a value |
-//! | `x-refers` | `prompts`, `models`, `providers` | a name defined elsewhere in the file |
+//! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a name defined elsewhere in the file |
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
-//! | `x-shares` | `tags`, `agents`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
+//! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
 //!
 //! Two more keywords stand at objects and fields: `x-claims` (an unknown key below here is a claim that
 //! vanishes) and `x-only` (the sibling key without which the field has no effect).
@@ -86,6 +86,11 @@ word! {
 word! {
     /// The id or path of an agent, which must not be empty.
     AgentName, { "type": "string", "minLength": 1, "x-shares": "agents" }
+}
+
+word! {
+    /// The exact name of a tool, which must not be empty.
+    ToolName, { "type": "string", "minLength": 1, "x-shares": "tools" }
 }
 
 word! {

@@ -2,6 +2,7 @@
 //! but what [`Files`](speclens_schema::files::Files) answers. One file per feature.
 
 pub mod actions;
+pub mod agents;
 pub mod completion;
 pub mod crossing;
 pub mod folding;

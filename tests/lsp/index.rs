@@ -39,7 +39,7 @@ fn workspace() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn start(files: &[(&'static str, String)], capabilities: Value, options: Value) -> Client {
+pub fn start(files: &[(&'static str, String)], capabilities: Value, options: Value) -> Client {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let mut client = Client::spawn(&files);
     client.initialize(capabilities, options);
@@ -47,13 +47,13 @@ fn start(files: &[(&'static str, String)], capabilities: Value, options: Value) 
 }
 
 /// The place of a text in a document, in UTF-16 units.
-fn place(text: &str, wanted: &str) -> Value {
+pub fn place(text: &str, wanted: &str) -> Value {
     let before = &text[..text.find(wanted).unwrap_or_else(|| panic!("{wanted} in {text}"))];
     let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
     json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
 }
 
-fn ask(client: &mut Client, method: &str, name: &str, position: Value, more: Value) -> Value {
+pub fn ask(client: &mut Client, method: &str, name: &str, position: Value, more: Value) -> Value {
     let uri = client.uri(name);
     let mut params = json!({ "textDocument": { "uri": uri }, "position": position });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -61,7 +61,7 @@ fn ask(client: &mut Client, method: &str, name: &str, position: Value, more: Val
 }
 
 /// Paths of places, with the line and column where each begins.
-fn places(client: &Client, found: &Value) -> Vec<(String, u64, u64)> {
+pub fn places(client: &Client, found: &Value) -> Vec<(String, u64, u64)> {
     let root = client.uri("");
     let mut places: Vec<_> = found
         .as_array()
@@ -87,7 +87,7 @@ fn symbols(client: &mut Client, query: &str) -> Vec<String> {
 }
 
 /// Applies the edits of a rename to the files on the disk; the paths that it touches, with the versions.
-fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
+pub fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
     let root = client.uri("");
     let mut touched = Vec::new();
     for change in edit["documentChanges"].as_array().unwrap_or_else(|| panic!("{edit:#}")) {
@@ -120,7 +120,7 @@ fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
     touched
 }
 
-fn versioned() -> Value {
+pub fn versioned() -> Value {
     json!({ "workspace": { "workspaceEdit": { "documentChanges": true }, "didChangeWatchedFiles": { "dynamicRegistration": true } } })
 }
 

@@ -16,7 +16,7 @@ use speclens_schema::{
     template,
 };
 
-use super::{card, hints, line::Line, names, pattern_words, values::Values, written::Written};
+use super::{agents, card, hints, line::Line, names, pattern_words, values::Values, written::Written};
 
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
@@ -216,6 +216,10 @@ impl<'d> Place<'d> {
         {
             return Some(found);
         }
+        if shape.shares() == Some(agents::KIND) {
+            let markdown = agents::hover(value.text()?, values.files)?;
+            return Some(Hover { range, markdown, page: None });
+        }
         match shape.word() {
             Some(Word::Template(_)) => {
                 let markdown = resolved(self.command(suite)?);
@@ -300,7 +304,7 @@ impl<'d> Place<'d> {
 
     /// What a name refers to.
     fn definition(&self, kind: &str, name: &str) -> Option<String> {
-        let found = names::defined(self.document, self.file, kind);
+        let found = names::defined_around(self.document, self.file, kind, &self.at);
         let found = found.into_iter().find(|definition| definition.name.key_text() == name)?;
         let range = found.node.own_range();
         let line = self.document.text().byte_to_line(range.start) + 1;

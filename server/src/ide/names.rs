@@ -28,6 +28,24 @@ pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) ->
     section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect()
 }
 
+/// What is defined of one kind for a place: by the nearest mapping around it that holds a list of that name, such as the
+/// `tools` of a test; else by the document.
+pub(crate) fn defined_around<'d>(
+    document: &'d Document,
+    file: SpecFile,
+    kind: &str,
+    at: &Pointer,
+) -> Vec<Definition<'d>> {
+    for above in std::iter::successors(at.parent(), Pointer::parent) {
+        let Some(section) = document.find(&above).and_then(|holder| holder.get(kind)) else { continue };
+        let item = Shape::find(file, &above, document.root()).and_then(|shape| shape.step(kind, None)?.item());
+        if let Some(field) = item.and_then(|item| name_of(&item)) {
+            return section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect();
+        }
+    }
+    defined(document, file, kind)
+}
+
 /// The key under which the items of a section have their name.
 pub(crate) fn naming_field(file: SpecFile, kind: &str) -> Option<&'static str> {
     let item = Shape::of(file).step(kind, None)?.item()?;

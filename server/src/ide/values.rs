@@ -34,9 +34,13 @@ impl Values<'_> {
 
     /// A text with all its placeholders filled; nothing when one has no value yet.
     pub(crate) fn expand(&self, shape: &Shape, text: &str) -> Option<String> {
+        self.expand_with(shape.template(), text)
+    }
+
+    fn expand_with(&self, template: Option<&str>, text: &str) -> Option<String> {
         let mut expanded = String::new();
         let mut from = 0;
-        for found in shape.template().map(|kind| template::placeholders_of(kind, text)).into_iter().flatten() {
+        for found in template.map(|kind| template::placeholders_of(kind, text)).into_iter().flatten() {
             expanded.push_str(&text[from..found.range().start]);
             expanded.push_str(&self.of(found.name)?);
             from = found.range().end;
@@ -48,7 +52,12 @@ impl Values<'_> {
     /// The path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or
     /// that only a run knows.
     pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
-        let text = self.expand(shape, text)?;
+        self.path_with(shape.template(), text)
+    }
+
+    /// The same for a text that is filled by a kind of template.
+    pub(crate) fn path_with(&self, template: Option<&str>, text: &str) -> Option<String> {
+        let text = self.expand_with(template, text)?;
         let path = text.strip_prefix(SCHEME).unwrap_or(&text);
         let path = match (path.starts_with('/'), self.files.root().to_str()) {
             (true, Some(root)) => path.strip_prefix(root)?.strip_prefix('/').filter(|_| root != "/")?,

@@ -199,6 +199,18 @@ pub(crate) fn keyword_values(file: SpecFile, keyword: &str) -> BTreeSet<&'static
     found
 }
 
+/// The keys whose values, or whose items, the schema gives a keyword with this value.
+pub(crate) fn keys_with(file: SpecFile, keyword: &str, value: &str) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    schemas(file.schema(), &mut |key, schema| {
+        let says = |schema: &Value| schema.get(keyword).and_then(Value::as_str) == Some(value);
+        if says(schema) || schema.get("items").is_some_and(says) {
+            found.insert(key);
+        }
+    });
+    found
+}
+
 fn schemas(value: &'static Value, visit: &mut impl FnMut(&'static str, &'static Value)) {
     match value {
         Value::Object(members) => members.iter().for_each(|(key, member)| {

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     ide::{
+        agents,
         crossing::{self, Mention},
         occurrences::{NameKind, Occurrences},
         rename,
@@ -93,6 +94,12 @@ impl Crossing {
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
             return Err("a name must not be empty, and is one line".to_owned());
+        }
+        if self.kind == agents::KIND
+            && to != self.name
+            && let Some(reason) = agents::refuse_rename(&self.name, to, snapshot.place.files.as_ref())
+        {
+            return Err(reason);
         }
         if !session.index.settle(PATIENCE) {
             return Err("the files of the workspace are still being read: try again in a moment".to_owned());

@@ -14,7 +14,7 @@ use super::{
     session::{Session, Snapshot},
 };
 use crate::ide::{
-    links,
+    agents, links,
     occurrences::{self, NameKind, Occurrences},
     rename, selection,
     values::Values,
@@ -39,6 +39,11 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
 pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
     let found = found(snapshot, position);
     let shared = found.as_ref().is_some_and(|found| matches!(found.kind, NameKind::Shared(_)));
+    if let Some(agent) = found.as_ref().filter(|found| found.kind == NameKind::Shared(agents::KIND)) {
+        let file = agents::defined_by(&agent.name, snapshot.place.files.as_ref());
+        let uri = file.and_then(|file| target(snapshot, &file));
+        return uri.into_iter().map(|uri| Location { uri, range: Range::default() }).collect();
+    }
     let Some(found) = found.filter(|_| !shared) else {
         let at = offset(snapshot, position);
         let under = links(snapshot).into_iter().filter(|link| {

@@ -136,7 +136,7 @@ pub struct StateUpdate {
 #[schemars(deny_unknown_fields)]
 pub struct ProhibitedAction {
     /// The tool's exact name: no wildcard, no template.
-    #[schemars(extend("examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: Name,
     /// Why.
     pub reason: Name,

@@ -165,7 +165,7 @@ pub enum OutputFormat {
 #[schemars(deny_unknown_fields)]
 pub struct ToolCallExpect {
     /// The name of the tool, compared exactly.
-    #[schemars(extend("examples" = ["lookup_order"]))]
+    #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
     pub tool: Name,
     /// The tool must not be called at all.
     ///

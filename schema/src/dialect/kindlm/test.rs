@@ -122,7 +122,7 @@ pub struct Test {
 #[schemars(deny_unknown_fields)]
 pub struct Tool {
     /// The name by which the model calls the tool.
-    #[schemars(extend("examples" = ["lookup_order"]))]
+    #[schemars(extend("x-defines" = "tools", "examples" = ["lookup_order"]))]
     pub name: Name,
     /// What the model is told about the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use speclens_schema::{
     check::headings::headings,
-    dialect::clawspec::lower,
+    dialect::clawspec::{gateway_log::GatewayLog, lower},
     document::{Document, NodeRef, Pointer},
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -12,7 +12,7 @@ use speclens_schema::{
     template,
 };
 
-use crate::ide::values;
+use crate::ide::{agents, values};
 
 /// As many targets are looked for: more nobody chooses from.
 const TARGETS: usize = 200;
@@ -73,6 +73,27 @@ pub(super) fn log_path(file: SpecFile, files: &dyn Files) -> Option<String> {
     let is_contract =
         matches!(file, SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline);
     is_contract.then(|| lower::settings(files).log_path())
+}
+
+/// The tools, or the agents, that the configured log of the gateway names, as long as it lies in the workspace: what lies
+/// elsewhere is not read while somebody writes.
+pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
+    let Some(path) = values.path_with(Some("clawspec"), &lower::settings(values.files).log_path()) else {
+        return Vec::new();
+    };
+    let Some(path) = values.files.glob(&path).paths.pop() else { return Vec::new() };
+    let Some(bytes) = values.files.read(&path).ok().filter(|bytes| bytes.len() <= SIZE) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    let log = GatewayLog::read(&text);
+    let names: Vec<&str> = match kind {
+        "tools" => log.calls.iter().map(|call| call.tool).collect(),
+        agents::KIND => {
+            let callees = log.calls.iter().filter_map(|call| call.to_agent);
+            log.sessions.iter().map(|session| session.agent).chain(callees).collect()
+        }
+        _ => return Vec::new(),
+    };
+    names.into_iter().map(str::to_owned).collect::<Distinct>().0
 }
 
 /// The headings of the file that the claim around a place is about; where that file has none of today yet,

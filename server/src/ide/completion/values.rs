@@ -10,7 +10,10 @@ use speclens_schema::{
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert::written, known};
-use crate::ide::{card, crossing, names, snippet, walk};
+use crate::ide::{agents, card, crossing, names, snippet, walk};
+
+/// What names of tools are called in the schema.
+const TOOLS: &str = "tools";
 
 impl List<'_> {
     /// Values at the cursor.
@@ -71,7 +74,10 @@ impl List<'_> {
         let lead = lead.to_owned();
         if let Some(Word::Refers(kind)) = shape.word() {
             self.references(kind, shape, quote, &lead);
-            return;
+            // The tools of a command are defined nowhere: what others call them is all there is.
+            if kind != TOOLS || !self.items.is_empty() {
+                return;
+            }
         }
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
@@ -146,6 +152,23 @@ impl List<'_> {
         };
         let mut seen = self.named_beside();
         seen.extend(self.items.iter().map(|item| item.filter_text.clone()));
+        if kind == agents::KIND {
+            let as_paths = shape.examples().iter().any(|example| example.as_str().is_some_and(|it| it.contains('/')));
+            for (name, what) in agents::offered(as_paths, self.values.files) {
+                if seen.insert(name.clone())
+                    && let Some(text) = written(&Value::from(name.as_str()), quote)
+                {
+                    let rank = usize::from(what != agents::AGENT);
+                    let item = self.add(rank, name, CompletionKind::Reference, format!("{lead}{text}"));
+                    item.detail = what.to_owned();
+                }
+            }
+        }
+        for name in known::logged(kind, self.values) {
+            if seen.insert(name.clone()) {
+                self.found(1, &name, quote, lead, "in the gateway's log");
+            }
+        }
         for name in (self.elsewhere)(kind) {
             if seen.insert(name.clone())
                 && let Some(text) = written(&Value::from(name.as_str()), quote)
@@ -160,7 +183,7 @@ impl List<'_> {
     pub(super) fn references(&mut self, kind: &str, shape: &Shape, quote: Option<char>, lead: &str) {
         let taken = self.named_beside();
         let mut seen = HashSet::new();
-        for definition in names::defined(self.document, self.file, kind) {
+        for definition in names::defined_around(self.document, self.file, kind, &self.context.at) {
             let name = definition.name.key_text();
             if name.is_empty() || taken.contains(&name) || !seen.insert(name.clone()) {
                 continue;
@@ -256,9 +279,19 @@ impl List<'_> {
         const NEAR: usize = 32 * 1024;
         const LENGTH: usize = 80;
         const COUNT: usize = 20;
-        let is_name = matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_)));
+        let is_name =
+            matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
         let field = |at: &Pointer| at.steps().filter(|step| step.parse::<usize>().is_err()).last();
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
+        // Names of one kind stand under several keys, and some of these keys hold other things, too.
+        let shared = shape.shares().map(|kind| (kind, walk::keys_with(self.file, "x-shares", kind)));
+        let is_alike = |at: &Pointer, key: &str| match &shared {
+            Some((kind, keys)) => {
+                let means = |at: &Pointer| Shape::find(self.file, at, self.document.root())?.shares();
+                keys.contains(key) && means(at) == Some(*kind)
+            }
+            None => key == own,
+        };
         let taken = self.named_beside();
         let start = self.context.token.start.min(self.offset);
         let typed = String::from(self.document.text().byte_slice(start..self.offset));
@@ -277,7 +310,8 @@ impl List<'_> {
             {
                 return;
             }
-            if field(&place.pointer()).as_ref() == Some(&own) && !found.iter().any(|known| known == text) {
+            let at = place.pointer();
+            if !found.iter().any(|known| known == text) && field(&at).is_some_and(|key| is_alike(&at, &key)) {
                 found.push(text.to_owned());
             }
         });

@@ -9,7 +9,7 @@ use crate::{
         gateway_log::GatewayLog,
     },
     evidence::{Context, Need},
-    words::{Artifact, Name, RunText},
+    words::{Artifact, Name, RunText, ToolName},
 };
 
 /// The run that is looked at when nothing is written.
@@ -27,7 +27,7 @@ const RUN_ID: &str = "{{run_id}}";
 #[schemars(deny_unknown_fields)]
 pub struct ToolWasCalled {
     /// The tool's exact name.
-    #[schemars(extend("examples" = ["sessions_spawn"]))]
+    #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
     pub tool: RunText,
     /// The gateway's log. Without it, the configured one is read; the original program breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ impl AssertionType for ToolWasCalled {
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotCalled {
     /// The tool's exact name.
-    #[schemars(extend("examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: RunText,
     /// The gateway's log. Without it, the configured one is read; the original program breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -259,7 +259,7 @@ impl AssertionType for DelegationOccurred {
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotPermitted {
     /// The exact names of the tools that are allowed. `[]` allows none.
-    #[schemars(extend("examples" = [["read", "write"]]))]
+    #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
     pub allowed_tools: Vec<Name>,
     /// The gateway's log. Without it, the configured one is read; the original program breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use super::{artifacts::structured, behavioral::decided};
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
-    words::{AgentName, Name, OneFile, RunText},
+    words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
 /// Why a claim about what is not in a trace cannot be sure.
@@ -108,7 +108,7 @@ impl AssertionType for LlmCallCount {
 #[schemars(deny_unknown_fields)]
 pub struct ToolSequence {
     /// The tools.
-    #[schemars(extend("examples" = [["memory.search", "resend.send"]]))]
+    #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
     pub expected: Vec<Name>,
     /// How the calls are compared with the list.
     #[serde(default)]
@@ -487,7 +487,7 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotInvoked {
     /// The tool's exact name.
-    #[schemars(extend("examples" = ["resend.send"]))]
+    #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: RunText,
 }
 

@@ -73,6 +73,27 @@ fn definition(directory: &str, files: &dyn Files) -> Option<String> {
     paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))
 }
 
+/// Every agent of the workspace, and every skill: its directory, and the file in it that makes it one.
+pub fn all(files: &dyn Files) -> Vec<(String, String)> {
+    let paths = HEADS.iter().zip(DEFINITIONS).flat_map(|(head, name)| files.glob(&format!("{head}/**/{name}")).paths);
+    paths.filter_map(|path| Some((path.rsplit_once('/')?.0.to_owned(), path))).collect()
+}
+
+/// The file that makes a directory an agent's, by any name of the agent: its last word is enough where only one agent has
+/// it.
+pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
+    if let Standing::Known(file) = standing(name, files) {
+        return Some(file);
+    }
+    let own = words(name);
+    let is_short = paths::is_placed(files) && !own.is_empty() && !name.contains(['/', '{']);
+    let mut found = is_short.then(|| all(files)).into_iter().flatten();
+    let mut named =
+        found.by_ref().filter(|(directory, _)| directory.rsplit('/').next().is_some_and(|it| words(it) == own));
+    let (_, file) = named.next()?;
+    named.next().is_none().then_some(file)
+}
+
 /// A path as the name of an agent: small letters and digits, with `-` between them.
 pub fn slug(path: &str) -> String {
     words(path).join("-")

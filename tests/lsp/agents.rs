@@ -1,0 +1,214 @@
+//! Agents and tools as names: known by directories, by other specs, by the gateway's log, and by the test around them.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    index::{apply, ask, place, places, start, versioned},
+};
+
+const SOUL: &str = "# Brand\n\nKeeps the voice of the house.\n";
+
+fn scenarios(claims: &str) -> String {
+    format!(
+        "version: \"1.0\"\r\ntarget: {{type: skill, path: skills/a, trigger: /a}}\r\nscenarios:\r\n  - name: \"😀\"\r\n    tags: [negative]\r\n    when: {{invoke: /a}}\r\n    then:\r\n{claims}"
+    )
+}
+
+fn workspace() -> Vec<(&'static str, String)> {
+    let handoff = "version: \"1.0\"\nhandoff: {from: lead, to: agents-marketing-brand, mechanism: sessions_spawn}\ncaller_provides: {}\ncallee_produces:\n  required_artifacts: [{path_pattern: a.md, description: a}]\n  prohibited_actions: [{tool: resend.send, reason: no}]\n";
+    let pipeline = "version: \"1.0\"\npipeline: {name: p, skill_path: skills/a, trigger: /a, stages: 1}\nstages:\n  - {name: one, agent: agents-marketing-email, handoff_contract: tests/handoffs/h.yaml}\n";
+    let claims = "      - {type: delegation_occurred, to_agent: agents-marketing-brnad, log_path: logs/g.log, run_id: x}\r\n      - {type: tool_was_called, tool: web.fetch, log_path: logs/g.log, run_id: x}\r\n      - {type: tool_not_permitted, allowed_tools: [web.fetch, 'resend.send'], log_path: logs/g.log, run_id: x}\r\n      - {type: tool_sequence, expected: [\"web.fetch\"]}\r\n      - {type: model_used, expected: web.fetch}\r\n";
+    vec![
+        ("clawspec.yaml", "gateway_log_pattern: logs/*.log\n".to_owned()),
+        ("agents/marketing/brand/SOUL.md", SOUL.to_owned()),
+        ("agents/marketing/email/SOUL.md", String::new()),
+        ("skills/a/SKILL.md", "# A\n".to_owned()),
+        ("skills/a/tests/handoffs/h.yaml", handoff.to_owned()),
+        ("skills/a/tests/pipeline.yaml", pipeline.to_owned()),
+        ("skills/a/tests/scenarios.yaml", scenarios(claims)),
+        ("logs/g.log", "t run_id=r tool=memory.search agent=main\nt run_id=r session_started agent=main\n".to_owned()),
+    ]
+}
+
+const SCENARIOS: &str = "skills/a/tests/scenarios.yaml";
+const HANDOFF: &str = "skills/a/tests/handoffs/h.yaml";
+const PIPELINE: &str = "skills/a/tests/pipeline.yaml";
+
+fn labels(client: &mut Client, name: &str, at: Value) -> Vec<String> {
+    let answer = ask(client, "textDocument/completion", name, at, json!({}));
+    let items = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}")).clone();
+    items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+}
+
+fn behind(text: &str, wanted: &str) -> Value {
+    let mut at = place(text, wanted);
+    at["character"] = json!(at["character"].as_u64().unwrap() + wanted.encode_utf16().count() as u64);
+    at
+}
+
+#[test]
+fn a_misspelt_agent_is_told_and_cured() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open(SCENARIOS);
+    let is_told = |found: &Value| found["code"] == "unknown-reference";
+    let found = client.diagnostics(SCENARIOS, |found| found.iter().any(is_told));
+    let told: Vec<&Value> = found.iter().filter(|found| is_told(found)).collect();
+    assert_eq!(told.len(), 1, "{found:#?}");
+    assert_eq!(told[0]["range"]["start"], place(&text, "agents-marketing-brnad"));
+    assert_eq!(told[0]["severity"], 2);
+    let params = json!({ "textDocument": { "uri": client.uri(SCENARIOS) }, "range": told[0]["range"], "context": { "diagnostics": [] } });
+    let actions = client.request("textDocument/codeAction", params);
+    let actions = actions["result"].as_array().unwrap().clone();
+    let cure = actions.iter().find(|it| it["title"] == "Change to `agents-marketing-brand`").unwrap();
+    assert!(cure.to_string().contains("\"newText\":\"agents-marketing-brand\""), "{cure:#}");
+    // The directory is what makes it a name: without it nothing is sure.
+    std::fs::remove_dir_all(client.path("agents/marketing/brand")).unwrap();
+    client.forget();
+    let changes = json!([{ "uri": client.uri("agents/marketing/brand"), "type": 3 }]);
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    client.diagnostics_of_any_version(SCENARIOS, |found| !found.iter().any(is_told));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_stage_and_its_handoff_name_the_same_agent() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open(PIPELINE);
+    let is_told = |found: &Value| found["code"] == "contradiction";
+    let found = client.diagnostics(PIPELINE, |found| found.iter().any(is_told));
+    let told = found.iter().find(|found| is_told(found)).unwrap();
+    assert_eq!(told["range"]["start"], place(&text, "agents-marketing-email"));
+    let related = &told["relatedInformation"][0]["location"];
+    assert_eq!(related["uri"], client.uri(HANDOFF));
+    // The contract is mended in the editor, and not yet saved.
+    let mut handoff = client.open(HANDOFF);
+    client.replace(HANDOFF, &mut handoff, "to: agents-marketing-brand", "to: agents/marketing/email", 2);
+    client.diagnostics_of_any_version(PIPELINE, |found| !found.iter().any(is_told));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn an_agent_leads_to_its_soul_and_is_explained() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open(HANDOFF);
+    let at = place(&text, "agents-marketing-brand");
+    let found = ask(&mut client, "textDocument/definition", HANDOFF, at.clone(), json!({}));
+    assert_eq!(places(&client, &found["result"]), [("agents/marketing/brand/SOUL.md".to_owned(), 0, 0)]);
+    let found = ask(&mut client, "textDocument/hover", HANDOFF, at, json!({}));
+    let shown = found["result"]["contents"]["value"].as_str().unwrap_or_else(|| panic!("{found:#}"));
+    assert!(shown.contains("`agents/marketing/brand/SOUL.md`") && shown.contains("Keeps the voice"), "{shown}");
+    let at = place(&text, "lead");
+    let found = ask(&mut client, "textDocument/hover", HANDOFF, at.clone(), json!({}));
+    assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("no directory"), "{found:#}");
+    let found = ask(&mut client, "textDocument/definition", HANDOFF, at, json!({}));
+    assert_eq!(found["result"], json!([]));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn agents_are_offered_as_each_place_writes_them() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    // All files are known when this is answered.
+    client.request("workspace/symbol", json!({ "query": "" }));
+    let name = "skills/b/tests/scenarios.yaml";
+    let text = scenarios(
+        "      - type: delegation_occurred\r\n        to_agent: \r\n      - type: decision_routed_to\r\n        expected_agent: \r\n      - type: delegation_path\r\n        expected: [\"😀\", ]\r\n",
+    );
+    client.open_text(name, &text);
+    let found = labels(&mut client, name, behind(&text, "to_agent: "));
+    for agent in ["agents-marketing-brand", "agents-marketing-email", "skills-a", "main", "lead"] {
+        assert!(found.contains(&agent.to_owned()), "{agent}: {found:?}");
+    }
+    // What directories define comes before what others only mention.
+    let at = |name: &str| found.iter().position(|it| it == name);
+    assert!(at("agents-marketing-brand") < at("main") && at("main").is_some(), "{found:?}");
+    let found = labels(&mut client, name, behind(&text, "expected_agent: "));
+    assert!(found.contains(&"agents/marketing/brand".to_owned()), "{found:?}");
+    let found = labels(&mut client, name, behind(&text, "\"😀\", "));
+    assert!(found.contains(&"agents-marketing-brand".to_owned()) && found.contains(&"lead".to_owned()), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn an_agent_keeps_the_name_of_its_directory() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open(HANDOFF);
+    let at = place(&text, "agents-marketing-brand");
+    let found =
+        ask(&mut client, "textDocument/rename", HANDOFF, at.clone(), json!({ "newName": "agents-marketing-voice" }));
+    let refused = found["error"]["message"].as_str().unwrap_or_else(|| panic!("{found:#}"));
+    assert!(refused.contains("directory `agents/marketing/brand`"), "{refused}");
+    std::fs::rename(client.path("agents/marketing/brand"), client.path("agents/marketing/voice")).unwrap();
+    let changes = json!([
+        { "uri": client.uri("agents/marketing/brand"), "type": 3 },
+        { "uri": client.uri("agents/marketing/voice"), "type": 1 },
+    ]);
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    let found = ask(&mut client, "textDocument/rename", HANDOFF, at, json!({ "newName": "agents-marketing-voice" }));
+    assert_eq!(apply(&client, &found["result"]), [(HANDOFF.to_owned(), json!(1))]);
+    let text = std::fs::read_to_string(client.path(HANDOFF)).unwrap();
+    assert!(text.contains("to: agents-marketing-voice,"), "{text}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_tool_is_one_name_in_all_contracts() {
+    let mut client = start(&workspace(), versioned(), json!({}));
+    let text = client.open(SCENARIOS);
+    let at = place(&text, "web.fetch");
+    let found = ask(&mut client, "textDocument/documentHighlight", SCENARIOS, at.clone(), json!({}));
+    assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found:#}");
+    let context = json!({ "context": { "includeDeclaration": true } });
+    let found = ask(&mut client, "textDocument/references", SCENARIOS, place(&text, "resend.send"), context);
+    let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
+    assert_eq!(paths, [HANDOFF, SCENARIOS]);
+    let name = json!({ "newName": "mail.send" });
+    let found = ask(&mut client, "textDocument/rename", SCENARIOS, place(&text, "resend.send"), name);
+    let touched: Vec<String> = apply(&client, &found["result"]).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(touched, [SCENARIOS, HANDOFF]);
+    let written = std::fs::read_to_string(client.path(SCENARIOS)).unwrap();
+    assert_eq!(written, text.replace("resend.send", "mail.send"));
+    // What specs and the log in the workspace mention is offered.
+    // All files are known when this is answered.
+    client.request("workspace/symbol", json!({ "query": "" }));
+    let name = "skills/b/tests/scenarios.yaml";
+    let text = scenarios("      - {type: tool_not_called, tool: }\r\n");
+    client.open_text(name, &text);
+    let found = labels(&mut client, name, behind(&text, "tool: "));
+    assert!(found.contains(&"web.fetch".to_owned()) && found.contains(&"memory.search".to_owned()), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
+    let test = |name: &str, tool: &str| {
+        format!(
+            "  - name: \"😀 {name}\"\r\n    prompt: p\r\n    tools:\r\n      - name: '{tool}'\r\n        defaultResponse: {{}}\r\n      - {{name: other, defaultResponse: {{}}}}\r\n    conversation:\r\n      - turn: first\r\n        expect: {{toolCalls: [{{tool: \"{tool}\"}}]}}\r\n    expect:\r\n      toolCalls:\r\n        - tool: {tool}\r\n"
+        )
+    };
+    let text = format!(
+        "kindlm: 1\r\nproject: d\r\nsuite: {{name: s}}\r\nmodels: [{{id: m, provider: openai, model: m}}]\r\nproviders: {{openai: {{apiKeyEnv: K}}}}\r\nprompts: {{p: {{user: x}}}}\r\ntests:\r\n{}{}  - name: half\r\n    tools: [{{name: lookup}}]\r\n    expect: {{toolCalls: [{{tool: lookup\r\n",
+        test("one", "lookup"),
+        test("two", "lookup")
+    );
+    let mut client = start(&[("kindlm.yaml", text.clone())], versioned(), json!({}));
+    client.open("kindlm.yaml");
+    let at = place(&text, "lookup\r\n");
+    let found = ask(&mut client, "textDocument/definition", "kindlm.yaml", at.clone(), json!({}));
+    assert_eq!(places(&client, &found["result"]), [("kindlm.yaml".to_owned(), 10, 15)]);
+    let context = json!({ "context": { "includeDeclaration": true } });
+    let found = ask(&mut client, "textDocument/references", "kindlm.yaml", at.clone(), context);
+    assert_eq!(places(&client, &found["result"]).len(), 3, "{found:#}");
+    let found = ask(&mut client, "textDocument/hover", "kindlm.yaml", at.clone(), json!({}));
+    assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");
+    let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at.clone(), json!({ "newName": "other" }));
+    assert!(found["error"]["message"].as_str().unwrap().contains("defined in `tools` already"), "{found:#}");
+    let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at, json!({ "newName": "find" }));
+    apply(&client, &found["result"]);
+    let expected = text.replacen("lookup", "find", 3);
+    assert_eq!(std::fs::read_to_string(client.path("kindlm.yaml")).unwrap(), expected);
+    let found = labels(&mut client, "kindlm.yaml", behind(&text, "        - tool: "));
+    assert_eq!(found, ["lookup", "other"]);
+    assert_eq!(client.leave(), Some(0));
+}
