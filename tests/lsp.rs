@@ -21,6 +21,8 @@ mod navigation;
 mod running;
 #[path = "lsp/texts.rs"]
 mod texts;
+#[path = "lsp/untitled.rs"]
+mod untitled;
 #[path = "lsp/writing.rs"]
 mod writing;
 

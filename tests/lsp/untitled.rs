@@ -1,0 +1,95 @@
+//! Buffers that were never saved: everything but running works in them, in every format.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+/// A suite with a mistake; a word of it that a cure renames; a name that stands in it twice; a key that is explained.
+struct Buffer {
+    text: &'static str,
+    mistake: &'static str,
+    cure: &'static str,
+    name: &'static str,
+    key: &'static str,
+}
+
+const BUFFERS: [Buffer; 3] = [
+    Buffer {
+        text: "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\nmodels: [{ id: m, provider: ollama, model: x }]\n\
+               prompts:\n  ask: { user: hi }\ntests:\n  - name: a\n    prompt: ask\n    expect:\n      output:\n        contain: [b]\n",
+        mistake: "contain",
+        cure: "contains",
+        name: "ask",
+        key: "prompts",
+    },
+    Buffer {
+        text: "cli: git\nproviders: [anthropic/claude-opus-4-6]\nthresholds:\n  models: { anthropic/claude-opus-4-6: 80 }\ntasks:\n  - id: a\n    \
+               intent: Show the state of the repository\n    asert:\n      - exit_code: 0\n",
+        mistake: "asert",
+        cure: "assert",
+        name: "anthropic/claude-opus-4-6",
+        key: "intent",
+    },
+    Buffer {
+        text: "version: \"1.0\"\ntarget: { type: skill, path: skills/demo, trigger: /demo }\nscenarios:\n  - name: a\n    \
+               tags: [negative]\n    when: { invoke: /demo }\n    then:\n      - type: file_presnt\n        path: x\n  - name: b\n    \
+               tags: [negative]\n    when: { invoke: /demo }\n    then:\n      - type: file_present\n        path: y\n",
+        mistake: "file_presnt",
+        cure: "file_present",
+        name: "negative",
+        key: "trigger",
+    },
+];
+
+/// The position in the middle of the first place where a word stands; ASCII texts only.
+fn inside(text: &str, word: &str) -> Value {
+    let at = text.find(word).unwrap() + 1;
+    let before = &text[..at];
+    let line = before.matches('\n').count();
+    json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
+}
+
+#[test]
+fn everything_but_running_works_in_a_buffer_that_was_never_saved() {
+    let mut client = Client::start(&[]);
+    for (number, buffer) in BUFFERS.iter().enumerate() {
+        let uri = format!("untitled:Untitled-{number}");
+        let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": buffer.text });
+        client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
+        let told = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri.as_str());
+        assert!(told["diagnostics"].to_string().contains(buffer.mistake), "{told}");
+        let mut ask = |method: &str, place: &str, more: Value| {
+            let mut params = json!({ "textDocument": { "uri": uri }, "position": inside(buffer.text, place) });
+            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            client.request(method, params)["result"].clone()
+        };
+        let start = inside(buffer.text, buffer.mistake);
+        let range = json!({ "range": { "start": start, "end": start }, "context": { "diagnostics": [] } });
+        let actions = ask("textDocument/codeAction", buffer.mistake, range);
+        assert!(actions.to_string().contains(&format!("`{}`", buffer.cure)), "{actions}");
+        let items = ask("textDocument/completion", buffer.mistake, json!({}));
+        assert!(items.to_string().contains(buffer.cure), "{items}");
+        assert!(ask("textDocument/hover", buffer.key, json!({})).to_string().contains("markdown"), "{}", buffer.key);
+        let places = ask("textDocument/documentHighlight", buffer.name, json!({}));
+        assert_eq!(places.as_array().map(Vec::len), Some(2), "{places}");
+        let context = json!({ "context": { "includeDeclaration": true } });
+        let places = ask("textDocument/references", buffer.name, context);
+        assert_eq!(places.as_array().map(Vec::len), Some(2), "{places}");
+        let edits = ask("textDocument/rename", buffer.name, json!({ "newName": "anthropic/other" }));
+        assert_eq!(edits["changes"][&uri].as_array().map(Vec::len), Some(2), "{edits}");
+        for method in ["textDocument/documentSymbol", "textDocument/foldingRange"] {
+            let answer = ask(method, buffer.key, json!({}));
+            assert!(answer.as_array().is_some_and(|found| !found.is_empty()), "{method}: {answer}");
+        }
+        let positions = json!({ "positions": [inside(buffer.text, buffer.key)] });
+        assert!(ask("textDocument/selectionRange", buffer.key, positions)[0]["parent"].is_object());
+        for method in ["textDocument/semanticTokens/full", "textDocument/documentLink", "textDocument/codeLens"] {
+            let answer = ask(method, buffer.key, json!({}));
+            assert!(!answer.is_null(), "{method}");
+        }
+        let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+        let reason = refused["error"]["message"].as_str().unwrap().to_owned();
+        assert!(reason.contains("save it") || reason.contains("not supported yet"), "{reason}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
