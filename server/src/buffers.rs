@@ -21,6 +21,11 @@ impl Buffers {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), text);
     }
 
+    /// Whether a document is open.
+    pub fn holds(&self, path: &Path) -> bool {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
+    }
+
     /// A document was closed: what is on the disk counts.
     pub fn remove(&self, path: &Path) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).remove(path);

@@ -72,6 +72,11 @@ pub struct Span {
 }
 
 impl Facts {
+    /// What is known of a file whose names are not of interest.
+    fn without_names(scope: &Scope) -> Facts {
+        Facts { scope: scope.clone(), names: Box::default(), landmarks: Box::default() }
+    }
+
     /// What a document says.
     pub fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
         let lines = Lines::new(document.text(), encoding);
@@ -165,6 +170,8 @@ struct State {
     /// Why files are missing, if they are.
     cut: Option<String>,
     waiting: Job,
+    /// Until then nothing begins, unless somebody waits for it.
+    resting_until: Option<Instant>,
     is_busy: bool,
     is_stopping: bool,
 }
@@ -174,6 +181,8 @@ struct State {
 struct Known {
     stamp: Stamp,
     facts: Arc<Facts>,
+    /// Whether its names were read; not those of a file that the editor held.
+    is_read: bool,
 }
 
 /// What tells one state of a file from another.
@@ -235,6 +244,13 @@ impl Index {
         self.bell.notify_all();
     }
 
+    /// Something else comes first: no work begins for a moment, unless somebody waits for it.
+    pub fn rest(&self) {
+        /// By then a document of a megabyte is open, and what is wrong with it is told.
+        const MOMENT: Duration = Duration::from_millis(250);
+        self.state().resting_until = Some(Instant::now() + MOMENT);
+    }
+
     /// Ends the work.
     pub fn stop(&self) {
         self.state().is_stopping = true;
@@ -250,11 +266,17 @@ impl Index {
             if state.is_stopping {
                 return None;
             }
-            if !state.waiting.is_empty() {
-                state.is_busy = true;
-                return Some(std::mem::take(&mut state.waiting));
+            if state.waiting.is_empty() {
+                state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
             }
-            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let rest = state.resting_until.map(|end| end.saturating_duration_since(Instant::now()));
+            if let Some(rest) = rest.filter(|rest| !rest.is_zero()) {
+                state = self.bell.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            state.is_busy = true;
+            return Some(std::mem::take(&mut state.waiting));
         }
     }
 
@@ -268,6 +290,9 @@ impl Index {
     pub fn settle(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         let mut state = self.state();
+        if state.resting_until.take().is_some() {
+            self.bell.notify_all();
+        }
         while state.is_busy || !state.waiting.is_empty() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() || state.is_stopping {

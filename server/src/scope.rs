@@ -131,6 +131,11 @@ impl Scopes {
         self.main_of(path, true).is_some()
     }
 
+    /// Whether the editor holds a file: what is on the disk does not count then.
+    pub fn is_open(&self, path: &Path) -> bool {
+        self.buffers.holds(path)
+    }
+
     /// Other folders from now on.
     pub fn set_folders(&self, folders: Vec<PathBuf>) {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;

@@ -207,7 +207,8 @@ impl Scan<'_> {
         }
         let Some(stamp) = Stamp::of(path) else { return };
         if self.depth == Depth::Changed {
-            if let Some(known) = self.before.get(path).filter(|known| known.stamp == stamp) {
+            let is_as_before = |known: &&Known| known.stamp == stamp && (known.is_read || self.scopes.is_open(path));
+            if let Some(known) = self.before.get(path).filter(is_as_before) {
                 self.bytes += stamp.length;
                 self.found.insert(path.to_owned(), known.clone());
                 return;
@@ -244,11 +245,17 @@ impl Scan<'_> {
             self.outcome.suites_changed |= !is_as_before;
             self.scopes.know_main(path);
         }
-        let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
-        let document = Document::read_cut(&text, scope.file.scalar_rules());
-        let facts = Arc::new(Facts::of(&document, &scope, self.encoding));
         self.bytes += if is_known { 0 } else { stamp.length };
-        self.found.insert(path.to_owned(), Known { stamp, facts });
+        // What the editor holds counts; when it is closed, the file is looked at again.
+        let is_read = !self.scopes.is_open(path);
+        let facts = if is_read {
+            let text = if text.len() < BEGINNING { text } else { read_text(path).0 };
+            let document = Document::read_cut(&text, scope.file.scalar_rules());
+            Facts::of(&document, &scope, self.encoding)
+        } else {
+            Facts::without_names(&scope)
+        };
+        self.found.insert(path.to_owned(), Known { stamp, facts: Arc::new(facts), is_read });
     }
 
     /// Why no more files are held.

@@ -282,6 +282,7 @@ impl LanguageServer for Backend {
                 }
             }
         });
+        self.session.index.rest();
         self.session.index.look_at_all(Depth::Everything);
         if abilities.configuration {
             self.ask_for_configuration();

@@ -120,6 +120,7 @@ impl Session {
 
     /// A document is open from now on.
     pub(super) fn open(&self, uri: &str, version: i32, text: &str) {
+        self.index.rest();
         let rope = Rope::from_str(text);
         if let Some(path) = convert::path(uri) {
             self.buffers.set(&path, rope.clone());
