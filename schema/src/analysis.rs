@@ -26,7 +26,7 @@ use crate::{
     words::nearest,
 };
 
-use errors::Errors;
+use errors::{Errors, doubted};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -252,6 +252,11 @@ impl Analyzer {
         let is_adjusted = !settings.severity.is_empty() || !document.allowances().is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
+        if self.file.case_list().is_none() {
+            // The file is one case.
+            let (is_refused, doubts) = errors.within(&(0..document.text().len_bytes() + 1));
+            suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
+        }
         suite.cases.extend(self.cases(document, files, &context, &errors));
         suite
     }
@@ -333,15 +338,7 @@ impl Analyzer {
             // What was cut off below an item, because it is not deep enough, belongs to it as well.
             let end = document.end_with_strays(item).max(extent.end);
             let (is_refused, doubts) = errors.within(&(extent.start..end));
-            cases.extend(lowered.into_iter().map(|case| {
-                if !doubts.is_empty() || !case.intact {
-                    Arc::new(case.doubted(&doubts))
-                } else if is_refused {
-                    Arc::new(Case { intact: false, ..Case::clone(&case) })
-                } else {
-                    case
-                }
-            }));
+            cases.extend(lowered.into_iter().map(|case| doubted(case, is_refused, &doubts)));
         }
         cases
     }

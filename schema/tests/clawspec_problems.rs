@@ -162,6 +162,59 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
     assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["target-mismatch", "missing-negative"]);
 }
 
+/// What the patterns of the settings find, and what other contracts of the target hold.
+#[test]
+fn the_patterns_of_the_workspace_count() {
+    let text = |tags: &str| {
+        format!(
+            "version: '1.0'\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n  - name: a\n    \
+             tags: [{tags}]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
+        )
+    };
+    let look = |patterns: &str, place: &str, other: &str| {
+        let settings = format!("scenario_patterns: [{patterns}]\n");
+        let settings = if patterns.is_empty() { "" } else { &settings };
+        let other = text(other);
+        let files = MemoryFiles::new(
+            "/work",
+            [
+                ("clawspec.yaml", settings),
+                ("skills/demo/SKILL.md", "# Demo\n"),
+                ("skills/demo/tests/b-scenarios.yaml", other.as_str()),
+            ],
+        );
+        let document = Document::read(&text("smoke"), ScalarRules::Yaml11);
+        let found =
+            Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files.at(place), &Settings::default());
+        found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
+    };
+    let usual = "skills/demo/tests/scenarios.yaml";
+    let (one, all) = ("skills/demo/tests/a-scenarios.yaml", "'skills/**/tests/*-scenarios.yaml'");
+    assert_eq!(look("", usual, "negative"), ["missing-negative"], "the other file is not found");
+    assert_eq!(look("", one, "negative"), ["missing-negative", "upstream-differs"]);
+    assert!(look(all, one, "negative").is_empty());
+    assert_eq!(look(all, one, "smoke"), ["missing-negative"]);
+    let twice = look(&format!("{all}, 'skills/demo/tests/a*.yaml'"), one, "negative");
+    assert_eq!(twice, ["upstream-differs"]);
+}
+
+/// A handoff or a pipeline with an error is one case that cannot pass.
+#[test]
+fn a_contract_with_an_error_is_not_intact() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
+    let text = fs::read_to_string(folder.join("handoff-replaced.yaml")).unwrap().replace("\"## Hook\"", "hook");
+    let analyze = |text: &str| {
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let files = MemoryFiles::new("/work", []).at("skills/demo/tests/handoffs/a.yaml");
+        Analyzer::new(SpecFile::ClawSpecHandoff).analyze(&document, &files, &Settings::default())
+    };
+    let right = analyze(&text);
+    assert!(right.suite.cases[0].intact, "{:#?}", right.problems);
+    let wrong = analyze(&text.replace("tool: mail.send", "tool: 'mail.*'"));
+    assert!(wrong.problems.iter().any(|problem| problem.severity == Severity::Error), "{:#?}", wrong.problems);
+    assert!(!wrong.suite.cases[0].intact);
+}
+
 /// Bases that are merged twice multiply: the work has an end all the same.
 #[test]
 fn bases_that_are_merged_twice_do_not_multiply() {

@@ -1,8 +1,11 @@
 //! Which cases have errors: those are not run, or cannot pass.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
-use crate::problem::{Code, Problem, Severity};
+use crate::{
+    problem::{Code, Problem, Severity},
+    suite::Case,
+};
 
 /// The errors of a document, in the order of the text.
 pub(super) struct Errors<'p> {
@@ -32,5 +35,16 @@ impl<'p> Errors<'p> {
         let first = self.doubts.partition_point(|problem| problem.range.start < range.start);
         let doubts = self.doubts[first..].iter().take_while(|problem| problem.range.start < range.end);
         (is_refused, doubts.copied().collect())
+    }
+}
+
+/// A case with what is wrong around it.
+pub(super) fn doubted(case: Arc<Case>, is_refused: bool, doubts: &[&Problem]) -> Arc<Case> {
+    if !doubts.is_empty() || !case.intact {
+        Arc::new(case.doubted(doubts))
+    } else if is_refused {
+        Arc::new(Case { intact: false, ..Case::clone(&case) })
+    } else {
+        case
     }
 }

@@ -76,7 +76,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         }
         SpecFile::ClawSpecLedger => ledger::lint(&root, files, problems),
         SpecFile::ClawSpecBaselines => baselines::lint(&root, files, problems),
-        SpecFile::ClawSpec => contracts::lint_settings(&root, problems),
+        SpecFile::ClawSpec => contracts::lint_settings(&root, files, problems),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks => {}
     }
     reading::lint_text(&root, problems);
@@ -171,7 +171,7 @@ pub fn lint_relations(
     let mut problems = Vec::new();
     let root = Spot::root(root);
     match file {
-        SpecFile::ClawSpecScenarios => relations::lint_scenarios(&root, items, &mut problems),
+        SpecFile::ClawSpecScenarios => relations::lint_scenarios(&root, items, files, &mut problems),
         SpecFile::ClawSpecPipeline => relations::lint_stages(&root, items, files, &mut problems),
         SpecFile::ClawSpecHandoff
         | SpecFile::ClawSpec

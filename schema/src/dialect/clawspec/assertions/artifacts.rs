@@ -9,8 +9,11 @@ use crate::{
         python::PythonValue,
         text::{case_folded, shortened},
     },
-    dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
-    document::NodeRef,
+    dialect::{
+        ScalarRules,
+        clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
+    },
+    document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
     files::Files,
     words::{Artifact, Name},
@@ -103,7 +106,8 @@ pub struct ArtifactContains {
     /// The file.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal.
+    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal. In a YAML file
+    /// keys count as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
@@ -151,10 +155,14 @@ impl AssertionType for ArtifactContains {
         if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
+            let newest = &seen.newest(&fresh)?.path;
+            // In YAML, the keys are what stands above a part.
+            let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
             let mut missing = Vec::new();
             for (index, section) in sections.iter().enumerate() {
                 let section_text = seen.expand("sections", section)?;
-                if !found.iter().any(|heading| heading.is(&section_text)) {
+                let is_key = keys.iter().any(|key| *key == case_folded(section_text.trim()));
+                if !is_key && !found.iter().any(|heading| heading.is(&section_text)) {
                     first = first.or(Some(("sections", index)));
                     doubt = doubt.or(text.doubt);
                     let near = crate::words::nearest(&section_text, found.iter().map(|heading| heading.text.as_str()));
@@ -199,6 +207,22 @@ impl AssertionType for ArtifactContains {
         mismatch.help = help;
         Ok(Row::fail(field, mismatch).at_item(index).unless(doubt))
     }
+}
+
+/// The keys of a YAML text, at any level, in small letters.
+fn keys(text: &str) -> Vec<String> {
+    let document = Document::read(text, ScalarRules::Yaml11);
+    let mut open: Vec<NodeRef<'_>> = document.root().into_iter().collect();
+    let mut keys = Vec::new();
+    // Aliases may lead to the same part again and again.
+    while let Some(node) = open.pop().filter(|_| keys.len() < 100_000) {
+        for entry in node.entries() {
+            keys.push(case_folded(&entry.key.key_text()));
+            open.extend((entry.value.alias().is_none()).then_some(entry.value));
+        }
+        open.extend(node.items().filter(|item| item.alias().is_none()));
+    }
+    keys
 }
 
 /// The content of a YAML or JSON file.

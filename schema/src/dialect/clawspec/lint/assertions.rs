@@ -155,7 +155,9 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
             problems.push(problem);
         }
         let count = |key: &str| consistency.get(key).and_then(|it| it.number()).unwrap_or(1.0);
-        if consistency.is_mapping() && count("min_passes") > count("runs") {
+        let runs = consistency.at.key("runs");
+        let told = problems.iter().any(|problem| problem.at == runs);
+        if consistency.is_mapping() && !told && count("min_passes") > count("runs") {
             let place = consistency.get("min_passes").unwrap_or_else(|| consistency.clone());
             let message =
                 "more scores must be good enough than are given: `min_passes` must not be greater than `runs`";
@@ -187,7 +189,11 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 "`model_used` takes exactly one of `expected` and `not_expected`: the original program ignores `{unwanted}`; write two assertions"
             );
         }
+        let told = problems.iter().any(|problem| {
+            problem.code == Code::ConflictingFields && problem.at.parent().as_ref() == Some(&assertion.at)
+        });
         if wanted.contains(&unwanted)
+            && !told
             && let Some(at) = place
         {
             let message = format!("a model whose name holds `{wanted}` also holds `{unwanted}`: both cannot be");

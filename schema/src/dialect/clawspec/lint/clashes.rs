@@ -16,11 +16,41 @@ struct Said<'d> {
     spot: Spot<'d>,
 }
 
+/// What a claim expects of a place of which there is only one: the place, the value, and where that stands.
+fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spot<'d>)> {
+    let (place, expected) = match kind {
+        "decision_routed_to" => ("state_path", "expected_agent"),
+        "gateway_response" => ("endpoint", "expected_status"),
+        "state_file" if assertion.get("state_path").is_some() => ("state_path", "expected_status"),
+        "state_file" => ("path", "expected_status"),
+        _ => return None,
+    };
+    let at = assertion.get(place)?.text()?;
+    // Between two looks that wait, a state may change.
+    if assertion.get("timeout").is_some() || assertion.get("updated_after").is_some() {
+        return None;
+    }
+    let value = assertion.get(expected)?;
+    let written = value.node.text().filter(|text| !text.is_empty())?.to_owned();
+    Some((format!("{kind} {at}"), written, value))
+}
+
 pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut said: Vec<Said<'_>> = Vec::new();
+    let mut values: Vec<(String, String, Spot<'_>)> = Vec::new();
     let mut allowed: Vec<(Vec<String>, Spot<'_>)> = Vec::new();
     for assertion in list.items() {
         let Some(kind) = assertion.get("type") else { continue };
+        if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
+            match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
+                Some((_, other, spot)) => {
+                    let message = format!("another claim expects `{other}` of the same place: both cannot hold");
+                    let problem = value.2.problem(Code::Contradiction, message);
+                    problems.push(problem.with_related("the other claim", spot.at.clone(), spot.range()));
+                }
+                None => values.push(value),
+            }
+        }
         let mut say = |about, key: &str, holds| {
             let Some(member) = assertion.get(key) else { return };
             let items = if member.is_list() { member.items() } else { vec![member] };
@@ -36,6 +66,16 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
             "tool_not_invoked" => say("span", "tool", false),
             "file_present" | "artifact_exists" | "artifact_contains" => say("file", "path", true),
             "file_absent" => say("file", "path", false),
+            "log_entry" => {
+                let absent = assertion.get("absent").and_then(|it| it.bool()).unwrap_or(false);
+                let path = assertion.get("path").and_then(|it| it.text()).unwrap_or_default();
+                if let Some(pattern) = assertion.get("pattern")
+                    && let Some(text) = pattern.text().filter(|text| !text.is_empty())
+                {
+                    let name = format!("{text} in {path}");
+                    said.push(Said { about: "log", name, holds: !absent, spot: pattern });
+                }
+            }
             "tool_not_permitted" => {
                 let Some(tools) = assertion.get("allowed_tools").filter(Spot::is_list) else { continue };
                 let names = tools.texts().into_iter().map(|(name, _)| name.to_owned()).collect();

@@ -1,11 +1,12 @@
 //! What the schema cannot say of handoffs and of settings.
 
 use crate::{
+    files::{FileKind, Files},
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
 
-use super::{shapes::refused, templates::has_template};
+use super::{files as paths, shapes::refused, templates::has_template};
 
 /// Keys that a contract does not have: with them, the original refuses the file.
 pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
@@ -48,9 +49,29 @@ pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(tool.problem(Code::InvalidValue, message));
         }
     }
+    let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));
+    for section in sections.flat_map(|list| list.items()) {
+        super::traps::lint_heading(&section, problems);
+    }
     let claims = root.get("assertions");
     let count = |key: &str| claims.as_ref().and_then(|claims| claims.get(key)).map_or(0, |list| list.items().len());
     if let Some(claims) = claims.as_ref().filter(|_| count("pre_delegation") + count("post_delegation") > 0) {
+        let after = claims.get("post_delegation").map(|list| list.items()).unwrap_or_default();
+        let text = |spot: &Spot<'_>, key: &str| spot.get(key).and_then(|it| it.text().map(str::to_owned));
+        for tool in actions.iter().filter_map(|action| action.get("tool")) {
+            let Some(name) = tool.text().filter(|text| !text.is_empty()) else { continue };
+            let is_denied = |claim: &Spot<'_>| match text(claim, "type").as_deref() {
+                Some("tool_not_called" | "tool_not_invoked") => text(claim, "tool").as_deref() == Some(name),
+                Some("tool_not_permitted") => true,
+                _ => false,
+            };
+            if !after.iter().any(is_denied) {
+                let message = format!(
+                    "`assertions` replaces all that follows from the contract, so that nothing looks for calls of `{name}`: add a `tool_not_called` to `post_delegation`"
+                );
+                problems.push(tool.problem(Code::NoEffect, message));
+            }
+        }
         let covered = claims.node.find(&crate::document::Pointer::parse("/post_delegation")).is_some();
         if !covered && !artifacts.is_empty() {
             let message = "these assertions replace all that follows from the contract: nothing looks at the files that must be produced";
@@ -60,7 +81,24 @@ pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// Settings that are given twice, or that nobody knows.
-pub(super) fn lint_settings(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    if paths::is_placed(files) {
+        if let Some(ledger) = root.get("ledger_path")
+            && let Some(wanted) = ledger.text().and_then(paths::below_root)
+            && files.kind(&wanted).is_none()
+        {
+            let problem = paths::missing(&ledger, &wanted, FileKind::File, files);
+            problems.push(problem.with_severity(Severity::Warning));
+        }
+        for pattern in root.get("scenario_patterns").map(|list| list.items()).unwrap_or_default() {
+            let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
+            let found = files.glob(text);
+            if found.paths.is_empty() && !found.cut {
+                let message = format!("no file matches `{text}`");
+                problems.push(pattern.problem(Code::MissingFile, message).with_severity(Severity::Warning));
+            }
+        }
+    }
     let nested = root.get("observability").filter(|block| block.is_mapping() && !block.is_empty());
     let flat = [
         "observability_backend",

@@ -28,8 +28,32 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
                 None => known.push((text, id)),
             }
         }
+        lint_keys(item, problems);
         if paths::is_placed(files) {
             lint_item(item, base(files.place()), files, problems);
+        }
+    }
+}
+
+/// Keys that are almost those that are read: any other is free.
+fn lint_keys(item: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let known: [(&str, &[&str]); 4] = [
+        ("", &["id", "path", "tier", "status", "contracts", "coverage", "verification"]),
+        ("contracts", &["scenario_file", "pipeline_file", "handoff_files"]),
+        ("coverage", &["negative"]),
+        ("verification", &["approved_smoke_scenario"]),
+    ];
+    for (block, names) in known {
+        let Some(mapping) = (if block.is_empty() { Some(item.clone()) } else { item.get(block) }) else { continue };
+        for (key, member) in mapping.entries() {
+            if names.contains(&key.as_str()) || key.len() < 4 {
+                continue;
+            }
+            let free = names.iter().copied().filter(|name| mapping.get(name).is_none());
+            if let Some(name) = crate::words::nearest(&key, free) {
+                let message = format!("unknown key `{key}`, which nothing reads: did you mean `{name}`?");
+                problems.push(member.head_problem(Code::UnknownKey, message).with_severity(Severity::Warning));
+            }
         }
     }
 }

@@ -50,6 +50,26 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A word in round brackets in a pattern that has no other sign.
+fn literal_brackets(written: &str) -> Option<&str> {
+    let (before, rest) = written.split_once('(')?;
+    let (group, behind) = rest.split_once(')')?;
+    let plain = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    (before.ends_with(' ') && !group.is_empty() && plain(before) && plain(group) && plain(behind)).then_some(group)
+}
+
+/// The name of a file whose point is not escaped.
+fn file_name(written: &str) -> Option<&str> {
+    const ENDINGS: [&str; 10] = ["md", "yaml", "yml", "json", "txt", "html", "log", "csv", "pdf", "py"];
+    written.split([' ', '/', '"']).find(|word| {
+        word.rsplit_once('.').is_some_and(|(name, ending)| {
+            ENDINGS.contains(&ending)
+                && !name.is_empty()
+                && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
+        })
+    })
+}
+
 /// Expressions that mean something else than they seem to.
 fn lint_trap(pattern: &Spot<'_>, written: &str, problems: &mut Vec<Problem>) {
     let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
@@ -63,6 +83,15 @@ fn lint_trap(pattern: &Spot<'_>, written: &str, problems: &mut Vec<Problem>) {
             .to_owned()
     } else if written.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
         "`$` is the end of the text, so that nothing can follow it: write `\\$`".to_owned()
+    } else if let Some(group) = literal_brackets(written) {
+        format!("`({group})` is a group, so that the brackets are not looked for: write `\\({group}\\)`")
+    } else if let Some(name) = file_name(written) {
+        format!("`.` stands for any letter: write `{}`", name.replace('.', "\\."))
+    } else if let Some(word) = written.strip_suffix('?')
+        && word.contains(|letter: char| letter.is_alphabetic())
+        && word.chars().all(|letter| letter.is_alphanumeric() || letter == ' ')
+    {
+        format!("`?` makes the letter before it optional: write `{word}\\?` for the question mark")
     } else {
         return;
     };

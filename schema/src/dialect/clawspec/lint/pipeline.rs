@@ -28,7 +28,9 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         return;
     };
     let actual = stages.items().len();
-    if count.number().is_none_or(|count| count == actual as f64) || crate::validate::is_damaged(root.node) {
+    // That none are given is told already.
+    let told = actual == 0 || problems.iter().any(|problem| problem.at == count.at);
+    if told || count.number().is_none_or(|count| count == actual as f64) || crate::validate::is_damaged(root.node) {
         return;
     }
     let written = count.node.text().unwrap_or_default();

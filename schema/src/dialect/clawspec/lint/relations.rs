@@ -5,9 +5,12 @@ use std::{ops::Range, sync::Arc};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::ScalarRules,
+    dialect::{
+        ScalarRules,
+        clawspec::{config::Config, lower::settings},
+    },
     document::{Document, Pointer},
-    files::{FileKind, Files},
+    files::{FileKind, Files, matches},
     new_file::{self, Template},
     problem::{Code, Fix, OtherFile, Problem},
     shape::scalar,
@@ -50,10 +53,87 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
     }
 }
 
-pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) {
+/// The patterns by which the original program finds contracts.
+fn patterns(files: &dyn Files) -> Option<Vec<String>> {
+    /// Those of the original program.
+    const USUAL: [&str; 2] = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
+    (files.kind(Config::FILE) == Some(FileKind::File))
+        .then(|| settings(files).scenario_patterns.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec()))
+}
+
+/// A contract that the original program does not find, or finds twice.
+fn lint_discovery(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    if !paths::is_placed(files) || root.get("scenarios").is_none() {
+        return;
+    }
+    let Some(patterns) = patterns(files).filter(|patterns| !patterns.is_empty()) else { return };
+    let found: Vec<&String> = patterns.iter().filter(|pattern| matches(pattern, files.place())).collect();
+    let message = match found.as_slice() {
+        [_] => return,
+        [] => format!(
+            "no pattern of `scenario_patterns` finds this file, so that the original program never runs it: name it in `{}`",
+            Config::FILE
+        ),
+        [first, second, ..] => format!(
+            "both `{first}` and `{second}` of `scenario_patterns` find this file, so that the original program runs it twice"
+        ),
+    };
+    problems.push(root.head_problem(Code::UpstreamDiffers, message));
+}
+
+/// An agent is sent a text and nothing else.
+fn lint_params(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if root.find(&["target", "type"]).is_none_or(|kind| kind.text() != Some("agent")) {
+        return;
+    }
+    for scenario in root.get("scenarios").map(|list| list.items()).unwrap_or_default() {
+        let Some(params) = scenario.find(&["when", "params"]).filter(|params| !params.is_empty()) else { continue };
+        let spawns = scenario.find(&["when", "invoke"]).is_some_and(|invoke| invoke.text() == Some("sessions_spawn"));
+        if !spawns {
+            let message = "an agent is sent the text of `invoke` and no parameters: say it there";
+            problems.push(params.head_problem(Code::NoEffect, message));
+        } else if let Some(task) = params.get("task").filter(|task| task.text().is_none() && !task.node.is_null()) {
+            problems.push(task.problem(Code::WrongType, "what is sent to an agent must be text: put it in quotes"));
+        }
+    }
+}
+
+/// Whether another contract of the same target, in the same directory, has a scenario that shows what it refuses.
+fn is_refusal_elsewhere(root: &Spot<'_>, files: &dyn Files) -> bool {
+    let Some(patterns) = patterns(files).filter(|_| paths::is_placed(files)) else { return false };
+    let target = root.find(&["target", "path"]);
+    let Some(target) = target.as_ref().and_then(Spot::text) else { return false };
+    let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
+    files.list(directory).into_iter().take(100).any(|(name, kind)| {
+        let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+        if kind != FileKind::File || path == files.place() || !patterns.iter().any(|pattern| matches(pattern, &path)) {
+            return false;
+        }
+        let Ok(bytes) = files.read(&path) else { return false };
+        let Ok(text) = std::str::from_utf8(&bytes) else { return false };
+        if !text.contains("negative") {
+            return false;
+        }
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let Some(other) = document.root() else { return false };
+        let same = other.get("target").and_then(|it| it.get("path")?.as_str()) == Some(target);
+        same && other.get("scenarios").is_some_and(|scenarios| {
+            scenarios.items().any(|scenario| {
+                scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
+            })
+        })
+    })
+}
+
+pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_names(items, "scenarios", "scenario", problems);
+    lint_discovery(root, files, problems);
+    lint_params(root, problems);
     let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
     if items.iter().any(|(_, facts)| facts.negative) || !root.node.document().is_intact() || is_damaged(root.node) {
+        return;
+    }
+    if is_refusal_elsewhere(root, files) {
         return;
     }
     let message = "no scenario is tagged `negative`: every target needs one that shows what it refuses, and the original program \

@@ -92,6 +92,10 @@ fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             "`**` is the same as `*` here: it does not reach into directories below".to_owned()
         } else if bare.split('{').skip(1).any(|rest| rest.split('}').next().is_some_and(|inner| inner.contains(','))) {
             "braces are taken literally here: write an assertion for each name".to_owned()
+        } else if let Some(class) = words_in_brackets(&bare) {
+            format!("`[{class}]` is any one of these letters: write `[[]{class}]` for the brackets")
+        } else if bare.ends_with('/') && reads(assertion) {
+            "this is a directory, and a file is read".to_owned()
         } else {
             continue;
         };
@@ -99,8 +103,29 @@ fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A word in brackets that stands for one letter in a pattern of names.
+fn words_in_brackets(path: &str) -> Option<&str> {
+    let (_, rest) = path.split_once('[')?;
+    let (class, _) = rest.split_once(']')?;
+    (class.len() > 2 && class.chars().all(|letter| letter.is_alphabetic() || letter == ' ')).then_some(class)
+}
+
+/// Whether a claim reads the content of its file.
+fn reads(assertion: &Spot<'_>) -> bool {
+    let kind = assertion.get("type");
+    let name = kind.as_ref().and_then(Spot::text).unwrap_or_default();
+    !matches!(name, "file_present" | "file_absent" | "artifact_exists")
+}
+
 /// What the run does is not there before it.
 fn lint_before(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
+    if let Some(moment) = assertion.get("updated_after")
+        && moment.text().is_some_and(|text| text.contains("{{run_started_at}}"))
+        && assertion.get("timeout").is_none()
+    {
+        let message = "the run starts just before this is looked at, so that no file is new enough: move it to `then`";
+        problems.push(moment.problem(Code::Contradiction, message));
+    }
     let of_run = assertion.get("run_id").is_none_or(|run| run.text().is_some_and(|text| text.contains("{{run_id}}")));
     let (code, end) = match name {
         "tool_was_called" | "delegation_occurred" if of_run => (Code::Contradiction, "never holds"),
@@ -119,6 +144,24 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let message = "`expected_status` has no value, so that nothing is compared: give it one";
         problems.push(status.head_problem(Code::VacuousClaim, message));
     }
+    let path = assertion.get("state_path").or_else(|| assertion.get("path"));
+    if let Some(path) = path
+        && path.text().is_some_and(|text| [".md", ".txt", ".html", ".log"].iter().any(|ending| text.ends_with(ending)))
+    {
+        let message = "a state file is YAML or JSON: a text of another kind has no keys";
+        problems.push(path.problem(Code::Contradiction, message));
+    }
+    for (_, field) in
+        assertion.get("expected_fields").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default()
+    {
+        let written = field.key.map(|key| key.key_text()).unwrap_or_default();
+        if written.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || written.contains('[') {
+            let message = format!(
+                "lists are not looked into, so that `{written}` is never there: only keys of mappings can be named, as `a.b`"
+            );
+            problems.push(field.head_problem(Code::Contradiction, message));
+        }
+    }
     let field = assertion.find(&["expected_fields", "status"]);
     if let (Some(one), Some(other)) = (status.as_ref().and_then(Spot::text), field.as_ref().and_then(Spot::text))
         && one != other
@@ -135,20 +178,37 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A heading is named without its marks.
+pub(super) fn lint_heading(section: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(text) = section.text().filter(|text| text.starts_with('#')) else { return };
+    let bare = text.trim_start_matches('#').trim();
+    let message = format!("a heading is named without its `#`, so that `{text}` is never found: write `{bare}`");
+    let mut problem = section.problem(Code::Contradiction, message);
+    if let Some(edit) = edits::replace(section, crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
+        problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
 fn lint_contains(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for section in assertion.get("sections").map(|list| list.items()).unwrap_or_default() {
-        let Some(text) = section.text().filter(|text| text.starts_with('#')) else { continue };
-        let bare = text.trim_start_matches('#').trim();
-        let message = format!("a heading is named without its `#`, so that `{text}` is never found: write `{bare}`");
-        let mut problem = section.problem(Code::Contradiction, message);
-        if let Some(edit) = edits::replace(&section, crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
-            problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
-        }
-        problems.push(problem);
+        lint_heading(&section, problems);
     }
-    let Some(fields) = assertion.get("fields") else { return };
     let path = assertion.get("path");
     let ending = path.as_ref().and_then(Spot::text).and_then(|path| path.rsplit_once('.')).map(|(_, ending)| ending);
+    if let Some(sections) = assertion.get("sections")
+        && let Some(ending) = ending.filter(|ending| ["json", "html", "htm"].contains(ending))
+    {
+        let message = if ending == "json" {
+            "a `.json` file has no headings, so that the claim never holds: name its keys in `fields`".to_owned()
+        } else {
+            format!(
+                "headings are lines that begin with `#`, and a `.{ending}` file hardly has any: look for its text with `log_entry`"
+            )
+        };
+        problems.push(sections.head_problem(Code::Contradiction, message));
+    }
+    let Some(fields) = assertion.get("fields") else { return };
     if let Some(ending) = ending.filter(|ending| ["md", "txt", "html"].contains(ending)) {
         let message =
             format!("a `.{ending}` file has no keys: `fields` looks into YAML and JSON files; use `sections`");
@@ -213,7 +273,14 @@ fn lint_names(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
 /// A threshold beyond the scale that the instruction names.
 fn lint_scale(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     let Some(threshold) = assertion.get("pass_threshold") else { return };
-    let Some(least) = threshold.number().filter(|least| *least > 0.0) else { return };
+    let Some(least) = threshold.number() else { return };
+    if least <= 0.0 {
+        if name == "agent_identity_consistent" {
+            let message = "every score passes: scores usually go from 1 to 5";
+            problems.push(threshold.problem(Code::VacuousClaim, message));
+        }
+        return;
+    }
     let rubric = assertion.get("rubric");
     let Some((low, high)) = (match rubric.as_ref().map(Spot::text) {
         Some(rubric) => rubric.and_then(scale),
