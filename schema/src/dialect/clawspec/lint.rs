@@ -58,7 +58,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecHandoff => {
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &[], problems);
-            contracts::lint_handoff(&root, problems);
+            contracts::lint_handoff(&root, files, problems);
             for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
                 agents::lint(&agent, files, problems);
             }

@@ -106,8 +106,9 @@ pub struct ArtifactContains {
     /// The file.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal. In a YAML file
-    /// keys count as such.
+    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal.
+    ///
+    /// In a YAML file, keys count as headings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,

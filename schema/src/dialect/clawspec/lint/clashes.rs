@@ -31,7 +31,12 @@ fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spo
         return None;
     }
     let value = assertion.get(expected)?;
-    let written = value.node.text().filter(|text| !text.is_empty())?.to_owned();
+    // Texts and numbers are never equal; numbers are, however they are written.
+    let written = match (value.number(), value.text()) {
+        (Some(number), _) => number.to_string(),
+        (None, Some(text)) if !text.is_empty() => text.to_owned(),
+        _ => return None,
+    };
     Some((format!("{kind} {at}"), written, value))
 }
 

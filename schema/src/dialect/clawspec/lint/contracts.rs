@@ -1,12 +1,14 @@
 //! What the schema cannot say of handoffs and of settings.
 
 use crate::{
+    dialect::clawspec::lower::settings,
     files::{FileKind, Files},
-    problem::{Code, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
+    shape::scalar,
     spot::Spot,
 };
 
-use super::{files as paths, shapes::refused, templates::has_template};
+use super::{edits, files as paths, shapes::refused, templates::has_template};
 
 /// Keys that a contract does not have: with them, the original refuses the file.
 pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
@@ -18,7 +20,7 @@ pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     }
 }
 
-pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let context = root.find(&["caller_provides", "required_context"]).map(|list| list.items()).unwrap_or_default();
     let mut names: Vec<(&str, Spot<'_>)> = Vec::new();
     for name in context.iter().filter_map(|item| item.get("name")) {
@@ -69,7 +71,16 @@ pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let message = format!(
                     "`assertions` replaces all that follows from the contract, so that nothing looks for calls of `{name}`: add a `tool_not_called` to `post_delegation`"
                 );
-                problems.push(tool.problem(Code::NoEffect, message));
+                let members = [
+                    ("type", "tool_not_called".to_owned()),
+                    ("tool", scalar(name)),
+                    ("log_path", scalar(&settings(files).log_path())),
+                    ("run_id", scalar("{{callee_run_id}}")),
+                ];
+                let edit = claims.get("post_delegation").and_then(|list| edits::append(&list, &members));
+                let mut problem = tool.problem(Code::NoEffect, message);
+                problem.fixes.extend(edit.map(|edit| Fix::guess("Add a `tool_not_called`", vec![edit])));
+                problems.push(problem);
             }
         }
         let covered = claims.node.find(&crate::document::Pointer::parse("/post_delegation")).is_some();
@@ -94,7 +105,8 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
             let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
             let found = files.glob(text);
             if found.paths.is_empty() && !found.cut {
-                let message = format!("no file matches `{text}`");
+                let message =
+                    format!("no file matches `{text}`, so that no scenario is found by it: correct it, or remove it");
                 problems.push(pattern.problem(Code::MissingFile, message).with_severity(Severity::Warning));
             }
         }

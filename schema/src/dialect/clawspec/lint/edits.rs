@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{problem::Edit, shape::scalar, spot::Spot};
+use crate::{problem::Edit, rewrite, shape::scalar, spot::Spot};
 
 /// Adds `key: value` members behind the one with this key. Nothing where the layout is unusual.
 pub(super) fn insert_behind(mapping: &Spot<'_>, key: &str, members: &[(&str, String)]) -> Option<Edit> {
@@ -33,6 +33,20 @@ pub(super) fn insert_behind(mapping: &Spot<'_>, key: &str, members: &[(&str, Str
     let indent = " ".repeat(before.chars().count());
     let words: String = members.iter().map(|(name, value)| format!("{newline}{indent}{name}: {value}")).collect();
     Some(Edit::new(at..at, words))
+}
+
+/// Adds an item behind the last one of a list in block style.
+pub(super) fn append(list: &Spot<'_>, members: &[(&str, String)]) -> Option<Edit> {
+    let lines = rewrite::item(list.node, list.node.items().last()?)?;
+    let text = list.node.document().text();
+    let newline =
+        if String::from(text.line(text.byte_to_line(lines.range.end))).ends_with("\r\n") { "\r\n" } else { "\n" };
+    let before = lines.before.trim_start_matches('\u{feff}');
+    let member = |(index, (name, value)): (usize, &(&str, String))| {
+        let dash = if index == 0 { "- " } else { "  " };
+        format!("{newline}{before}{dash}{name}: {value}")
+    };
+    Some(Edit::new(lines.range.end..lines.range.end, members.iter().enumerate().map(member).collect::<String>()))
 }
 
 /// Gives a key another name.

@@ -29,21 +29,41 @@ pub struct ItemFacts {
     pub agent: Option<Named>,
     /// The handoff contract that a stage names.
     pub handoff: Option<Named>,
+    /// The parameters of a scenario that an agent is not sent as they stand.
+    pub params: Option<Params>,
+}
+
+/// Parameters of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Where they stand.
+    pub place: Named,
+    /// Whether they are given where the text for an agent is looked for, as something else than text.
+    pub is_task: bool,
 }
 
 /// The facts of a scenario or a stage.
 pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
     let item = Spot::root(item);
+    let placed = |name: &str, at: &Pointer, range: Range<usize>| Named {
+        name: name.to_owned(),
+        at: at.clone(),
+        range: range.start.saturating_sub(start)..range.end.saturating_sub(start),
+    };
     let named = |key: &str| {
         let spot = item.get(key)?;
-        let range = spot.range();
-        Some(Named {
-            name: spot.text()?.to_owned(),
-            at: spot.at.clone(),
-            range: range.start.saturating_sub(start)..range.end.saturating_sub(start),
-        })
+        Some(placed(spot.text()?, &spot.at, spot.range()))
     };
+    let params = item.find(&["when", "params"]).filter(|params| !params.is_empty() && !params.node.is_null());
+    let spawns = item.find(&["when", "invoke"]).is_some_and(|invoke| invoke.text() == Some("sessions_spawn"));
+    let params = params.and_then(|params| {
+        if !spawns {
+            return Some(Params { place: placed("params", &params.at, params.head()), is_task: false });
+        }
+        let task = params.get("task").filter(|task| task.text().is_none() && !task.node.is_null())?;
+        Some(Params { place: placed("task", &task.at, task.range()), is_task: true })
+    });
     let tags = item.get("tags").map(|tags| tags.texts()).unwrap_or_default();
     // Tags that are written as one text are another mistake.
     let in_text = item.get("tags").and_then(|tags| tags.text().map(|text| text.contains("negative")));
@@ -52,5 +72,6 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
         negative: in_text == Some(true) || tags.iter().any(|(tag, _)| *tag == "negative"),
         agent: named("agent"),
         handoff: named("handoff_contract"),
+        params,
     }
 }

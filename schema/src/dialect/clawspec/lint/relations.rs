@@ -82,30 +82,37 @@ fn lint_discovery(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem
 }
 
 /// An agent is sent a text and nothing else.
-fn lint_params(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+fn lint_params(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) {
     if root.find(&["target", "type"]).is_none_or(|kind| kind.text() != Some("agent")) {
         return;
     }
-    for scenario in root.get("scenarios").map(|list| list.items()).unwrap_or_default() {
-        let Some(params) = scenario.find(&["when", "params"]).filter(|params| !params.is_empty()) else { continue };
-        let spawns = scenario.find(&["when", "invoke"]).is_some_and(|invoke| invoke.text() == Some("sessions_spawn"));
-        if !spawns {
+    for (index, (start, facts)) in items.iter().enumerate() {
+        let Some(params) = &facts.params else { continue };
+        let (at, range) = absolute(&params.place, "scenarios", index, *start);
+        problems.push(if params.is_task {
+            Problem::new(Code::WrongType, at, range, "what is sent to an agent must be text: put it in quotes")
+        } else {
             let message = "an agent is sent the text of `invoke` and no parameters: say it there";
-            problems.push(params.head_problem(Code::NoEffect, message));
-        } else if let Some(task) = params.get("task").filter(|task| task.text().is_none() && !task.node.is_null()) {
-            problems.push(task.problem(Code::WrongType, "what is sent to an agent must be text: put it in quotes"));
-        }
+            Problem::new(Code::NoEffect, at, range, message)
+        });
     }
 }
 
-/// Whether another contract of the same target, in the same directory, has a scenario that shows what it refuses.
+/// Whether another contract of the same target, beside this one or in its own directory, has a scenario that shows what it
+/// refuses.
 fn is_refusal_elsewhere(root: &Spot<'_>, files: &dyn Files) -> bool {
     let Some(patterns) = patterns(files).filter(|_| paths::is_placed(files)) else { return false };
     let target = root.find(&["target", "path"]);
     let Some(target) = target.as_ref().and_then(Spot::text) else { return false };
-    let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
-    files.list(directory).into_iter().take(100).any(|(name, kind)| {
-        let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+    let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
+    let there = format!("{}/tests", target.trim_matches('/'));
+    let mut directories = vec![here];
+    directories.extend((there != directories[0]).then_some(there));
+    let entries = directories.iter().flat_map(|directory| {
+        let path = move |name| if directory.is_empty() { name } else { format!("{directory}/{name}") };
+        files.list(directory).into_iter().take(100).map(move |(name, kind)| (path(name), kind))
+    });
+    entries.into_iter().any(|(path, kind)| {
         if kind != FileKind::File || path == files.place() || !patterns.iter().any(|pattern| matches(pattern, &path)) {
             return false;
         }
@@ -128,7 +135,7 @@ fn is_refusal_elsewhere(root: &Spot<'_>, files: &dyn Files) -> bool {
 pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_names(items, "scenarios", "scenario", problems);
     lint_discovery(root, files, problems);
-    lint_params(root, problems);
+    lint_params(root, items, problems);
     let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
     if items.iter().any(|(_, facts)| facts.negative) || !root.node.document().is_intact() || is_damaged(root.node) {
         return;

@@ -146,9 +146,12 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let path = assertion.get("state_path").or_else(|| assertion.get("path"));
     if let Some(path) = path
-        && path.text().is_some_and(|text| [".md", ".txt", ".html", ".log"].iter().any(|ending| text.ends_with(ending)))
+        && let Some((_, ending)) = path.text().and_then(|text| text.rsplit_once('.'))
+        && ["md", "html", "htm", "log"].contains(&ending)
     {
-        let message = "a state file is YAML or JSON: a text of another kind has no keys";
+        let message = format!(
+            "a state file is read as YAML or JSON, and a `.{ending}` file hardly is either: name the file with the keys"
+        );
         problems.push(path.problem(Code::Contradiction, message));
     }
     for (_, field) in
