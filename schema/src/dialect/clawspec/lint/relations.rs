@@ -92,7 +92,7 @@ fn lint_params(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) 
         problems.push(if params.is_task {
             Problem::new(Code::WrongType, at, range, "what is sent to an agent must be text: put it in quotes")
         } else {
-            let message = "an agent is sent the text of `invoke` and no parameters: say it there";
+            let message = "an agent is sent the text of `invoke` and no parameters: say it there, or remove `params`";
             Problem::new(Code::NoEffect, at, range, message)
         });
     }
