@@ -545,3 +545,35 @@ fn one_choice_makes_a_whole_suite() {
         assert!(wrong.is_empty(), "{wrong:#?}\n{}", editor.text);
     }
 }
+
+#[test]
+fn a_key_asks_for_the_list_of_its_values_where_the_client_can_open_it() {
+    let offered = |capabilities: Value, context: Value| -> Vec<Value> {
+        let text = "cli: git\ntasks:\n  - id: a\n    \n";
+        let mut client = Client::spawn(&[("cli-bench.yaml", text)]);
+        client.initialize(capabilities, json!({}));
+        client.open("cli-bench.yaml");
+        let uri = client.uri("cli-bench.yaml");
+        let at =
+            json!({ "textDocument": { "uri": uri }, "position": { "line": 3, "character": 4 }, "context": context });
+        let answer = client.request("textDocument/completion", at);
+        assert_eq!(client.leave(), Some(0));
+        answer["result"]["items"].as_array().unwrap().clone()
+    };
+    let by_hand = json!({ "triggerKind": 1 });
+    let command = |items: &[Value], label: &str| {
+        items.iter().find(|it| it["label"] == label).unwrap_or_else(|| panic!("{label}: {items:#?}"))["command"].clone()
+    };
+    let snippets = json!({ "completion": { "completionItem": { "snippetSupport": true } } });
+    let knows = json!({ "commands": { "commands": ["editor.action.triggerSuggest"] } });
+    for document in [json!({}), snippets] {
+        let items = offered(json!({ "textDocument": document, "experimental": knows }), by_hand.clone());
+        assert_eq!(command(&items, "difficulty")["command"], "editor.action.triggerSuggest");
+        // Below these something else comes first.
+        assert_eq!(command(&items, "assert"), Value::Null);
+        let items = offered(json!({ "textDocument": document }), by_hand.clone());
+        assert_eq!(command(&items, "difficulty"), Value::Null);
+    }
+    // A star that begins no alias brings no list.
+    assert!(offered(json!({}), json!({ "triggerKind": 2, "triggerCharacter": "*" })).is_empty());
+}

@@ -1,7 +1,7 @@
 // The server's life: started with the first spec, restarted on demand, its state in the language status.
 
 import * as vscode from 'vscode';
-import { DidChangeConfigurationNotification, LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
+import { DidChangeConfigurationNotification, LanguageClient, RevealOutputChannelOn, State, type StaticFeature } from 'vscode-languageclient/node';
 import { named, selector } from './files';
 import { findProgram, type Program } from './program';
 
@@ -87,7 +87,7 @@ export class Server implements vscode.Disposable {
   }
 
   private createClient(program: Program): LanguageClient {
-    return new LanguageClient(
+    const client = new LanguageClient(
       'speclens', // also the section of `speclens.trace.server`
       'speclens',
       { command: program.path, args: ['lsp'] },
@@ -118,6 +118,8 @@ export class Server implements vscode.Disposable {
         },
       },
     );
+    client.registerFeature(suggestsAgain);
+    return client;
   }
 
   private show(state: string, { program, busy = false, severity = vscode.LanguageStatusSeverity.Information }: Partial<Shown> = {}): void {
@@ -138,6 +140,17 @@ export class Server implements vscode.Disposable {
     });
   }
 }
+
+/** Tells the server that a completion may ask for the next list: a chosen `key: ` opens the list of its values. */
+const suggestsAgain: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    const experimental = capabilities.experimental as object | undefined;
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest'] } };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: 'static' }),
+  clear: () => undefined,
+};
 
 interface Shown {
   program: Program;

@@ -1,5 +1,6 @@
 //! What can be written at the cursor.
 
+mod aliases;
 mod forms;
 mod insert;
 mod keys;
@@ -78,6 +79,9 @@ pub fn complete_with(
     values: Values<'_>,
     elsewhere: &Elsewhere<'_>,
 ) -> Vec<Completion> {
+    if let Some(found) = aliases::aliases(document, file, offset) {
+        return found;
+    }
     let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
     let mut list = List { document, file, offset, values, elsewhere, context: &context, items: Vec::new() };
     match &context.slot {

@@ -7,13 +7,14 @@ use std::ops::Range;
 
 use speclens_schema::{
     dialect::clawspec::{config::Config, lower},
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
     files::FileKind,
     json_schema::SpecFile,
     problem::Code,
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Suite},
     template,
+    words::listed,
 };
 
 use super::{agents, card, hints, line::Line, names, pattern_words, values::Values, written::Written};
@@ -59,6 +60,7 @@ pub fn hover(
     match place.part {
         Part::Key(key) => place.key(key, suite, values),
         Part::Value(value) => place.value(value, suite, values),
+        Part::Alias(alias) => place.alias(alias),
         Part::Nothing => place.code(),
     }
 }
@@ -75,6 +77,7 @@ struct Place<'d> {
 enum Part<'d> {
     Key(NodeRef<'d>),
     Value(NodeRef<'d>),
+    Alias(NodeRef<'d>),
     /// Blanks, punctuation, comments.
     Nothing,
 }
@@ -87,6 +90,7 @@ impl<'d> Place<'d> {
         let entry = parent.and_then(|parent| parent.entry(&at.last()?));
         let part = match (entry, document.find(&at)) {
             (Some(entry), _) if touches(entry.key.range()) => Part::Key(entry.key),
+            (_, Some(node)) if node.alias().is_some() && touches(node.range()) => Part::Alias(node),
             (_, Some(node)) if node.text().is_some() && touches(node.range()) => Part::Value(node),
             (_, Some(_) | None) => Part::Nothing,
         };
@@ -110,10 +114,19 @@ impl<'d> Place<'d> {
                     None => card,
                 }
             }
-            // A name of the author's own choice.
-            None => match (holder.word(), holder.map_value()?) {
+            // A name of the author's own choice, or one that the format does not have.
+            None => match (holder.word(), holder.map_value()) {
                 (Some(Word::Defines("vars")), _) => format!("**{name}** · what `{{{{{name}}}}}` stands for"),
-                (_, value) => card::field(&name, &value, &Need::Optional),
+                (_, Some(value)) => card::field(&name, &value, &Need::Optional),
+                (_, None) => {
+                    let known = holder.fields(self.document.find(&parent));
+                    if known.is_empty() || name == "<<" {
+                        return None;
+                    }
+                    let known = listed(known.iter().map(|field| field.name));
+                    let markdown = format!("**{name}** · no key of the format here: expected {known}");
+                    return Some(Hover { range: key.range(), markdown, page: Some(self.page(None)) });
+                }
             },
         };
         if let Some(words) = self.in_force(&name, values) {
@@ -125,6 +138,25 @@ impl<'d> Place<'d> {
             markdown.push_str(&resolved(command));
         }
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
+    }
+
+    /// What an alias stands for.
+    fn alias(&self, alias: NodeRef<'d>) -> Option<Hover> {
+        let name = alias.alias()?;
+        let own = alias.resolved().own_range();
+        let text = self.document.text();
+        let line = text.byte_to_line(own.start) + 1;
+        let source = String::from(text.get_byte_slice(own)?);
+        let markdown = match alias.resolved().shape() {
+            NodeShape::Dangling => format!("**\\*{name}** · no `&{name}` stands before it"),
+            NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
+                format!(
+                    "**\\*{name}** · alias of line {line}\n\n{}",
+                    card::source(&super::snippet::moved_left(&source))
+                )
+            }
+        };
+        Some(Hover { range: alias.range(), markdown, page: None })
     }
 
     /// What counts where a key is not set: what another section says, another file, or nobody.
@@ -235,6 +267,11 @@ impl<'d> Place<'d> {
             }
             Some(Word::Pattern(_)) => {
                 let markdown = pattern_words::words(value.text()?)?;
+                return Some(Hover { range, markdown, page: None });
+            }
+            Some(Word::Defines("models")) if self.file == SpecFile::CliBench => {
+                let (provider, model) = value.text()?.split_once('/')?;
+                let markdown = format!("**{model}** · model of the provider {}", card::inline(provider));
                 return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Defines(_) | Word::Shell) | None => {}

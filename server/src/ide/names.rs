@@ -19,6 +19,12 @@ pub(crate) struct Definition<'d> {
 /// What a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as
 /// the items' own names.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
+    // cli-bench calls its models by the section in which they stand.
+    if file == SpecFile::CliBench && kind == "models" {
+        let listed = document.root().and_then(|root| root.get("providers"));
+        let named = listed.into_iter().flat_map(NodeRef::items).filter(|item| item.text().is_some());
+        return named.map(|item| Definition { name: item, node: item }).collect();
+    }
     let Some(section) = document.root().and_then(|root| root.get(kind)) else { return Vec::new() };
     if section.shape() == NodeShape::Mapping {
         let entries = section.entries().map(|EntryRef { key, value }| Definition { name: key, node: value });

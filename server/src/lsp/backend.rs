@@ -390,8 +390,9 @@ impl LanguageServer for Backend {
         };
         let uri = place.text_document.uri;
         let at = uri.clone();
+        let trigger = params.context.and_then(|context| context.trigger_character);
         let work = move |session: &Session, snapshot: Snapshot| {
-            features::completion(session, &snapshot, &at, place.position, list)
+            features::completion(session, &snapshot, &at, place.position, trigger.as_deref(), list)
         };
         let Some((response, docs)) = self.across(&uri, work).await? else { return Ok(None) };
         if !docs.is_empty() {

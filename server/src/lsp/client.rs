@@ -27,6 +27,8 @@ pub(super) struct Abilities {
     pub resolves_docs: bool,
     /// It knows that a list of completions may say once what holds for all of its entries.
     pub shares_completions: bool,
+    /// It opens the list of completions when an entry that was chosen asks for it.
+    pub suggests_again: bool,
     /// It shows progress that the server begins.
     pub progress: bool,
     /// It watches files when asked to.
@@ -38,6 +40,10 @@ pub(super) struct Abilities {
     /// It says that it puts questions to the person.
     pub asks: bool,
 }
+
+/// The command of a client that opens the list of completions. A client that has it says so among its experimental
+/// capabilities: `{"commands": {"commands": ["editor.action.triggerSuggest"]}}`.
+pub(super) const SUGGEST: &str = "editor.action.triggerSuggest";
 
 /// What a list of completions says once.
 const SHARED: [&str; 3] = ["editRange", "insertTextFormat", "insertTextMode"];
@@ -55,6 +61,7 @@ impl Default for Abilities {
             snippets: false,
             resolves_docs: false,
             shares_completions: false,
+            suggests_again: false,
             progress: false,
             watches_files: false,
             configuration: false,
@@ -95,6 +102,10 @@ impl Abilities {
                 .pointer("/textDocument/completion/completionList/itemDefaults")
                 .and_then(Value::as_array)
                 .is_some_and(|known| SHARED.iter().all(|name| known.iter().any(|known| known == name))),
+            suggests_again: capabilities
+                .pointer("/experimental/commands/commands")
+                .and_then(Value::as_array)
+                .is_some_and(|known| known.iter().any(|command| command == SUGGEST)),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: is("/workspace/configuration"),

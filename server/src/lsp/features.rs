@@ -5,7 +5,7 @@ use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
-    client::Abilities,
+    client::{Abilities, SUGGEST},
     convert, fix_all,
     results::Latest,
     session::{Session, Snapshot},
@@ -33,7 +33,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let mut capabilities = json!({
         "positionEncoding": encoding,
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\""], "resolveProvider": true },
+        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*"], "resolveProvider": true },
         "hoverProvider": true,
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
@@ -210,6 +210,7 @@ pub(super) fn completion(
     snapshot: &Snapshot,
     uri: &Uri,
     position: Position,
+    trigger: Option<&str>,
     list: u64,
 ) -> (CompletionResponse, Vec<String>) {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
@@ -217,7 +218,11 @@ pub(super) fn completion(
     let elsewhere = |kind: &str| session.names_elsewhere(&uri.0, snapshot, offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
+    let mut found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
+    // Where it begins no alias, a star is a letter of a pattern: nobody asked for a list.
+    if trigger == Some("*") {
+        found.retain(|item| item.label.starts_with('*'));
+    }
     let is_incomplete = found.iter().any(|item| item.kind == CompletionKind::Field && item.edit.range.is_empty());
     let mut docs = Vec::new();
     let items = found.into_iter().enumerate().map(|(index, mut item)| {
@@ -267,6 +272,12 @@ pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
     Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
 }
 
+/// Whether the cursor stands behind a colon once a text is inserted, where a value is to come.
+fn awaits_value(text: &str) -> bool {
+    let ends = ["$0", "${0}", "$1", "${1}"];
+    ends.iter().fold(text, |text, end| text.strip_suffix(end).unwrap_or(text)).ends_with(": ")
+}
+
 fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
     let snippet = item.snippet.filter(|_| snapshot.abilities.snippets);
     let (format, mode) = match snippet {
@@ -277,6 +288,10 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         range: convert::range(&snapshot.document, snapshot.abilities.encoding, item.edit.range),
         new_text: snippet.unwrap_or(item.edit.text),
     };
+    // A space that is inserted triggers nothing by itself, unlike one that is typed.
+    let again = snapshot.abilities.suggests_again && awaits_value(&edit.new_text);
+    let command =
+        again.then(|| Command { title: "Suggest".to_owned(), command: SUGGEST.to_owned(), ..Command::default() });
     let filter_text = (item.filter_text != item.label).then_some(item.filter_text);
     let more = item.more.iter().map(|edit| convert::text_edit(&snapshot.document, snapshot.abilities.encoding, edit));
     let more: Vec<TextEdit> = more.collect();
@@ -301,6 +316,7 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         insert_text_format: Some(format),
         insert_text_mode: Some(mode),
         text_edit: Some(CompletionItemTextEdit::TextEdit(edit)),
+        command,
         ..CompletionItem::default()
     }
 }

@@ -90,7 +90,7 @@ pub struct Config {
     ///
     /// All tasks share it then, one after the other, with whatever the earlier ones left behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minLength" = 1, "examples" = ["./sandbox"]))]
+    #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["./sandbox"]))]
     pub workdir: Option<String>,
     /// Whether results go to the CLIWatch dashboard. Has no effect here: speclens never uploads anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]

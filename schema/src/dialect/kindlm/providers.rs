@@ -192,6 +192,16 @@ pub struct Model {
     pub params: Params,
 }
 
+/// Models by the provider that serves them, as far as their prices are known. Others may be named as well.
+pub const MODELS: &[(&str, &[&str])] = &[
+    ("openai", &["gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "o3-mini"]),
+    ("anthropic", &["claude-opus-4-5-20250929", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"]),
+    (
+        "gemini",
+        &["gemini-2.0-flash", "gemini-2.0-flash-lite", "gemini-1.5-pro", "gemini-1.5-flash", "gemini-1.5-flash-8b"],
+    ),
+];
+
 /// The kinds of provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

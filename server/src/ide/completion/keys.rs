@@ -4,6 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
     document::{NodeRef, Pointer},
+    json_schema::SpecFile,
     problem::Edit,
     shape::{Field, Need, Shape, Type, Word, show},
 };
@@ -15,7 +16,7 @@ use super::{
 use crate::ide::{
     card,
     context::{Layout, Slot},
-    names,
+    crossing, names,
     snippet::{self, Snippet},
 };
 
@@ -93,7 +94,13 @@ impl List<'_> {
     /// Keys that are names of things in other files.
     fn names_elsewhere(&mut self, kind: &str, before: &[String], lead: &str, has_colon: bool, quote: Option<char>) {
         let lead = lead.to_owned();
-        for name in (self.elsewhere)(kind).into_iter().filter(|name| !before.contains(name)) {
+        let own = names::defined(self.document, self.file, kind).into_iter().map(|it| it.name.key_text());
+        let mut names: Vec<String> = own.filter(|name| !name.is_empty()).collect();
+        if crossing::crosses(kind) {
+            names.extend((self.elsewhere)(kind));
+        }
+        let mut seen: HashSet<String> = before.iter().cloned().collect();
+        for name in names.into_iter().filter(|name| seen.insert(name.clone())) {
             let key = if quote.is_some() { name.clone() } else { speclens_schema::shape::scalar(&name) };
             let colon = if has_colon || quote.is_some() { "" } else { ":" };
             let item = self.add(0, name, CompletionKind::Reference, format!("{lead}{key}{colon}"));
@@ -179,6 +186,7 @@ impl List<'_> {
             self.fields_of_other_forms(shape, node, &present, &lead);
         }
         self.free_keys(shape, &present, &lead, has_colon);
+        self.arguments(shape, &present, &lead, has_colon);
     }
 
     #[expect(clippy::too_many_arguments, reason = "a key is offered for a mapping, at a place")]
@@ -258,6 +266,40 @@ impl List<'_> {
         writer.push(field.name);
         writer.value(&field.shape, &at.key(field.name), column);
         writer.finish()
+    }
+
+    /// The arguments of a simulated tool, as its `parameters` declare them: in claims about calls of it, and in the
+    /// answers that it gives.
+    fn arguments(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
+        let at = &self.context.at;
+        let holder = at.parent().and_then(|holder| self.document.find(&holder));
+        let tool = match (self.file, at.last().as_deref()) {
+            (SpecFile::KindLm, Some("argsMatch")) => {
+                let name = holder.and_then(|call| call.get("tool")?.text());
+                let all = names::defined_around(self.document, self.file, "tools", at);
+                all.into_iter().find(|tool| tool.name.text() == name).map(|tool| tool.node)
+            }
+            (SpecFile::KindLm, Some("when")) => {
+                let tool = at.parent().and_then(|response| response.parent()?.parent());
+                tool.and_then(|tool| self.document.find(&tool))
+            }
+            (_, _) => None,
+        };
+        let declared = tool.and_then(|tool| tool.get("parameters")?.get("properties"));
+        if shape.kind() != Type::Mapping {
+            return;
+        }
+        for entry in declared.into_iter().flat_map(NodeRef::entries) {
+            let name = entry.key.key_text();
+            if name.is_empty() || present.contains(&name) {
+                continue;
+            }
+            let colon = if has_colon { "" } else { ": " };
+            let key = speclens_schema::shape::scalar(&name);
+            let item = self.add(0, name, CompletionKind::Field, format!("{lead}{key}{colon}"));
+            item.detail = entry.value.get("type").and_then(NodeRef::text).unwrap_or("argument").to_owned();
+            item.docs = entry.value.get("description").and_then(NodeRef::text).unwrap_or_default().to_owned();
+        }
     }
 
     /// Names for a mapping whose keys the author chooses: those that something refers to already.

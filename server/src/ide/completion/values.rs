@@ -4,6 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
+    dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer},
     json_schema::SpecFile,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
@@ -79,6 +80,7 @@ impl List<'_> {
                 return;
             }
         }
+        let is_model = self.models(quote, &lead);
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
         let variants = self.variants_by_tag();
@@ -116,11 +118,23 @@ impl List<'_> {
         self.values_beside(shape, quote, &lead);
         self.used_nearby(shape, quote, &lead);
         self.shared(shape, quote, &lead);
-        let is_name = matches!(shape.word(), Some(Word::Defines(_)));
+        // Ids of models are the providers' own: nobody makes them up.
+        let is_name = match shape.word() {
+            Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CliBench,
+            Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
+        };
         if shape.examples().is_empty() || is_name {
             self.examples_of_list(quote, &lead);
         }
         if is_name {
+            return;
+        }
+        // The example is a model of one provider.
+        if is_model {
+            return;
+        }
+        if let Some(free) = self.free_position() {
+            self.found(0, &free, quote, &lead, "the next that is free");
             return;
         }
         let examples = shape.examples().into_iter().map(|value| (value, "example"));
@@ -132,6 +146,38 @@ impl List<'_> {
             let item = self.add(1, show(value), CompletionKind::Value, format!("{lead}{text}"));
             item.detail = detail.to_owned();
         }
+    }
+
+    /// The names by which the provider of a KindLM model knows its models. Says whether such a name is to be written.
+    fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
+        let at = &self.context.at;
+        let list = at.parent().and_then(|model| model.parent());
+        if self.file != SpecFile::KindLm
+            || at.last().as_deref() != Some("model")
+            || list != Some(Pointer::parse("/models"))
+        {
+            return false;
+        }
+        let provider = at.parent().and_then(|model| self.document.find(&model)?.get("provider")?.text());
+        for (served_by, names) in MODELS.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
+            for name in *names {
+                self.found(1, name, quote, lead, &format!("model of {served_by}"));
+            }
+        }
+        true
+    }
+
+    /// The first position that no other claim about the order of calls asks for.
+    fn free_position(&self) -> Option<String> {
+        let at = &self.context.at;
+        let list = at.parent()?.parent().filter(|list| list.last().as_deref() == Some("toolCalls"))?;
+        if self.file != SpecFile::KindLm || at.last().as_deref() != Some("order") {
+            return None;
+        }
+        let own: usize = at.parent()?.last()?.parse().ok()?;
+        let calls = self.document.find(&list)?.items().enumerate().filter(|(index, _)| *index != own);
+        let taken: Vec<String> = calls.filter_map(|(_, call)| call.get("order")?.text().map(str::to_owned)).collect();
+        (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
     }
 
     /// Whether a text goes on as somebody has begun. Examples are there to begin with, not to replace what is written.

@@ -94,8 +94,9 @@ fn a_key_has_its_page() {
     check(
         "tests:\n  - $0nam: x\n",
         expect![[r#"
-        nothing
-    "#]],
+            [nam]
+            **nam** · no key of the format here: expected `name`, `command`, `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation` and 4 more
+        "#]],
     );
     check(
         "tests:\n  - vars: { $0a: x }\n",
@@ -544,5 +545,35 @@ fn what_counts_for_all_tasks_is_told_at_a_task() {
 
         Where it is not set, `4` of this file counts.
     "#]],
+    );
+}
+
+#[test]
+fn an_alias_shows_what_it_stands_for() {
+    let suite = "tests:\n  - name: 😀\n    expect: &claims\n      output: { maxLength: 5 }\n  - name: b\n    expect: *cl$0aims\n";
+    check(
+        suite,
+        expect![[r#"
+            [*claims]
+            **\*claims** · alias of line 4
+
+            ```yaml
+            output: { maxLength: 5 }
+            ```
+        "#]],
+    );
+    check(
+        "tests:\n  - name: a\n    expect: *no$0ne\n",
+        expect![[r#"
+            [*none]
+            **\*none** · no `&none` stands before it
+        "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\nproviders: [openai/gp$0t-4o]\n",
+        expect![[r#"
+            [openai/gpt-4o]
+            **gpt-4o** · model of the provider `openai`
+        "#]],
     );
 }

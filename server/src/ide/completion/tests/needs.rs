@@ -333,5 +333,8 @@ fn the_target_is_the_directory_that_the_file_lies_in() {
 fn what_stands_nearby_is_offered_again() {
     let near = format!("{SCENARIO}      - {{ type: tool_was_called, tool: mail.send }}\n");
     check_labels(&format!("{near}      - {{ type: tool_not_called, tool: m$0 }}\n"), expect!["mail.send"]);
-    check_labels("//- /cli-bench.yaml\nproviders:\n  - an$0\n", expect!["anthropic/claude-sonnet-4.6"]);
+    check_labels(
+        "//- /cli-bench.yaml\nproviders:\n  - an$0\n",
+        expect!["anthropic/claude-sonnet-4.6 anthropic/claude-opus-4-6 anthropic/claude-haiku-4-5-20251001"],
+    );
 }

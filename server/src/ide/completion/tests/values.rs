@@ -306,3 +306,67 @@ fn tags_of_other_cases_are_offered() {
     let suite = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: 😀\n    tags: [smoke, slow]\n  - name: b\n    tags: [slow, $0]\n";
     check_labels(suite, expect!["smoke negative"]);
 }
+
+#[test]
+fn aliases_of_what_fits_are_offered_behind_a_star() {
+    let suite = "tests:\n  - &base\n    name: 😀\n    expect: &claims { output: { contains: &words [x] } }\n";
+    check_labels(&format!("{suite}  - <<: *$0\n    name: b\n"), expect!["*base *claims"]);
+    check_labels(&format!("{suite}  - name: b\n    expect: *c$0\n"), expect!["*claims *base"]);
+    check_labels(&format!("{suite}  - name: b\n    expect: {{ output: {{ contains: *$0 }} }}\n"), expect!["*words"]);
+    check_labels(&format!("{suite}  - *$0\n").replace('\n', "\r\n"), expect!["*base *claims"]);
+    check_labels("tests:\n  - &a { name: a }\n  - &a { name: b }\n  - *$0\n  - &c { name: c }\n", expect!["*a"]);
+    // What holds the cursor cannot stand in itself, and a star in a text is no alias.
+    check_labels("tests:\n  - &own\n    expect: *$0\n", expect![[""]]);
+    check_labels(&format!("{suite}  - name: \"*$0\"\n"), expect![[""]]);
+    check_labels(&format!("{suite}  # *$0\n"), expect![[""]]);
+    check_choice(
+        &format!("{suite}  - name: b\n    expect: *cl$0\n"),
+        "*claims",
+        expect![[r#"
+            tests:
+              - &base
+                name: 😀
+                expect: &claims { output: { contains: &words [x] } }
+              - name: b
+                expect: *claims
+        "#]],
+    );
+}
+
+#[test]
+fn the_next_free_position_of_a_call_is_offered() {
+    let calls =
+        "tests:\n  - expect:\n      toolCalls:\n        - { tool: a, order: 0 }\n        - { tool: b, order: 2 }\n";
+    check_labels(&format!("{calls}        - tool: c\n          order: $0\n"), expect!["1"]);
+    check_labels(&calls.replace("order: 2", "order: $0"), expect!["1"]);
+    check_labels(&calls.replace("order: 0", "order: $0"), expect!["0"]);
+}
+
+#[test]
+fn models_are_offered_as_their_providers_call_them() {
+    let model = |provider| format!("models:\n  - id: a\n    provider: {provider}\n    model: $0\n");
+    check_labels(&model("openai"), expect!["gpt-4o gpt-4o-mini gpt-4-turbo o3-mini"]);
+    check_labels(&model("mistral"), expect![[""]]);
+    check_labels(
+        "//- /cli-bench.yaml\nproviders: [a/b, openai/gpt-4o]\nthresholds:\n  models:\n    a/b: 50\n    $0\n",
+        expect!["openai/gpt-4o"],
+    );
+}
+
+#[test]
+fn arguments_of_simulated_tools_are_offered_where_calls_are_described() {
+    let suite = "tests:\n  - prompt: p\n    tools:\n      - name: look up\n        parameters: { type: object, properties: { order_id: { type: string }, n: { type: integer } } }\n        responses:\n          - when: { n: 1, RESPONSE }\n    expect:\n      toolCalls:\n        - tool: TOOL\n          argsMatch:\n            CLAIM\n";
+    let at = |tool: &str, response: &str, claim: &str| {
+        suite.replace("TOOL", tool).replace("RESPONSE", response).replace("CLAIM", claim)
+    };
+    check_labels(&at("look up", "", "$0"), expect!["order_id n"]);
+    check_labels(&at("look up", "$0", "a: b"), expect!["order_id"]);
+    check_labels(&at("other", "", "$0"), expect![[""]]);
+    check_labels(&at("$0", "", "a: b"), expect!["look up"]);
+}
+
+#[test]
+fn a_working_directory_is_a_directory() {
+    check_labels("//- /cli-bench.yaml\nworkdir: $0\n//- /box/x\nx\n", expect!["box"]);
+    check_labels("//- /cli-bench.yaml\nworkdir: $0\n", expect![[r#""./sandbox""#]]);
+}
