@@ -288,7 +288,16 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
     let (stem, ending) = name.split_at(split(name));
     let candidates = candidates.into_iter().filter(|candidate| {
         let (other, other_ending) = candidate.split_at(split(candidate));
-        let is_like = |one: &str, other: &str| one.eq_ignore_ascii_case(other) || nearest(one, [other]).is_some();
+        let is_word_like = |one: &str, other: &str| one.eq_ignore_ascii_case(other) || nearest(one, [other]).is_some();
+        let is_like = |one: &str, other: &str| {
+            // Of as many words each must be like its own: what others of the folder share is no likeness either.
+            let words = |name: &str| name.split(['-', '_', '.', ' ']).map(str::to_owned).collect::<Vec<_>>();
+            let (ours, theirs) = (words(one), words(other));
+            match ours.len() == theirs.len() {
+                true => ours.iter().zip(&theirs).all(|(one, other)| is_word_like(one, other)),
+                false => is_word_like(one, other),
+            }
+        };
         is_like(stem, other) && (is_like(ending, other_ending) || stem == other)
     });
     nearest(name, candidates)
@@ -350,6 +359,19 @@ mod tests {
         assert_eq!(nearest("seed", keys), None);
         assert_eq!(nearest("", keys), None);
         assert_eq!(nearest("ab", ["cd"]), None);
+    }
+
+    #[test]
+    fn files_are_alike_word_by_word() {
+        let names = ["atlas-to-lumina.yaml", "answer.schema.json", "01-basics.yaml"];
+        let near = |name| nearest_file(name, names);
+        assert_eq!(near("atlas-to-quill.yaml"), None);
+        assert_eq!(near("atlas-to-lumin.yaml"), Some(names[0]));
+        assert_eq!(near("answer.schema.yaml"), Some(names[1]));
+        assert_eq!(near("other.schema.json"), None);
+        assert_eq!(near("01_basics.yml"), Some(names[2]));
+        assert_eq!(near("1-basics.yaml"), Some(names[2]));
+        assert_eq!(near("nope.yaml"), None);
     }
 
     #[test]

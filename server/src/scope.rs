@@ -218,13 +218,14 @@ impl Scopes {
         path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
     }
 
-    /// The root of a ClawSpec workspace: where its settings stand; else the folder, the repository, or the
-    /// working directory that it lies in.
+    /// The root of a ClawSpec workspace: where its settings stand; else the folder, the repository, or what holds the
+    /// targets; else the working directory that it lies in.
     fn workspace_root(&self, directory: &Path) -> PathBuf {
         let below = directory.join("file");
         self.settings_above(&below)
             .or_else(|| self.folder_of(&below))
             .or_else(|| directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned))
+            .or_else(|| above_targets(directory))
             .or_else(|| working_directory_above(directory))
             .unwrap_or_else(|| directory.to_owned())
     }
@@ -292,6 +293,19 @@ impl Scopes {
 }
 
 /// The working directory, when the other lies in it. The root of the file system says nothing.
+/// The directory of `skills/` or `agents/`, below one of which a file lies: the outermost within the working directory,
+/// elsewhere the innermost, since nothing says how far up the workspace reaches.
+fn above_targets(directory: &Path) -> Option<PathBuf> {
+    let holds_targets = |directory: &&Path| {
+        directory.file_name().is_some_and(|name| ["skills", "agents"].iter().any(|known| name == *known))
+    };
+    let found = match working_directory_above(directory) {
+        Some(here) => directory.ancestors().take_while(|above| *above != here).filter(holds_targets).last(),
+        None => directory.ancestors().find(holds_targets),
+    };
+    found?.parent().map(Path::to_owned)
+}
+
 fn working_directory_above(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
     (here.parent().is_some() && directory.starts_with(&here)).then_some(here)
@@ -409,5 +423,8 @@ mod tests {
         fs::remove_file(root.join("w/skills/clawspec.yaml")).unwrap();
         let scopes = Scopes::new(Vec::new(), Arc::default());
         check(&scopes, &root, path, expected("", path));
+        // Without anything, what holds the targets.
+        fs::remove_file(root.join("clawspec.yaml")).unwrap();
+        check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
     }
 }

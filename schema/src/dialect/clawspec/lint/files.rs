@@ -141,7 +141,8 @@ pub(super) fn missing(spot: &Spot<'_>, wanted: &str, kind: FileKind, files: &dyn
     let entries = files.list(directory);
     let near = nearest_file(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()));
     let Some(near) = near else {
-        return spot.problem(Code::MissingFile, format!("`{wanted}` does not exist below the root of the workspace"));
+        let message = format!("`{wanted}` does not exist below `{}`", files.root().display());
+        return spot.problem(Code::MissingFile, message);
     };
     let path = if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") };
     let problem = spot.problem(Code::MissingFile, format!("`{wanted}` does not exist: did you mean `{path}`?"));
