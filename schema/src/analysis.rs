@@ -153,8 +153,7 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
-        let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
-        twice.take(64).for_each(|problem| rewrite::cure_repetition(root, problem));
+        rewrite::cure_across(self.file, root, problems);
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
         }

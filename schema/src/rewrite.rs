@@ -1,11 +1,14 @@
 //! Changes of whole lines: entries and items in block style, with everything that stands below them. Each
 //! answers nothing where the layout is unusual: flow style, two things on one line, names that are used elsewhere.
 
+pub(crate) mod moving;
+
 use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer, Shape},
-    problem::{Edit, Fix, Problem},
+    json_schema::SpecFile,
+    problem::{Code, Edit, Fix, Problem},
 };
 
 /// What a cure is called that keeps a text, and takes away what it was taken for.
@@ -222,8 +225,19 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         .collect()
 }
 
+/// As many problems of a kind get a cure that reaches beyond their item.
+const ACROSS: usize = 64;
+
+/// Gives problems of items their cures that change something outside of the item.
+pub(crate) fn cure_across(file: SpecFile, root: NodeRef<'_>, problems: &mut [Problem]) {
+    let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
+    twice.take(ACROSS).for_each(|problem| cure_repetition(root, problem));
+    let unknown = problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey);
+    unknown.take(ACROSS).for_each(|problem| moving::cure_misplaced(file, root, problem));
+}
+
 /// Gives a problem of two items with one name its cure, where one says the same as the other.
-pub(crate) fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
+fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
     let place = |at: &Pointer| {
         let item = at.parent()?;
         Some((item.parent()?, item.last()?.parse().ok()?))

@@ -22,6 +22,7 @@ use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::{PerFile, SpecFile},
     problem::{Code, Problem},
+    rewrite::COMMENT,
     shape::{self, Shape},
 };
 
@@ -254,6 +255,8 @@ fn check(validator: &Validator, value: &Value, context: message::Context<'_>) ->
     let mut problems: Vec<Problem> = findings.into_iter().map(|finding| context.problem(finding)).collect();
     for problem in problems.iter_mut().filter(|problem| misspelt.contains(&problem.at)) {
         problem.severity = problem.severity.min(Code::MissingField.severity());
+        // Without it the key that it stands for would be missing.
+        problem.fixes.retain(|fix| fix.title != COMMENT);
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems

@@ -83,8 +83,8 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
             error[unknown-key]: unknown key `tags`: it belongs in an item of `tests`; what it claims is never checked
                11 |       tags: [x]
                   |       ^^^^
-              possible fix: Turn it into a comment
-                "" -> "# "
+              likely fix: Move behind `expect`
+                "      tags: [x]" -> "    tags: [x]"
         "##]],
     );
 }

@@ -74,48 +74,6 @@ fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
     before.chars().all(|letter| letter == ' ' || letter == '-').then(|| " ".repeat(before.chars().count()))
 }
 
-/// Puts an entry that stands on one line into `child`, a key of the same mapping.
-pub(super) fn move_into(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
-    let mapping = mapping.resolved();
-    if mapping.is_through_alias() {
-        return None;
-    }
-    let text = mapping.document().text();
-    let entry = mapping.entry(key)?;
-    // What stands there already is not to be told from what would come.
-    if entry.key.is_through_alias() || mapping.get(child).is_some_and(|node| node.entry(key).is_some()) {
-        return None;
-    }
-    let range = entry.key.own_range().start..entry.value.own_range().end;
-    if entry.value.resolved().is_through_alias() || text.byte_to_line(range.start) != text.byte_to_line(range.end) {
-        return None;
-    }
-    let words = String::from(text.get_byte_slice(range.clone())?);
-    let title = format!("Move below `{child}`");
-    match mapping.get(child) {
-        None => {
-            let flow = text.get_byte_slice(mapping.own_range().start..mapping.own_range().start + 1)? == "{";
-            let text = if flow {
-                format!("{child}: {{ {words} }}")
-            } else {
-                format!("{child}:\n{}  {words}", indent_of(mapping, range.start)?)
-            };
-            Some(replace(range, text, title))
-        }
-        Some(node) if node.shape() == NodeShape::Mapping && !node.resolved().is_through_alias() => {
-            // Only an entry with a line of its own can be taken out.
-            let line = text.byte_to_line(range.start);
-            let whole = text.line_to_byte(line)..text.line_to_byte(line + 1);
-            if String::from(text.get_byte_slice(whole.clone())?).trim() != words {
-                return None;
-            }
-            let edits = vec![Edit { range: whole, text: String::new() }, at_front(node, &words)?];
-            Some(Fix::safe(title, edits))
-        }
-        Some(_) => None,
-    }
-}
-
 /// The text in quotes, where a text is wanted and something else was written.
 pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;

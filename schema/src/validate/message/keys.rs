@@ -6,7 +6,7 @@ use crate::{
     document::{NodeRef, Pointer},
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
-    rewrite::{self, COMMENT},
+    rewrite::{self, COMMENT, moving},
     shape::{self, Place, Shape},
     words::{is_surely, listed, nearest},
 };
@@ -28,6 +28,8 @@ impl Context<'_> {
     pub(in crate::validate) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> HashSet<Pointer> {
         let mut misspelt = HashSet::new();
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
+        // Where keys are missing that stand one level off.
+        let mut moved: HashSet<Pointer> = HashSet::new();
         for finding in findings.iter() {
             let Wrong::UnknownKey(key) = &finding.wrong else { continue };
             let parent = finding.at.parent().unwrap_or_default();
@@ -35,6 +37,11 @@ impl Context<'_> {
             if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
                 misspelt.insert(finding.at.clone());
                 meant.insert((parent, name));
+            } else if let Some(place) = self.neighbour(&mapping, &parent, key)
+                && findings.iter().any(|other| other.at == place && matches!(other.wrong, Wrong::Missing(_)))
+            {
+                misspelt.insert(finding.at.clone());
+                moved.insert(place);
             } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
                 && self.file == SpecFile::KindLm
                 && self.unknown_key(finding.at.clone(), key).severity == Severity::Error
@@ -46,6 +53,9 @@ impl Context<'_> {
         findings.retain(|finding| {
             let told = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
             if let Wrong::Missing(key) = &finding.wrong {
+                if moved.contains(&finding.at) {
+                    return false;
+                }
                 let parent = finding.at.parent().unwrap_or_default();
                 return !self.mapping(&parent).missing.iter().any(|name| name == key && told(&parent, name));
             }
@@ -85,11 +95,7 @@ impl Context<'_> {
         // What comes from a merge is put right where it is written: here stands only its name.
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
             && entry.is_some_and(|entry| !entry.key.is_through_alias());
-        let elsewhere = here.as_ref().and_then(|here| {
-            // A key that another form of this mapping has does not belong elsewhere.
-            let others = shape::places_of(file, key).iter().filter(|place| *place != here);
-            others.min_by_key(|place| (here.distance(place), place.0.len()))
-        });
+        let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
         let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
@@ -118,10 +124,10 @@ impl Context<'_> {
         } else if let (Some(place), Some(here)) = (elsewhere, here) {
             problem.message = format!("{what}: it belongs {}", place.words_from(here));
             misplaced = self.is_misplaced_claim(here, place, key);
-            if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place))
-                && let Some(fix) = mapping.and_then(|mapping| fix::move_into(mapping, key, child))
-            {
-                problem = problem.with_fix(fix);
+            if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place)) {
+                problem.fixes.extend(mapping.and_then(|mapping| moving::fix_below(mapping, key, child)));
+            } else if place.contains(here) {
+                problem.fixes.extend(self.move_out(&parent, here, place, key));
             }
         } else if let (Some(name), Some(here)) =
             (nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file)), here)
@@ -153,6 +159,34 @@ impl Context<'_> {
             problem.message.push_str(" never checked");
         }
         problem
+    }
+
+    /// The cure of a key that belongs to a mapping around the one in which it stands.
+    fn move_out(&self, parent: &Pointer, here: &Place, place: &Place, key: &str) -> Option<Fix> {
+        let between = here.0.get(place.0.len()..)?;
+        // What is said of one item of a list is not said of all.
+        if between.contains(&"[]") {
+            return None;
+        }
+        let (mut outer, mut holder) = (parent.clone(), String::new());
+        for _ in between {
+            holder = outer.last()?;
+            outer = outer.parent()?;
+        }
+        let edits = moving::beside(self.node.find(parent)?, key, self.node.find(&outer)?, &holder)?;
+        let title = format!("Move behind `{holder}`");
+        let is_missing = self.mapping(&outer).missing.contains(&key);
+        Some(if is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+    }
+
+    /// The place one level up or down where a key belongs that stands here.
+    fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
+        let here = mapping.here.as_ref()?;
+        let place = nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
+        match place.0.last() {
+            Some(child) if here.contains(place) => Some(parent.key(child).key(key)),
+            Some(_) | None => Some(parent.parent()?.key(key)),
+        }
     }
 
     /// Whether a key that stands here instead of there is a claim that vanishes: beside `expect`, or above the tests.
@@ -256,6 +290,13 @@ impl Context<'_> {
             None => problem,
         }
     }
+}
+
+/// The nearest place to this one where a key is known. One that another form of the mapping here has does not belong
+/// elsewhere.
+fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
+    let others = shape::places_of(file, key).iter().filter(|place| *place != here);
+    others.min_by_key(|place| (here.distance(place), place.0.len()))
 }
 
 /// Whether a key of another place is what somebody means: a likeness that far away must be a close one.

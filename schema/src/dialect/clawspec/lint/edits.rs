@@ -29,9 +29,8 @@ pub(super) fn insert_behind(mapping: &Spot<'_>, key: &str, members: &[(&str, Str
     }
     let whole = String::from(text.get_byte_slice(line_start..text.line_to_byte(line + 1))?);
     let at = line_start + whole.trim_end_matches(['\n', '\r']).len();
-    let newline = if whole.ends_with("\r\n") { "\r\n" } else { "\n" };
     let indent = " ".repeat(before.chars().count());
-    let words: String = members.iter().map(|(name, value)| format!("{newline}{indent}{name}: {value}")).collect();
+    let words: String = members.iter().map(|(name, value)| format!("\n{indent}{name}: {value}")).collect();
     Some(Edit::new(at..at, words))
 }
 

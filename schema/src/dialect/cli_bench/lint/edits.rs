@@ -96,33 +96,6 @@ pub(super) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// The edits that turn an entry of a mapping, which stands on one line of its own, into the first item of the list
-/// under `child`.
-pub(super) fn move_into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
-    let mapping = mapping.resolved();
-    let entry = mapping.entry(key)?;
-    if mapping.is_through_alias() || entry.value.alias().is_some() {
-        return None;
-    }
-    let text = mapping.document().text();
-    let range = entry.key.own_range().start..entry.value.own_range().end;
-    if range.is_empty() || text.byte_to_line(range.start) != text.byte_to_line(range.end) {
-        return None;
-    }
-    let words = String::from(text.get_byte_slice(range.clone())?);
-    let Some(list) = mapping.get(child) else {
-        let indent = before(mapping, range.start)?;
-        let indent: String = indent.chars().map(|_| ' ').collect();
-        return Some(vec![Edit::new(range, format!("{child}:\n{indent}  - {words}"))]);
-    };
-    let line = text.byte_to_line(range.start);
-    let whole: Range<usize> = text.line_to_byte(line)..text.line_to_byte(line + 1);
-    if String::from(text.get_byte_slice(whole.clone())?).trim() != words {
-        return None;
-    }
-    Some(vec![Edit::new(whole, ""), insert_item(list, &words)?])
-}
-
 /// The edits that make a list out of a mapping in block style: an item for every key.
 pub(super) fn list_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();

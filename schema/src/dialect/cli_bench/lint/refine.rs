@@ -2,9 +2,10 @@
 
 use crate::{
     dialect::other_names,
-    document::{NodeRef, Shape},
+    document::{NodeRef, Pointer, Shape},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity},
+    rewrite::moving,
     validate::Definition,
 };
 
@@ -20,7 +21,8 @@ const REQUIRED: [&str; 10] = ["cli", "tasks", "id", "intent", "assert", "path", 
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     slips::lint(node, definition, problems);
     other_names::lint(node, definition, problems);
-    for problem in problems {
+    let mut told = false;
+    for problem in problems.iter_mut() {
         let parent = problem.at.parent().unwrap_or_default();
         let key = problem.at.last().unwrap_or_default();
         let mapping = node.find(&parent);
@@ -28,7 +30,9 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
         let found = node.find(&problem.at);
         if problem.code == Code::UnknownKey {
             if !in_assert && Assertion::NAMES.contains(&key.as_str()) {
-                misplaced_assertion(mapping, &key, parent.is_root() && is_task(definition), problem);
+                let in_task = parent.is_root() && is_task(definition);
+                told |= in_task && node.entry("assert").is_none();
+                misplaced_assertion(mapping, &key, in_task, problem);
             } else if key == "assert" && parent.is_root() && !is_task(definition) {
                 problem.severity = Severity::Error;
                 problem.message =
@@ -50,6 +54,9 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
             problem.fixes.push(Fix::safe(title, edits));
         }
     }
+    // What stands beside the place where it belongs is one mistake.
+    let place = Pointer::root().key("assert");
+    problems.retain(|problem| !told || problem.code != Code::MissingField || problem.at != place);
 }
 
 /// Assertions that are mappings, with the field that a single text stands for, and what else they need.
@@ -120,7 +127,7 @@ fn misplaced_assertion(mapping: Option<NodeRef<'_>>, key: &str, in_task: bool, p
     } else {
         format!("`{key}` is never checked here: it belongs under `assert` of a task, as an item `- {key}: …`")
     };
-    if let Some(edits) = mapping.filter(|_| in_task).and_then(|mapping| edits::move_into_list(mapping, key, "assert")) {
+    if let Some(edits) = mapping.filter(|_| in_task).and_then(|mapping| moving::into_list(mapping, key, "assert")) {
         problem.fixes.push(Fix::safe("Move below `assert`", edits));
     }
 }
