@@ -304,9 +304,8 @@ fn cut_lines(from: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Cut> {
     for (index, line) in source.lines().enumerate() {
         let blanks = line.bytes().take_while(|byte| *byte == b' ').count();
         let content = &line[blanks..];
-        if index == 0 || content.is_empty() {
-            all.push(content.to_owned());
-        } else if content.starts_with('#') && blanks < column {
+        let is_outside = content.starts_with('#') && blanks < column;
+        if index == 0 || content.is_empty() || is_outside {
             all.push(content.to_owned());
         } else if blanks < column || must_be_deeper && blanks == column {
             return None;
