@@ -1,6 +1,7 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod errors;
+mod finish;
 mod mark;
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
@@ -18,15 +19,15 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     parallel,
-    problem::{Code, Problem},
+    problem::Problem,
     rewrite,
     settings::Settings,
     suite::{Case, Suite},
     validate::{self, Definition, validate_node},
-    words::nearest,
 };
 
 use errors::{Errors, doubted};
+use finish::finish;
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -395,57 +396,6 @@ impl Lowered {
 /// The block of an item that is alone in it.
 fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'d Arc<Block>)> {
     document.block_of(item).filter(|(_, block)| block.item_count() == 1)
-}
-
-/// Sorts problems by place; comments and settings decide which are told, and how bad they are.
-fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
-    for allowance in document.allowances() {
-        problems.retain(|problem| {
-            let allowed = allowance.codes.iter().any(|(code, _)| code == problem.code.as_str());
-            !(allowed && !problem.code.is_always_an_error() && allowance.covers.contains(&problem.range.start))
-        });
-        for (code, range) in allowance.codes {
-            let message = match Code::parse(&code) {
-                Some(known) if known.is_always_an_error() => {
-                    format!("`{code}` cannot be allowed: what cannot be read cannot be judged")
-                }
-                Some(_) => continue,
-                None => {
-                    let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
-                    let cure = near.map_or_else(
-                        || "`speclens explain` lists the codes".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
-                    );
-                    format!("there is no code `{code}`, so nothing is allowed: {cure}")
-                }
-            };
-            problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
-        }
-    }
-    problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {
-        Some(severity) => {
-            problem.severity = severity;
-            true
-        }
-        None => false,
-    });
-    problems.sort_by_key(|problem| (problem.range.start, problem.code));
-    count(&mut problems);
-    problems
-}
-
-/// Has each of several equal mistakes say which of how many it is.
-fn count(problems: &mut [Problem]) {
-    let mut places: FxHashMap<(Code, &str), Vec<usize>> = FxHashMap::default();
-    for (index, problem) in problems.iter().enumerate() {
-        places.entry((problem.code, &problem.message)).or_default().push(index);
-    }
-    let repeated: Vec<Vec<usize>> = places.into_values().filter(|places| places.len() > 1).collect();
-    for places in repeated {
-        for (number, index) in places.iter().enumerate() {
-            problems[*index].repetition = Some((number + 1, places.len()));
-        }
-    }
 }
 
 #[cfg(test)]

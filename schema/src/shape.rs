@@ -7,6 +7,7 @@
 
 mod branches;
 mod places;
+mod written;
 
 use serde_json::{Map, Value};
 
@@ -15,7 +16,10 @@ use crate::{
     json_schema::SpecFile,
 };
 
+use written::plain;
+
 pub use places::{Place, all_keys, place_of, places_of};
+pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;
 
@@ -372,6 +376,20 @@ impl Shape {
         fields
     }
 
+    /// One of [`Shape::all_fields`]: the key, and what its value may be.
+    pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
+        let chosen = |shape: &Shape| {
+            let properties = shape.parts.iter().filter_map(|part| part.get("properties")?.as_object());
+            let written =
+                properties.filter_map(|properties| properties.get_key_value(name)).map(|(key, _)| key.as_str());
+            let closed = shape.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
+            let mut names = written.chain(closed.into_iter().flatten().filter_map(Value::as_str));
+            let key = names.find(|key| *key == name)?;
+            shape.member(name).filter(|member| member.keyword("deprecated").is_none()).map(|member| (key, member))
+        };
+        chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
+    }
+
     /// The keys by the branches that are chosen.
     fn chosen_fields(&self) -> Vec<Field> {
         let required: Vec<&str> = self
@@ -562,39 +580,6 @@ fn plural(shape: &Shape) -> String {
         Type::Number => "numbers".to_owned(),
         Type::Boolean => "`true` or `false`".to_owned(),
     }
-}
-
-/// A number without an idle fraction.
-fn plain(value: &Value) -> String {
-    match value.as_f64() {
-        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
-        _ => value.to_string(),
-    }
-}
-
-/// A value as it would be written in the file, in flow style.
-pub fn show(value: &Value) -> String {
-    match value {
-        Value::String(text) => scalar(text),
-        Value::Number(_) => plain(value),
-        Value::Array(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
-        Value::Object(members) if members.is_empty() => "{}".to_owned(),
-        Value::Object(members) => {
-            let members: Vec<String> =
-                members.iter().map(|(key, value)| format!("{}: {}", scalar(key), show(value))).collect();
-            format!("{{ {} }}", members.join(", "))
-        }
-        Value::Null | Value::Bool(_) => value.to_string(),
-    }
-}
-
-/// A text as YAML: plain where every reader takes it for a text, else in double quotes.
-pub fn scalar(text: &str) -> String {
-    let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./ ".contains(letter))
-        && !text.ends_with(' ')
-        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(&text.to_lowercase().as_str());
-    if plain { text.to_owned() } else { Value::from(text).to_string() }
 }
 
 #[cfg(test)]

@@ -257,29 +257,65 @@ name_word!(Defines, "x-defines", 1);
 /// for nothing.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word = squashed(word);
-    let length = word.chars().count();
-    let limit = match length {
+    let (length, letters) = outline(&word);
+    // Only what is as near as this, or nearer, is of interest.
+    let mut limit = match length {
         0 => return None,
         1..=3 => 1,
         _ => (length * 2 / 5).max(2),
     };
-    let mut best: Option<(usize, &str)> = None;
+    let mut best = None;
     for candidate in candidates.into_iter().filter(|candidate| !candidate.is_empty()) {
-        // A distance is at least the difference of the lengths: most candidates need no closer look.
-        let other_length = match candidate.is_ascii() {
-            true => candidate.bytes().filter(|letter| !matches!(letter, b'_' | b'-' | b' ')).count(),
-            false => squashed(candidate).chars().count(),
-        };
-        if other_length.abs_diff(length) > limit {
+        // A distance is at least the difference of the lengths, and no change of a letter adds or removes more than two
+        // kinds of letters: most candidates need no closer look.
+        let (other_length, other_letters) = outline(candidate);
+        if other_length.abs_diff(length) > limit || (letters ^ other_letters).count_ones() as usize > 2 * limit {
             continue;
         }
-        let other = squashed(candidate);
-        let distance = strsim::osa_distance(&word, &other);
-        if distance <= limit && distance < other_length && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
+        let distance = strsim::osa_distance(&word, &squashed(candidate));
+        if distance > limit || distance >= other_length {
+            continue;
+        }
+        best = Some(candidate);
+        match distance.checked_sub(1) {
+            Some(nearer) => limit = nearer,
+            None => break,
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best
+}
+
+/// How many letters a word has, what spellings differ in left out, and which kinds of them: one bit for each.
+fn outline(word: &str) -> (usize, u64) {
+    let add = |(count, kinds): (usize, u64), letter: char| (count + 1, kinds | 1 << (u32::from(letter) % 64));
+    if word.is_ascii() {
+        let letters = word.bytes().filter(|letter| !matches!(letter, b'_' | b'-' | b' '));
+        return letters.map(|letter| char::from(letter.to_ascii_lowercase())).fold((0, 0), add);
+    }
+    squashed(word).chars().fold((0, 0), add)
+}
+
+/// Looks for the names that authors mean by many words out of one long list. A look at each of thousands of names for
+/// each of thousands of words would never end: after so many looks no name is found any more.
+#[derive(Debug)]
+pub struct Search {
+    looks_left: usize,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search { looks_left: 200_000 }
+    }
+}
+
+impl Search {
+    /// See [`nearest`].
+    pub fn nearest<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        if self.looks_left == 0 {
+            return None;
+        }
+        nearest(word, candidates.into_iter().inspect(|_| self.looks_left = self.looks_left.saturating_sub(1)))
+    }
 }
 
 /// The name of a file that an author who wrote another one most likely means. What all names end with is no likeness.
@@ -338,6 +374,15 @@ pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_ends() {
+        let names: Vec<String> = (0..1000).map(|number| format!("model-{number}")).collect();
+        let names = || names.iter().map(String::as_str);
+        let mut search = Search::default();
+        let found = (0..1000).filter(|number| search.nearest(&format!("modle-{number}"), names()).is_some()).count();
+        assert_eq!(found, 200);
+    }
 
     #[test]
     fn only_a_slip_is_sure() {

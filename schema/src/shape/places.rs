@@ -99,11 +99,10 @@ pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();
     for step in pointer.steps() {
-        let field = shape.all_fields().into_iter().find(|field| field.name == step);
-        shape = match field {
-            Some(field) => {
-                path.push(field.name);
-                field.shape
+        shape = match shape.any_field(&step) {
+            Some((name, member)) => {
+                path.push(name);
+                member
             }
             None => {
                 path.push(if shape.kind() == Type::List { "[]" } else { "*" });

@@ -1,5 +1,7 @@
 //! Baselines: they belong to scenarios, and their numbers can be.
 
+use std::collections::HashSet;
+
 use crate::{
     check::time,
     dialect::ScalarRules,
@@ -7,7 +9,7 @@ use crate::{
     files::Files,
     problem::{Code, Problem, Severity},
     spot::Spot,
-    words::nearest,
+    words::Search,
 };
 
 use super::files as paths;
@@ -18,9 +20,11 @@ const LEAST_RUNS: f64 = 5.0;
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let baselines = root.get("baselines").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default();
     let names = if paths::is_placed(files) { scenario_names(files) } else { None };
+    let known: Option<HashSet<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+    let mut search = Search::default();
     for (name, baseline) in &baselines {
-        if let Some(names) = names.as_ref().filter(|names| !names.contains(name)) {
-            let message = match nearest(name, names.iter().map(String::as_str)) {
+        if let Some(names) = names.as_ref().filter(|_| known.as_ref().is_some_and(|it| !it.contains(name.as_str()))) {
+            let message = match search.nearest(name, names.iter().map(String::as_str)) {
                 Some(near) => format!("there is no scenario `{name}` beside this file: did you mean `{near}`?"),
                 None => format!("there is no scenario `{name}` beside this file"),
             };

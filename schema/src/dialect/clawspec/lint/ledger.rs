@@ -1,5 +1,7 @@
 //! The coverage ledger: what it names is there, and covered.
 
+use std::collections::HashMap;
+
 use crate::{
     dialect::ScalarRules,
     document::{Document, NodeRef},
@@ -7,6 +9,7 @@ use crate::{
     new_file::{self, Template},
     problem::{Code, Problem, Severity},
     spot::Spot,
+    words::Search,
 };
 
 use super::files as paths;
@@ -15,22 +18,23 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     let waves = root.get("waves").filter(Spot::is_mapping).map(|waves| waves.entries()).unwrap_or_default();
     let items: Vec<Spot<'_>> =
         waves.iter().filter_map(|(_, wave)| wave.get("items")).flat_map(|items| items.items()).collect();
-    let mut known: Vec<(&str, Spot<'_>)> = Vec::new();
+    let mut known: HashMap<&str, Spot<'_>> = HashMap::new();
+    let mut contracts = Contracts { base: base(files.place()), files, read: HashMap::new() };
     for item in &items {
         if let Some(id) = item.get("id")
             && let Some(text) = id.text().filter(|text| !text.is_empty())
         {
-            match known.iter().find(|(name, _)| *name == text) {
-                Some((_, first)) => {
+            match known.get(text) {
+                Some(first) => {
                     let problem = id.problem(Code::DuplicateName, format!("`{text}` stands in the ledger twice"));
                     problems.push(problem.with_related("first here", first.at.clone(), first.range()));
                 }
-                None => known.push((text, id)),
+                None => drop(known.insert(text, id)),
             }
         }
         lint_keys(item, problems);
         if paths::is_placed(files) {
-            lint_item(item, base(files.place()), files, problems);
+            lint_item(item, &mut contracts, problems);
         }
     }
 }
@@ -76,7 +80,8 @@ fn joined(base: &str, path: &str) -> Option<String> {
     paths::below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
 }
 
-fn lint_item(item: &Spot<'_>, base: &str, files: &dyn Files, problems: &mut Vec<Problem>) {
+fn lint_item(item: &Spot<'_>, known: &mut Contracts<'_>, problems: &mut Vec<Problem>) {
+    let (base, files) = (known.base, known.files);
     let target = item.get("path").or_else(|| item.get("id"));
     if let Some(target) = target
         && let Some(wanted) = target.text().and_then(|path| joined(base, path))
@@ -107,29 +112,54 @@ fn lint_item(item: &Spot<'_>, base: &str, files: &dyn Files, problems: &mut Vec<
             problems.push(problem);
         }
     }
-    lint_negative(item, contracts.as_ref(), base, files, problems);
-    lint_smoke(item, contracts.as_ref(), base, files, problems);
+    lint_negative(item, contracts.as_ref(), known, problems);
+    lint_smoke(item, contracts.as_ref(), known, problems);
 }
 
-fn scenarios(contracts: Option<&Spot<'_>>, base: &str, files: &dyn Files) -> Option<Document> {
-    let file = contracts?.get("scenario_file")?;
-    let bytes = files.read(&joined(base, file.text()?)?).ok()?;
-    Some(Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11))
+/// The scenario contracts that the ledger names. Thousands of its entries may name the same one: each is read once.
+struct Contracts<'f> {
+    base: &'f str,
+    files: &'f dyn Files,
+    read: HashMap<String, Option<Contract>>,
+}
+
+/// What the ledger asks of a contract.
+struct Contract {
+    has_negative: bool,
+    /// The names of its scenarios.
+    names: Vec<String>,
+    search: Search,
+}
+
+impl Contracts<'_> {
+    /// The contract of an entry; nothing when it has no list of scenarios.
+    fn of(&mut self, contracts: Option<&Spot<'_>>) -> Option<&mut Contract> {
+        let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
+        let files = self.files;
+        self.read.entry(path).or_insert_with_key(|path| Contract::read(&files.read(path).ok()?)).as_mut()
+    }
+}
+
+impl Contract {
+    fn read(bytes: &[u8]) -> Option<Contract> {
+        let document = Document::read(std::str::from_utf8(bytes).ok()?, ScalarRules::Yaml11);
+        let list = document.root()?.get("scenarios")?;
+        let is_negative = |scenario: NodeRef<'_>| {
+            scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
+        };
+        let names = list.items().filter_map(|scenario| scenario.get("name")?.as_str()).map(str::to_owned).collect();
+        Some(Contract { has_negative: list.items().any(is_negative), names, search: Search::default() })
+    }
 }
 
 /// `coverage.negative` says what the contract holds.
 fn lint_negative(
     item: &Spot<'_>,
     contracts: Option<&Spot<'_>>,
-    base: &str,
-    files: &dyn Files,
+    known: &mut Contracts<'_>,
     problems: &mut Vec<Problem>,
 ) {
-    let Some(document) = scenarios(contracts, base, files) else { return };
-    let Some(list) = document.root().and_then(|root| root.get("scenarios")) else { return };
-    let negative = list.items().any(|scenario| {
-        scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
-    });
+    let Some(negative) = known.of(contracts).map(|contract| contract.has_negative) else { return };
     let claimed = item.find(&["coverage", "negative"]);
     match (claimed.as_ref().and_then(|it| it.bool()), negative) {
         (Some(true), false) => {
@@ -149,20 +179,12 @@ fn lint_negative(
 }
 
 /// The approved scenario is one of the contract.
-fn lint_smoke(
-    item: &Spot<'_>,
-    contracts: Option<&Spot<'_>>,
-    base: &str,
-    files: &dyn Files,
-    problems: &mut Vec<Problem>,
-) {
+fn lint_smoke(item: &Spot<'_>, contracts: Option<&Spot<'_>>, known: &mut Contracts<'_>, problems: &mut Vec<Problem>) {
     let Some(smoke) = item.find(&["verification", "approved_smoke_scenario"]) else { return };
     let Some(name) = smoke.text() else { return };
-    let Some(document) = scenarios(contracts, base, files) else { return };
-    let Some(list) = document.root().and_then(|root| root.get("scenarios")) else { return };
-    let names: Vec<&str> = list.items().filter_map(|scenario| scenario.get("name")?.as_str()).collect();
-    if !names.contains(&name) {
-        let near = crate::words::nearest(name, names.iter().copied());
+    let Some(Contract { names, search, .. }) = known.of(contracts) else { return };
+    if !names.iter().any(|known| known == name) {
+        let near = search.nearest(name, names.iter().map(String::as_str));
         let message = match near {
             Some(near) => format!("the contract has no scenario `{name}`: did you mean `{near}`?"),
             None => format!("the contract has no scenario `{name}`"),

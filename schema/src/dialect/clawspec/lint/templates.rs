@@ -1,5 +1,7 @@
 //! `{{name}}` in texts: it has a value, it may stand there, and it is in quotes where it must be.
 
+use std::collections::HashSet;
+
 use crate::{
     dialect::clawspec::template::{VARIABLES, variable},
     document::NodeRef,
@@ -40,12 +42,11 @@ pub(super) fn lint(file: SpecFile, spot: &Spot<'_>, without: &[&str], problems: 
 }
 
 fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Problem>) {
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: HashSet<&str> = HashSet::new();
     for placeholder in trimmed_placeholders(text) {
-        if told.contains(&placeholder.name) {
+        if !told.insert(placeholder.name) {
             continue;
         }
-        told.push(placeholder.name);
         let range = spot.part(placeholder.text, 0);
         let what = placeholder.text;
         match variable(placeholder.name) {

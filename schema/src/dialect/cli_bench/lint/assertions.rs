@@ -1,5 +1,9 @@
 //! The assertions of a task: each can fail, all can hold together, none stands twice.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
+
 use crate::{
     check::{pattern::EcmaPattern, text::trim},
     problem::{Code, Edit, Fix, Problem, Severity},
@@ -89,6 +93,9 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A list of thousands is compared with so many of them: each with each would never end.
+const CLOSELY: usize = 256;
+
 /// The list of one task.
 struct Assertions<'d, 'l> {
     items: &'l [Spot<'d>],
@@ -163,31 +170,30 @@ impl<'d> Assertions<'d, '_> {
     fn count_contradictions(&self, problems: &mut Vec<Problem>) {
         let counts: Vec<_> = self.all("run_count").into_iter().filter(Spot::is_mapping).collect();
         let bound = |count: &Spot<'d>, name: &str| count.get(name).and_then(|spot| Some((spot.number()?, spot)));
-        for (index, count) in counts.iter().enumerate() {
-            let pattern = count.get("pattern").and_then(|spot| spot.text());
-            let before = counts[..index].iter();
-            let same = before
-                .filter(|other| pattern.is_some() && other.get("pattern").and_then(|spot| spot.text()) == pattern);
-            for other in same {
-                for (low, high) in [(count, other), (other, count)] {
-                    let (Some((least, min)), Some((most, max))) = (bound(low, "min"), bound(high, "max")) else {
-                        continue;
-                    };
-                    if least > most {
-                        let (told, related) = if std::ptr::eq(low, count) { (&min, &max) } else { (&max, &min) };
-                        let pattern = pattern.unwrap_or_default();
-                        let message = format!(
-                            "`{pattern}` cannot be run at least {least} times and at most {most} times: keep one"
-                        );
-                        let problem = told.problem(Code::Contradiction, message);
-                        problems.push(problem.with_related("the other bound", related.at.clone(), related.range()));
-                    }
-                }
+        let mut before: HashMap<&str, Vec<&Spot<'d>>> = HashMap::new();
+        for count in &counts {
+            let Some(pattern) = count.get("pattern").and_then(|spot| spot.text()) else { continue };
+            let same = before.entry(pattern).or_default();
+            // One pair says what is wrong.
+            let pairs = same.iter().flat_map(|other| [(count, *other), (*other, count)]);
+            let contradiction = pairs.into_iter().find_map(|(low, high)| {
+                let ((least, min), (most, max)) = (bound(low, "min")?, bound(high, "max")?);
+                let (told, related) = if std::ptr::eq(low, count) { (min, max) } else { (max, min) };
+                (least > most).then_some((least, most, told, related))
+            });
+            if let Some((least, most, told, related)) = contradiction {
+                let message =
+                    format!("`{pattern}` cannot be run at least {least} times and at most {most} times: keep one");
+                let problem = told.problem(Code::Contradiction, message);
+                problems.push(problem.with_related("the other bound", related.at.clone(), related.range()));
+            }
+            if same.len() < CLOSELY {
+                same.push(count);
             }
         }
     }
 
-    /// Patterns that must and must not match.
+    /// Patterns that must and must not match. That one is what another one matches is looked for among the first only.
     fn pattern_contradictions(&self, problems: &mut Vec<Problem>) {
         let mut wanted = self.texts("ran");
         let mut forbidden = self.texts("not_ran");
@@ -204,6 +210,9 @@ impl<'d> Assertions<'d, '_> {
         if wanted.is_empty() {
             return;
         }
+        // The first of each text.
+        let places: HashMap<&str, usize> =
+            wanted.iter().enumerate().rev().map(|(place, (text, _))| (*text, place)).collect();
         for (text, spot) in &forbidden {
             let compiled = EcmaPattern::compile(text, false).ok();
             // A pattern that every command matches is told already.
@@ -214,9 +223,10 @@ impl<'d> Assertions<'d, '_> {
                 Some(pattern) => is_literal(wanted) && pattern.find_iter(wanted).next().is_some_and(|it| it.is_ok()),
                 None => is_literal(wanted) && wanted.contains(text),
             };
-            let Some((must, first)) = wanted.iter().find(|(wanted, _)| wanted == text || found(wanted)) else {
-                continue;
-            };
+            let same = places.get(text).copied();
+            let before = &wanted[..same.unwrap_or(wanted.len()).min(CLOSELY)];
+            let Some(place) = before.iter().position(|(wanted, _)| found(wanted)).or(same) else { continue };
+            let (must, first) = &wanted[place];
             let message = if must == text {
                 format!("`{text}` must not be run, and must be run: no task does both")
             } else {
@@ -231,9 +241,13 @@ impl<'d> Assertions<'d, '_> {
     fn repeated(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
         let values: Vec<_> =
             self.items.iter().map(|item| item.node.to_value().ok().filter(|it| it.is_object())).collect();
+        let mut seen: HashMap<&Value, usize> = HashMap::new();
         for (index, value) in values.iter().enumerate() {
             let Some(value) = value else { continue };
-            let Some(first) = values[..index].iter().position(|other| other.as_ref() == Some(value)) else { continue };
+            let first = *seen.entry(value).or_insert(index);
+            if first == index {
+                continue;
+            }
             // A command that is run again may find something else.
             if value.get("verify").is_some() {
                 continue;

@@ -1,9 +1,11 @@
 //! Models: each is named once; thresholds are for models that run, and can be missed.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{listed, nearest},
+    words::{Search, listed},
 };
 
 /// `thresholds`, and the models that it names.
@@ -18,8 +20,11 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let providers = root.get("providers").map(|providers| providers.texts()).unwrap_or_default();
     let known: Vec<&str> = providers.iter().map(|(name, _)| *name).collect();
-    for (name, spot) in models.iter().filter(|(name, _)| !known.is_empty() && !known.contains(&name.as_str())) {
-        problems.push(unknown_model(name, spot, &known));
+    let run: HashSet<&str> = known.iter().copied().collect();
+    let mut search = Search::default();
+    for (name, spot) in models.iter().filter(|(name, _)| !run.is_empty() && !run.contains(name.as_str())) {
+        let near = search.nearest(name, known.iter().copied());
+        problems.push(unknown_model(name, spot, &known, near));
     }
     let tolerance = thresholds.get("tolerance");
     // A tolerance that cannot be is told by itself.
@@ -78,9 +83,13 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let Some(providers) = root.get("providers").filter(Spot::is_list) else { return };
     let models = providers.items();
+    let mut seen: HashMap<&str, &Spot<'_>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
         let Some(name) = model.text().filter(|name| !name.is_empty()) else { continue };
-        let Some(first) = models[..index].iter().find(|first| first.text() == Some(name)) else { continue };
+        let Some(first) = seen.get(name) else {
+            seen.insert(name, model);
+            continue;
+        };
         let problem = model.problem(Code::Collision, format!("`{name}` stands twice: it runs once"));
         let mut problem = problem.with_related("first here", first.at.clone(), first.range());
         if let Some(edit) = super::edits::remove_item(providers.node, index) {
@@ -90,8 +99,7 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str]) -> Problem {
-    let near = nearest(name, known.iter().copied());
+fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str], near: Option<&str>) -> Problem {
     let message = match near {
         Some(near) => format!("`{name}` is not run, so that its threshold is never looked at: did you mean `{near}`?"),
         None => format!(

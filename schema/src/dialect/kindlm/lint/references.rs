@@ -8,7 +8,7 @@ use crate::{
     document::Pointer,
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
-    words::{listed, nearest},
+    words::{Search, listed},
 };
 
 use super::facts::{Named, RootFacts, TestFacts};
@@ -39,6 +39,7 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
         .filter_map(|(index, (start, test))| Some(Placed::of_test(test.name.as_ref()?, index, *start)));
     duplicates(names, "test name", problems);
 
+    let mut search = Search::default();
     let prompts: HashSet<&str> = root.prompts.iter().map(|prompt| prompt.named.name.as_str()).collect();
     let models: HashSet<&str> = root.models.iter().map(|model| model.name.as_str()).collect();
     let [providers_section, models_section, prompts_section] = &root.sections;
@@ -49,12 +50,14 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
             && !prompts.contains(prompt.name.as_str())
         {
             let candidates = root.prompts.iter().map(|prompt| prompt.named.name.as_str());
-            problems.push(unknown(Placed::of_test(prompt, index, *start), "prompt", "prompts", candidates));
+            let place = Placed::of_test(prompt, index, *start);
+            problems.push(unknown(place, "prompt", "prompts", candidates, &mut search));
         }
         let unknown_model = |model: &&Named| models_section.readable && !models.contains(model.name.as_str());
         for model in test.models.iter().flatten().filter(unknown_model) {
             let candidates = root.models.iter().map(|model| model.name.as_str());
-            problems.push(unknown(Placed::of_test(model, index, *start), "model", "models", candidates));
+            let place = Placed::of_test(model, index, *start);
+            problems.push(unknown(place, "model", "models", candidates, &mut search));
         }
     }
     let providers: HashSet<&str> = root.providers.iter().map(|provider| provider.name.as_str()).collect();
@@ -62,7 +65,8 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
         for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
             if !providers.contains(provider.name.as_str()) {
                 let candidates = root.providers.iter().map(|provider| provider.name.as_str());
-                problems.push(unknown(Placed::of_root(provider), "provider", "providers", candidates));
+                let place = Placed::of_root(provider);
+                problems.push(unknown(place, "provider", "providers", candidates, &mut search));
             }
         }
     }
@@ -70,7 +74,7 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
         root.judge_model.as_ref().filter(|judge| models_section.readable && !models.contains(judge.name.as_str()))
     {
         let candidates = root.models.iter().map(|model| model.name.as_str());
-        problems.push(unknown(Placed::of_root(judge), "model", "models", candidates));
+        problems.push(unknown(Placed::of_root(judge), "model", "models", candidates, &mut search));
     }
     if !models_section.filled
         && root.judge_model.is_none()
@@ -147,10 +151,11 @@ fn unknown<'c>(
     what: &str,
     section: &str,
     candidates: impl Iterator<Item = &'c str> + Clone,
+    search: &mut Search,
 ) -> Problem {
     let name = &place.named.name;
     // A provider that is asked for exists: where it is not defined under its name, the definition is misspelt.
-    let near = nearest(name, candidates.clone()).filter(|_| section != "providers");
+    let near = search.nearest(name, candidates.clone()).filter(|_| section != "providers");
     let mut all = candidates.clone();
     let only = all.next().filter(|_| all.next().is_none() && section != "providers");
     let message = match near {

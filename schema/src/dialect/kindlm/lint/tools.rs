@@ -1,16 +1,21 @@
 //! The tools that a test gives to the model, the claims about them, and the replies of a conversation.
 
+use std::collections::HashMap;
+
 use crate::{
     check::schema_file::UserSchema,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{listed, nearest},
+    words::{Search, listed},
 };
 
 use super::expects;
 
 /// After how many replies the tool loop ends when the test does not say.
 const MAX_TURNS: f64 = 10.0;
+
+/// So many answers of a tool are compared with each other one.
+const CLOSELY: usize = 256;
 
 /// Everything about the tools and the replies of one test. A command brings its own tools.
 pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -21,10 +26,10 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(tools) = test.get("tools").filter(|tools| tools.is_list() && !tools.is_empty()) else { return };
     let tools: Vec<(&str, Spot<'_>)> =
         tools.items().into_iter().filter_map(|tool| Some((tool.get("name")?.text()?, tool))).collect();
-    for (index, (name, tool)) in tools.iter().enumerate() {
-        if let (Some((_, first)), Some(spot)) =
-            (tools[..index].iter().find(|(other, _)| other == name), tool.get("name"))
-        {
+    let mut known: HashMap<&str, &Spot<'_>> = HashMap::new();
+    for (name, tool) in &tools {
+        let first = *known.entry(name).or_insert(tool);
+        if let Some(spot) = tool.get("name").filter(|_| !std::ptr::eq(first, tool)) {
             let message = format!("the tool `{name}` stands twice in this test: the first one answers every call");
             let problem = spot.problem(Code::DuplicateName, message).with_severity(Severity::Warning);
             problems.push(problem.with_related("first defined here", first.at.clone(), first.head()));
@@ -32,25 +37,32 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         responses(tool, problems);
         parameters(tool, problems);
     }
+    let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
+    let mut search = Search::default();
     for expect in expects(test) {
         for call in expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default() {
-            claim(&call, &tools, problems);
+            claim(&call, &known, &names, &mut search, problems);
         }
     }
 }
 
 /// A claim names a tool that there is, and arguments that it has.
-fn claim(call: &Spot<'_>, tools: &[(&str, Spot<'_>)], problems: &mut Vec<Problem>) {
+fn claim(
+    call: &Spot<'_>,
+    tools: &HashMap<&str, &Spot<'_>>,
+    names: &[&str],
+    search: &mut Search,
+    problems: &mut Vec<Problem>,
+) {
     let Some((name, spot)) = call.get("tool").and_then(|spot| Some((spot.text()?, spot))) else { return };
-    let names = || tools.iter().map(|(name, _)| *name);
-    if let Some((_, tool)) = tools.iter().find(|(known, _)| *known == name) {
+    if let Some(tool) = tools.get(name) {
         if let Some(args) = call.get("argsMatch") {
             arguments(name, tool, &args, problems);
         }
         return;
     }
     let is_forbidden = call.get("shouldNotCall").and_then(|spot| spot.bool()) == Some(true);
-    match nearest(name, names()) {
+    match search.nearest(name, names.iter().copied()) {
         Some(near) => {
             let message = format!("no tool of this test is called `{name}`: did you mean `{near}`?");
             let problem = spot.problem(Code::UnknownReference, message).with_severity(Severity::Warning);
@@ -61,7 +73,7 @@ fn claim(call: &Spot<'_>, tools: &[(&str, Spot<'_>)], problems: &mut Vec<Problem
             problems.push(spot.problem(Code::VacuousClaim, message).with_severity(Severity::Hint));
         }
         None => {
-            let mut names: Vec<&str> = names().collect();
+            let mut names: Vec<&str> = names.to_vec();
             names.dedup();
             let names = listed(names).replace(" or ", " and ");
             let message = format!("no tool of this test is called `{name}`: `tools` has {names}");
@@ -81,8 +93,9 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
         return;
     }
     let known: Vec<String> = properties.entries().into_iter().map(|(key, _)| key).collect();
+    let mut search = Search::default();
     for (key, arg) in args.entries().into_iter().filter(|(key, _)| !known.contains(key)) {
-        let near = nearest(&key, known.iter().map(String::as_str));
+        let near = search.nearest(&key, known.iter().map(String::as_str));
         let message = match near {
             Some(near) => format!("`{name}` has no argument `{key}`: did you mean `{near}`?"),
             None => format!(
@@ -99,7 +112,7 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
     }
 }
 
-/// Answers that an earlier one takes the calls of.
+/// Answers that an earlier one takes the calls of. Of thousands, each is compared with the first ones only.
 fn responses(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     let responses = tool.get("responses").map(|list| list.items()).unwrap_or_default();
     let name = tool.get("name").and_then(|name| name.text()).unwrap_or_default();
@@ -115,7 +128,8 @@ fn responses(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
         let covers = |other: &serde_json::Map<String, serde_json::Value>| {
             other.iter().all(|(key, value)| own.get(key) == Some(value))
         };
-        let Some(first) = conditions[..index].iter().position(|other| other.as_ref().is_some_and(covers)) else {
+        let before = &conditions[..index.min(CLOSELY)];
+        let Some(first) = before.iter().position(|other| other.as_ref().is_some_and(covers)) else {
             continue;
         };
         let message = "this answer is never given: an earlier one matches every such call";

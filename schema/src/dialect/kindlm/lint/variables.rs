@@ -1,10 +1,15 @@
 //! `{{name}}`: every one has a value, every value is used.
 
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
 use crate::{
     problem::{Code, Edit, Fix, Problem},
     spot::Spot,
     template::{is_variable_name, placeholders},
-    words::nearest,
+    words::Search,
 };
 
 use super::{
@@ -24,8 +29,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(command) = test.get("command") else { return };
     let Some(template) = command.text() else { return };
     let found = placeholders(template);
-    let used = |name: &str| found.iter().any(|placeholder| placeholder.name == name);
-    let parts = entries.iter().filter(|(name, _)| used(name)).map(|(_, var)| var);
+    let used: HashSet<&str> = found.iter().map(|placeholder| placeholder.name).collect();
+    let parts = entries.iter().filter(|(name, _)| used.contains(name.as_str())).map(|(_, var)| var);
     for part in [&command].into_iter().chain(parts) {
         if part.text().is_some_and(|text| text.contains('\0')) {
             let message = "a command cannot hold the character NUL: no program can be started with it, so remove it";
@@ -33,20 +38,23 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(Code::InvalidValue, part.at.clone(), range, message));
         }
     }
-    let mut missing: Vec<&str> = Vec::new();
-    let mut meant: Vec<&str> = Vec::new();
-    for placeholder in &found {
+    // Of a name that stands twice the first is looked at.
+    let values: HashMap<&str, &Spot<'_>> = entries.iter().rev().map(|(name, var)| (name.as_str(), var)).collect();
+    let mut missing: HashSet<&str> = HashSet::new();
+    let mut meant: HashSet<&str> = HashSet::new();
+    let mut search = Search::default();
+    for (number, placeholder) in found.iter().enumerate() {
+        let place = |text: &str| if number < CLOSELY { command.part(text, 0) } else { command.range() };
         if placeholder.is_reserved() {
-            let range = command.part(placeholder.text, 0);
+            let range = place(placeholder.text);
             let variable = placeholder.name.trim_start_matches("env.");
             let message = format!("`{}` is left as it stands: write `${variable}` in a command", placeholder.text);
             problems.push(Problem::new(Code::NoEffect, command.at.clone(), range, message));
             continue;
         }
-        match entries.iter().find(|(name, _)| name == placeholder.name) {
-            None if !missing.contains(&placeholder.name) => {
-                missing.push(placeholder.name);
-                let near = nearest(placeholder.name, entries.iter().map(|(name, _)| name.as_str()));
+        match values.get(placeholder.name) {
+            None if missing.insert(placeholder.name) => {
+                let near = search.nearest(placeholder.name, entries.iter().map(|(name, _)| name.as_str()));
                 meant.extend(near);
                 problems.push(missing_variable(
                     &command,
@@ -54,21 +62,20 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
                     test.get("vars").is_some(),
                     placeholder.name,
                     near,
+                    place(placeholder.text),
                 ));
             }
-            None => {}
-            Some((_, var)) => shell::lint(&command, template, placeholder, var, problems),
+            Some(var) if number < CLOSELY => shell::lint(&command, template, placeholder, var, problems),
+            None | Some(_) => {}
         }
     }
+    let spaced_names = names_in_spaces(template);
     for (name, var) in &entries {
-        if name.starts_with("env.")
-            || meant.contains(&name.as_str())
-            || found.iter().any(|placeholder| placeholder.name == name)
-        {
+        if name.starts_with("env.") || meant.contains(name.as_str()) || used.contains(name.as_str()) {
             continue;
         }
         let spaced = format!("{{{{ {name} }}}}");
-        if template.contains(&spaced) {
+        if spaced_names.contains(name.as_str()) {
             let range = command.part(&spaced, 0);
             let message = format!("`{spaced}` is left as it stands: write `{{{{{name}}}}}`");
             let mut problem = Problem::new(Code::NoEffect, command.at.clone(), range.clone(), message);
@@ -86,19 +93,28 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A command of thousands of placeholders is taken apart for the first ones only: each time all of it is read.
+const CLOSELY: usize = 512;
+
+/// What stands in braces with a blank on either side: `{{ name }}`.
+fn names_in_spaces(template: &str) -> HashSet<&str> {
+    let rests = template.match_indices("{{ ").map(|(at, open)| &template[at + open.len()..]);
+    rests.map_while(|rest| rest.find(" }}").map(|end| &rest[..end])).collect()
+}
+
 fn missing_variable(
     command: &Spot<'_>,
     vars: Option<&Spot<'_>>,
     has_key: bool,
     name: &str,
     near: Option<&str>,
+    range: Range<usize>,
 ) -> Problem {
     let text = format!("{{{{{name}}}}}");
     let message = match near {
         Some(near) => format!("`{text}` has no value: did you mean `{{{{{near}}}}}`?"),
         None => format!("`{text}` has no value: add `{name}` to `vars`"),
     };
-    let range = command.part(&text, 0);
     let mut problem = Problem::new(Code::MissingVariable, command.at.clone(), range.clone(), message);
     if let Some(near) = near.filter(|_| command.is_own() && range.len() == text.len()) {
         let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];

@@ -1,0 +1,94 @@
+//! The last look at what was found: its order, what comments and settings say of it, and which mistakes are alike.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    document::{Allowance, Document, Pointer},
+    problem::{Code, Problem},
+    settings::Settings,
+    words::nearest,
+};
+
+/// The places where each code is allowed.
+struct Allowed<'a>(FxHashMap<&'a str, Vec<Range<usize>>>);
+
+impl Allowed<'_> {
+    fn by(allowances: &[Allowance]) -> Allowed<'_> {
+        let mut places: FxHashMap<&str, Vec<Range<usize>>> = FxHashMap::default();
+        for allowance in allowances {
+            for (code, _) in &allowance.codes {
+                places.entry(code).or_default().push(allowance.covers.clone());
+            }
+        }
+        for places in places.values_mut() {
+            places.sort_by_key(|place| place.start);
+            // Each reaches as far as any that begins before it: the last one that begins before a place decides.
+            let mut end = 0;
+            for place in places {
+                end = end.max(place.end);
+                place.end = end;
+            }
+        }
+        Allowed(places)
+    }
+
+    fn covers(&self, problem: &Problem) -> bool {
+        self.0.get(problem.code.as_str()).is_some_and(|places| {
+            let before = places.partition_point(|place| place.start <= problem.range.start);
+            before > 0 && places[before - 1].contains(&problem.range.start)
+        })
+    }
+}
+
+/// Sorts problems by place; comments and settings decide which are told, and how bad they are.
+pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
+    let allowances = document.allowances();
+    let allowed = Allowed::by(&allowances);
+    problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
+    drop(allowed);
+    for allowance in allowances {
+        for (code, range) in allowance.codes {
+            let message = match Code::parse(&code) {
+                Some(known) if known.is_always_an_error() => {
+                    format!("`{code}` cannot be allowed: what cannot be read cannot be judged")
+                }
+                Some(_) => continue,
+                None => {
+                    let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
+                    let cure = near.map_or_else(
+                        || "`speclens explain` lists the codes".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    format!("there is no code `{code}`, so nothing is allowed: {cure}")
+                }
+            };
+            problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
+        }
+    }
+    problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {
+        Some(severity) => {
+            problem.severity = severity;
+            true
+        }
+        None => false,
+    });
+    problems.sort_by_key(|problem| (problem.range.start, problem.code));
+    count(&mut problems);
+    problems
+}
+
+/// Has each of several equal mistakes say which of how many it is.
+fn count(problems: &mut [Problem]) {
+    let mut places: FxHashMap<(Code, &str), Vec<usize>> = FxHashMap::default();
+    for (index, problem) in problems.iter().enumerate() {
+        places.entry((problem.code, &problem.message)).or_default().push(index);
+    }
+    let repeated: Vec<Vec<usize>> = places.into_values().filter(|places| places.len() > 1).collect();
+    for places in repeated {
+        for (number, index) in places.iter().enumerate() {
+            problems[*index].repetition = Some((number + 1, places.len()));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Values as they would be written in a file.
+
+use serde_json::Value;
+
+/// A number without an idle fraction.
+pub(super) fn plain(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        _ => value.to_string(),
+    }
+}
+
+/// A value as it would be written in the file, in flow style.
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar(text),
+        Value::Number(_) => plain(value),
+        Value::Array(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Object(members) if members.is_empty() => "{}".to_owned(),
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{}: {}", scalar(key), show(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Null | Value::Bool(_) => value.to_string(),
+    }
+}
+
+/// A text as YAML: plain where every reader takes it for a text, else in double quotes.
+pub fn scalar(text: &str) -> String {
+    let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./ ".contains(letter))
+        && !text.ends_with(' ')
+        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(&text.to_lowercase().as_str());
+    if plain { text.to_owned() } else { Value::from(text).to_string() }
+}
