@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    document::{BlockKind, Document, NodeRef, Pointer},
+    document::{BlockKind, Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type},
 };
@@ -226,8 +226,10 @@ impl<'d> Finder<'d> {
         let mut here = here;
         // A word may become a key, where a text could stand as well as a mapping.
         let is_address = self.document.text().byte_slice(token.clone()).to_string().contains(':');
+        let is_mapping = here.node.is_some_and(|node| node.shape() == NodeShape::Mapping);
         if let Some(shape) = here.shape.as_ref().filter(|_| !is_address).map(|shape| shape.at(None))
             && shape.text_form().is_some()
+            && !is_mapping
         {
             here.shape = Some(shape);
             here.node = None;

@@ -236,6 +236,29 @@ const tests = {
     await isCured(broken, 'output_contain', 'output_contains: "Usage"');
   },
 
+  async 'a chosen key opens the list of its values'() {
+    const document = await workspace.openTextDocument(sibling('cli-bench/tasks/basics.yaml'));
+    const editor = await window.showTextDocument(document, vscode.ViewColumn.One);
+    const before = document.getText();
+    const edit = new vscode.WorkspaceEdit();
+    edit.delete(document.uri, document.lineAt(4).range); // the first `difficulty: easy`
+    await workspace.applyEdit(edit);
+    editor.selection = new vscode.Selection(4, 0, 4, 0);
+    await commands.executeCommand('type', { text: '  diff' });
+    await commands.executeCommand('editor.action.triggerSuggest');
+    // Takes what the list shows first, once there is a list.
+    const taken = (what, pattern) =>
+      until(what, async () => {
+        if (pattern.test(document.lineAt(4).text)) return true;
+        await commands.executeCommand('acceptSelectedSuggestion');
+        return pattern.test(document.lineAt(4).text);
+      });
+    await taken('the key', /^  difficulty: /);
+    await taken('a value', /^  difficulty: \w+$/);
+    assert.equal(document.getText().split('\n').length, before.split('\n').length);
+    await commands.executeCommand('workbench.action.files.revert');
+  },
+
   async 'a suite of cli-bench: the tasks that it names are a step away'() {
     const main = await workspace.openTextDocument(sibling('cli-bench/cli-bench.yaml'));
     const at = main.positionAt(main.getText().indexOf('tasks/basics.yaml') + 2);

@@ -44,6 +44,19 @@ fn a_blank_line_belongs_where_it_is_indented() {
 }
 
 #[test]
+fn what_comes_through_a_merge_key_is_there() {
+    let base = "//- /cli-bench.yaml\ntasks:\n  - &base\n    id: a\n    intent: x\n    difficulty: easy\n    assert: [{ exit_code: 0 }]\n  - <<: *base\n";
+    check_labels(
+        &format!("{base}    id: b\n    $0\n"),
+        expect!["setup max_turns category repeat env scaffold teardown timeout"],
+    );
+    check_labels(
+        &format!("{base}    diff$0\n"),
+        expect!["difficulty setup max_turns category repeat env scaffold teardown timeout id intent assert"],
+    );
+}
+
+#[test]
 fn alternatives_exclude_each_other() {
     check_labels(
         "tests:\n  - prompt: x\n    $0\n",
