@@ -162,6 +162,28 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
     assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["target-mismatch", "missing-negative"]);
 }
 
+/// Where a key is missing and another one is unknown, it is one mistake only if the value fits and nothing else is wrong.
+#[test]
+fn another_name_is_one_mistake() {
+    let look = |claim: &str| {
+        let text = format!(
+            "version: '1.0'\ntarget: {{type: skill, path: skills/demo, trigger: /demo}}\nscenarios:\n  - name: a\n    \
+             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{{claim}}}\n"
+        );
+        let found = problems(&text).into_iter().filter(|problem| problem.severity == Severity::Error);
+        found.map(|problem| problem.code.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(look("type: log_entry, path: a.log, regex: done"), ["unknown-key"]);
+    assert_eq!(look("type: trace_cost, most: 1"), ["unknown-key"]);
+    let two = ["missing-field", "unknown-key"];
+    assert_eq!(look("type: trace_cost, most: cheap"), two, "a text is no number");
+    assert_eq!(look("type: file_present, filename: "), two, "there is no value");
+    assert_eq!(look("type: file_present, pattern: '*.md'"), two, "a pattern is no path");
+    assert_eq!(look("type: file_present, filename: a, other: b"), ["missing-field", "unknown-key", "unknown-key"]);
+    let both = look("type: log_entry, regex: done, file: a.log");
+    assert_eq!(both, ["missing-field", "missing-field", "unknown-key", "unknown-key"]);
+}
+
 /// What the patterns of the settings find, and what other contracts of the target hold.
 #[test]
 fn the_patterns_of_the_workspace_count() {

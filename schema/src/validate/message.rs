@@ -70,6 +70,8 @@ pub(super) struct Context<'d> {
     shape: Shape,
     /// What is known about the mappings in which something is wrong: one may have thousands of wrong keys.
     mappings: RefCell<HashMap<Pointer, Rc<Mapping<'d>>>>,
+    /// Unknown keys that stand for the only one that is missing beside them.
+    stand_ins: RefCell<HashMap<Pointer, &'static str>>,
 }
 
 /// What an unknown key is compared with.
@@ -94,7 +96,7 @@ struct Mapping<'d> {
 
 impl<'d> Context<'d> {
     pub(super) fn new(node: NodeRef<'d>, file: SpecFile, base: Pointer, shape: Shape) -> Context<'d> {
-        Context { node, file, base, shape, mappings: RefCell::default() }
+        Context { node, file, base, shape, mappings: RefCell::default(), stand_ins: RefCell::default() }
     }
 
     fn mapping(&self, at: &Pointer) -> Rc<Mapping<'d>> {

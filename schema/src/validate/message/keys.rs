@@ -1,13 +1,13 @@
 //! Keys in words: those that a mapping does not have, those that it lacks, and those that exclude each other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
-    document::{NodeRef, Pointer},
+    document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
     rewrite::{self, COMMENT, moving},
-    shape::{self, Place, Shape},
+    shape::{self, Place, Shape, Type},
     words::{is_surely, listed, nearest},
 };
 
@@ -22,6 +22,9 @@ const EXPECT: &str = "expect";
 /// Where the original program keeps the schema that `argsSchema` names.
 const RESOLVED: &str = "argsSchemaResolved";
 
+/// A key that is known so many steps away belongs there; farther away it is another one of the same name.
+const NEARBY: usize = 2;
+
 impl Context<'_> {
     /// A key that is missing and stands misspelt beside is one mistake, not two: it is told at the key that
     /// is there, as an error. Returns those keys.
@@ -30,6 +33,7 @@ impl Context<'_> {
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
         // Where keys are missing that stand one level off.
         let mut moved: HashSet<Pointer> = HashSet::new();
+        let pairs = only_pairs(findings);
         for finding in findings.iter() {
             let Wrong::UnknownKey(key) = &finding.wrong else { continue };
             let parent = finding.at.parent().unwrap_or_default();
@@ -48,6 +52,13 @@ impl Context<'_> {
             {
                 // A claim that stands beside it is what was to stand in it.
                 meant.insert((parent, name));
+            } else if let Some(missing) = pairs.get(&parent)
+                && let Some(name) = mapping.missing.iter().copied().find(|name| name == missing)
+                && self.is_stand_in(&mapping, key, name)
+            {
+                self.stand_ins.borrow_mut().insert(finding.at.clone(), name);
+                misspelt.insert(finding.at.clone());
+                meant.insert((parent, name));
             }
         }
         findings.retain(|finding| {
@@ -63,6 +74,25 @@ impl Context<'_> {
             finding.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| told(&finding.at, name))
         });
         misspelt
+    }
+
+    /// Whether an unknown key may be what somebody calls the one that is missing: its value could stand there, and
+    /// it is not one that belongs nearby.
+    fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
+        let is_near =
+            |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
+        if shape::places_of(self.file, key).iter().any(is_near) {
+            return false;
+        }
+        let Some(shape) = mapping.shape.as_ref() else { return false };
+        let Some((member, value)) = shape.step(name, mapping.node).zip(mapping.node.and_then(|node| node.get(key)))
+        else {
+            return false;
+        };
+        // What another form of the mapping calls so is a path, a name or neither: the one that is missing must be the same.
+        let forms = shape.variants();
+        let mut others = forms.iter().flat_map(|variant| variant.shape.fields(None)).filter(|field| field.name == key);
+        others.all(|field| field.shape.word() == member.word()) && could_hold(&member, value)
     }
 
     pub(super) fn unknown_key(&self, at: Pointer, key: &str) -> Problem {
@@ -98,8 +128,21 @@ impl Context<'_> {
         let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
         let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
-        let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= 2);
-        if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
+        let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+        let stand_in = self.stand_ins.borrow().get(&at).copied();
+        if let Some(name) = stand_in {
+            problem.message = format!("{what}: write `{name}`, which is missing");
+            if let ([first, ..], Some((tag_key, _))) = (tags.as_slice(), variant) {
+                problem.message.push_str(&format!("; `{key}` belongs to `{tag_key}: {first}`"));
+            }
+            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let edits = entry.zip(member).and_then(|(entry, member)| fix::reshaped(entry.value, &member));
+            if let Some(edits) = edits.filter(|_| editable) {
+                let mut fix = fix::rename(range, name, false);
+                fix.edits.extend(edits);
+                problem = problem.with_fix(fix);
+            }
+        } else if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
                 let sure = is_surely(key, name, free.iter().copied());
@@ -143,6 +186,7 @@ impl Context<'_> {
         }
         if problem.fixes.is_empty()
             && near.is_none()
+            && stand_in.is_none()
             && let Some(edits) = rewrite::comment(self.node, &at)
         {
             problem = problem.with_fix(Fix::suggestion(COMMENT, edits));
@@ -297,6 +341,44 @@ impl Context<'_> {
 fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
     let others = shape::places_of(file, key).iter().filter(|place| *place != here);
     others.min_by_key(|place| (here.distance(place), place.0.len()))
+}
+
+/// The mappings in which exactly one key is unknown and exactly one is missing, with the latter.
+fn only_pairs(findings: &[Finding]) -> HashMap<Pointer, String> {
+    let mut seen: HashMap<Pointer, (usize, usize, Option<&String>)> = HashMap::new();
+    for finding in findings {
+        let parent = || finding.at.parent().unwrap_or_default();
+        if matches!(finding.wrong, Wrong::UnknownKey(_)) {
+            seen.entry(parent()).or_default().0 += 1;
+        } else if let Wrong::Missing(name) = &finding.wrong {
+            let counts = seen.entry(parent()).or_default();
+            counts.1 += 1;
+            counts.2 = Some(name);
+        }
+    }
+    let pairs = seen.into_iter().filter(|(_, (unknown, missing, _))| (*unknown, *missing) == (1, 1));
+    pairs.filter_map(|(parent, (.., name))| Some((parent, name?.clone()))).collect()
+}
+
+/// Whether a value, given the shape that a new key wants, is one that the key can have.
+fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
+    let Some(edits) = fix::reshaped(value, member).filter(|_| !value.is_null()) else { return false };
+    let is_text = |shape: &Shape, node: NodeRef<'_>| {
+        node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))
+    };
+    match (member.kind(), value.shape()) {
+        (_, NodeShape::Dangling) => false,
+        (Type::Any, _) => true,
+        (Type::Text, NodeShape::Scalar) => is_text(member, value),
+        (Type::Integer, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_))),
+        (Type::Number, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
+        (Type::Boolean, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Bool(_))),
+        (Type::List, NodeShape::Scalar) => !edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value)),
+        (Type::List, shape) => shape == NodeShape::Sequence,
+        (Type::Mapping, shape) => shape == NodeShape::Mapping,
+        (Type::Text, NodeShape::Sequence) => value.items().all(|item| is_text(member, item)),
+        (Type::Text | Type::Integer | Type::Number | Type::Boolean, _) => false,
+    }
 }
 
 /// Whether a key of another place is what somebody means: a likeness that far away must be a close one.
