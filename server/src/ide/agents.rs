@@ -52,7 +52,7 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     }
     let content =
         if lines.is_empty() { String::new() } else { format!("\n\n{}", card::verbatim(&lines.join("\n"), "markdown")) };
-    Some(format!("{head}, defined by {}{content}", card::inline(&file)))
+    Some(format!("{head}, known by {}{content}", card::inline(&file)))
 }
 
 /// The names that agents of the workspace can be called by, best first: with what each is.

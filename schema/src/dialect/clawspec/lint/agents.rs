@@ -1,12 +1,14 @@
 //! Names of agents: those that are nearly, and not quite, the name of an agent of the workspace.
 //!
-//! An agent is known by its directory, which holds `SOUL.md` (or `SKILL.md`: skills take over as agents do). It is named
-//! by the path of the directory, `agents/marketing/brand`, or by the path with `-` between its words,
+//! An agent is known by its directory, which holds `SOUL.md` (or `SKILL.md`: skills take over as agents do; or at least its
+//! scenario contract), and by the coverage ledger, which may name it before it is there. It is named by the path of the directory, `agents/marketing/brand`, or by the path with `-` between its words,
 //! `agents-marketing-brand`. A name that is unlike every directory is never told: agents live elsewhere, too, and
 //! gateways have their own (`main`); and so is one that differs only in capitals or separators. Told is what can hardly be
 //! another agent: all words of the name but one are those of one directory, and that one is a slip of the keys away.
 
 use crate::{
+    dialect::{ScalarRules, clawspec::lower},
+    document::{Document, NodeRef},
     files::{FileKind, Files},
     problem::{Code, Fix, Problem, Severity},
     shape::scalar,
@@ -18,8 +20,11 @@ use super::{edits, files as paths};
 /// Where the directories of agents begin.
 const HEADS: [&str; 2] = ["agents", "skills"];
 
-/// What an agent's directory holds.
-const DEFINITIONS: [&str; 2] = ["SOUL.md", "SKILL.md"];
+/// What an agent's directory holds: the first of them that is there tells most about it.
+const DEFINITIONS: [&str; 3] = ["SOUL.md", "SKILL.md", "tests/scenarios.yaml"];
+
+/// Where the coverage ledger may be, if the settings do not say.
+const LEDGERS: [&str; 2] = ["coverage-ledger.yaml", "docs/testing/coverage-ledger.yaml"];
 
 /// No name has more words than that.
 const WORDS: usize = 32;
@@ -58,13 +63,29 @@ pub fn standing(name: &str, files: &dyn Files) -> Standing {
     }
     match search.near.as_slice() {
         // A head that is not written is not matched by anything: one word alone says too little.
-        [directory] if heads.len() == 1 || words.len() > 1 => {
+        [directory] if (heads.len() == 1 || words.len() > 1) && !is_in_ledger(&words, files) => {
             let head = if heads.len() == 1 { "" } else { directory.split('/').next().unwrap_or_default() };
             let below = directory.strip_prefix(head).unwrap_or(directory).trim_start_matches('/');
             Standing::Misspelt(if name.contains('/') { below.to_owned() } else { slug(below) })
         }
         _ => Standing::Unknown,
     }
+}
+
+/// Whether the coverage ledger names an agent, there or not.
+fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
+    let set = lower::settings(files).ledger_path.map(|path| path.0);
+    set.iter().map(String::as_str).chain(LEDGERS).any(|path| {
+        let Ok(bytes) = files.read(path) else { return false };
+        let document = Document::read(&String::from_utf8_lossy(&bytes), ScalarRules::Yaml11);
+        let waves = document.root().and_then(|root| root.get("waves"));
+        let items = waves.into_iter().flat_map(NodeRef::entries).filter_map(|wave| wave.value.get("items"));
+        let named = |item: NodeRef<'_>| {
+            let texts = ["id", "path"].into_iter().filter_map(|key| item.get(key)?.as_str());
+            texts.map(words).any(|words| words.ends_with(name))
+        };
+        items.flat_map(NodeRef::items).any(named)
+    })
 }
 
 /// The file that makes a directory an agent's.
@@ -203,6 +224,8 @@ mod tests {
             ("agents/marketing/brand/SOUL.md", ""),
             ("agents/marketing/email-engineer/SOUL.md", ""),
             ("agents/marketing/notes/x.md", ""),
+            ("agents/marketing/webinars/tests/scenarios.yaml", ""),
+            ("coverage-ledger.yaml", "waves: {one: {items: [{id: agents/marketing/brands}]}}"),
             ("agents/worker-1/SOUL.md", ""),
             ("agents/worker-a/SOUL.md", ""),
             ("agents/ops/lead/SOUL.md", ""),
@@ -221,6 +244,8 @@ mod tests {
         {
             assert_eq!(of(name), brand, "{name}");
         }
+        let contract = Standing::Known("agents/marketing/webinars/tests/scenarios.yaml".to_owned());
+        assert_eq!(of("agents-marketing-webinars"), contract);
         assert_eq!(of("skills-sub-skills-draft"), Standing::Known("skills/Sub_Skills/draft/SKILL.md".to_owned()));
     }
 
@@ -230,6 +255,7 @@ mod tests {
             ("agents-marketing-brnad", "agents-marketing-brand"),
             ("agent-marketing-brand", "agents-marketing-brand"),
             ("agents/marketing/brnad", "agents/marketing/brand"),
+            ("agents-marketing-webinar", "agents-marketing-webinars"),
             ("marketing/brnad", "marketing/brand"),
             ("agents-marketing-emial-engineer", "agents-marketing-email-engineer"),
             ("skills-sub-skill-draft", "skills-sub-skills-draft"),
@@ -250,6 +276,9 @@ mod tests {
             "agents-marketing-copywriter",
             "agents-marketing-email",
             "agents-marketing-brand-eu",
+            // The ledger says that it is to come.
+            "agents-marketing-brands",
+            "marketing/brands",
             "agnets-marketing-brnad",
             "agents-worker-2",
             "agents-worker-b",
