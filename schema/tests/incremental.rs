@@ -156,3 +156,72 @@ fn long_lists_are_cut() {
         assert!(lists.contains(&list), "{}: {lists:?}", file.as_str());
     }
 }
+
+/// Whoever goes on typing below a mistake sees what anybody sees who opens the file, without saving it.
+#[test]
+fn typing_on_below_a_mistake_changes_nothing_about_it() {
+    // A suite up to a line of a test, what is typed there, and good lines that follow.
+    let suites = [
+        (
+            SpecFile::KindLm,
+            "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n",
+            "    command: echo hi\n    tags: [x, y]\n    expect: {output: {contains: [hi]}}\n",
+        ),
+        (
+            SpecFile::CliBench,
+            "cli: git\nproviders: [openai/gpt-4o]\ntasks:\n  - id: a\n",
+            "    intent: Make a branch\n    difficulty: hard\n    assert: [{exit_code: 0}]\n",
+        ),
+        (
+            SpecFile::ClawSpecScenarios,
+            "version: \"1.0\"\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: a\n",
+            "    tags: [negative, smoke]\n    when: {invoke: /demo}\n    then: [{type: file_present, path: x}]\n",
+        ),
+    ];
+    let mistakes = [
+        "    setup:\n      - output_contains: done: yes\n",
+        "    description: Show this: x\n",
+        "    description: \"git\\s+log\"\n",
+        "    description: 'it's'\n",
+        "    description: @x\n",
+        "    description: `x`\n",
+        "    description: *.md\n",
+        "    description: {{x}} y\n",
+        "    description: [a\n",
+        "    description: {a: b\n",
+        "    description: \"a\" b\n",
+        "    description:x\n",
+        "    foo\n",
+        "   description: x\n",
+        "     description: x\n",
+        "    \tdescription: x\n",
+        "\tdescription: x\n",
+        "    setup:\n      -x\n",
+        "    - x\n",
+        "    : x\n",
+    ];
+    for (file, head, rest) in suites {
+        for mistake in mistakes {
+            let mut text = format!("{head}{rest}");
+            let mut document = Document::read(&text, file.scalar_rules());
+            let analyzer = Analyzer::new(file);
+            let mut type_at = |text: &mut String, at: usize, typed: &str| {
+                for (offset, letter) in typed.char_indices() {
+                    text.insert(at + offset, letter);
+                    document.edit(at + offset..at + offset, letter.encode_utf8(&mut [0; 4]));
+                    document.refresh();
+                }
+                let fresh = Document::read(text, file.scalar_rules());
+                let (seen, opened) = (found(&document, &analyzer, file), found(&fresh, &Analyzer::new(file), file));
+                assert_eq!(seen, opened, "{}\n{text}", file.as_str());
+            };
+            type_at(&mut text, head.len(), mistake);
+            // The next line, a change in it, and one in the line behind that.
+            type_at(&mut text, head.len() + mistake.len(), "    category: x\n");
+            let list = text.find("a\n").expect("there is a name");
+            type_at(&mut text, list, "y");
+            let end = text.len();
+            type_at(&mut text, end, "    more: x\n");
+        }
+    }
+}

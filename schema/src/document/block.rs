@@ -39,8 +39,8 @@ pub struct Block {
     pub(super) allows: Vec<usize>,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
-    /// Whether it was read without regard to them.
-    without_edits: bool,
+    /// Whether it was read in the light of them.
+    by_edits: bool,
     memo: Mutex<Vec<Memo>>,
 }
 
@@ -97,7 +97,7 @@ impl Block {
             allows: super::allow::marks(text),
             memo: Mutex::new(Vec::new()),
             suspect: None,
-            without_edits: false,
+            by_edits: false,
         };
         match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
@@ -121,6 +121,7 @@ impl Block {
                     Some(recovered) => {
                         block.root = recovered.root;
                         block.faults = recovered.faults;
+                        block.by_edits = recovered.by_edits;
                     }
                     None => block.faults.push(unreadable(text)),
                 }
@@ -138,13 +139,13 @@ impl Block {
 
     /// Whether it was read in the light of the edits that damaged it.
     pub(super) fn remembers_edits(&self) -> bool {
-        self.suspect.is_some() && !self.without_edits
+        self.by_edits
     }
 
     /// The same without that light. The edits are still known when the next ones come.
     pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
         let block = Block::parse(text, self.kind, rules, None);
-        Block { suspect: self.suspect.clone(), without_edits: true, ..block }
+        Block { suspect: self.suspect.clone(), ..block }
     }
 
     /// A piece that is YAML may still not be what can stand at its place.

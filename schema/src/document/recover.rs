@@ -1,9 +1,11 @@
 //! Reading of text that is not YAML as it stands: whatever is intact around the mistake is kept.
 //!
-//! Two ways, tried in this order. If it is known which lines were edited since the text could last be
-//! read, their values are blanked, then the lines. Otherwise the text is cut at the indentation of its
-//! first line, each piece is read alone, and only a piece that fails is cut further. A line that cannot
-//! be read by itself is set aside. Blanks take the place of what is left out, so every offset stays true.
+//! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is
+//! cut further. A line that cannot be read by itself is set aside. Blanks take the place of what is left out, so every
+//! offset stays true. How the text came to be plays no part: whoever opens it sees what its author saw while typing.
+//!
+//! That takes too long at every keystroke for a long text that could not be cut into blocks: of such a one the values
+//! of the lines that were edited since it could last be read are blanked first, then those lines.
 
 use std::ops::Range;
 
@@ -21,34 +23,46 @@ pub(crate) struct Recovered {
     pub root: Option<Node>,
     /// At least one mistake.
     pub faults: Vec<Fault>,
+    /// Whether it was read in the light of edits: without knowing them it is read otherwise.
+    pub by_edits: bool,
 }
 
 /// As many bytes may be parsed while recovering one text; hostile input then ends as one broken piece.
 const BUDGET: usize = 4 * 1024 * 1024;
+
+/// A longer text is first read without the lines that were edited.
+const SHORT: usize = 64 * 1024;
 
 /// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
 pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
     if error.too_deep {
         let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
         let range = line_at(text, error.offset);
-        return Recovered { root: None, faults: vec![Fault::too_large(range, message)] };
+        return Recovered { root: None, faults: vec![Fault::too_large(range, message)], by_edits: false };
     }
-    if let Some(recovered) = suspect.and_then(|suspect| without_suspect(text, rules, error, suspect)) {
-        return recovered;
-    }
+    let by_edits = |suspect| without_suspect(text, rules, error, suspect);
+    suspect.filter(|_| text.len() > SHORT).and_then(by_edits).unwrap_or_else(|| by_pieces(text, rules, error))
+}
+
+fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     let mut reader = Reader { work: text.to_owned(), rules, faults: Vec::new(), budget: BUDGET };
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
         faults.push(Fault::of_error(text, line_at(text, error.offset), error));
     }
-    Recovered { root, faults }
+    Recovered { root, faults, by_edits: false }
+}
+
+/// The whole of the lines that a range touches.
+fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
+    let start = line_at(text, range.start).start;
+    start..line_at(text, range.end).end.max(start)
 }
 
 /// Blanks the values of the suspect lines, or the whole lines, when the rest can then be read.
 fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
-    let start = line_at(text, suspect.start.min(text.len())).start;
-    let end = line_at(text, suspect.end.min(text.len())).end.max(start);
+    let Range { start, end } = lines_around(text, &suspect);
     if end - start > 4096 {
         return None;
     }
@@ -65,7 +79,11 @@ fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect:
             && let Ok(parsed) = parse(&candidate, rules)
         {
             let range = trimmed(text, start..end);
-            return Some(Recovered { root: parsed.root, faults: vec![Fault::of_error(text, range, error)] });
+            return Some(Recovered {
+                root: parsed.root,
+                faults: vec![Fault::of_error(text, range, error)],
+                by_edits: true,
+            });
         }
     }
     None
