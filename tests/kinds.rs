@@ -35,6 +35,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     place.write("docker-compose.yaml", "services: {}\n");
     let found = checked(&place, &[]);
     let expected = [
+        ("agent.yaml", "kindlm"),
         ("bench/cli-bench.yaml", "cli-bench"),
         ("bench/tasks/free-name.yaml", "cli-bench"),
         ("clawspec.yaml", "clawspec"),
@@ -46,6 +47,13 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     ];
     let expected = expected.map(|(path, dialect)| (path.to_owned(), dialect.to_owned()));
     assert_eq!(found, expected);
+    // Nobody runs what is a suite by its content alone, unless it is named; that it was left out is said.
+    for command in ["run", "list"] {
+        let done = place.run(&[command]);
+        assert!(done.stderr.contains("agent.yaml reads like a KindLM suite"), "{done:?}");
+        assert!(!done.stdout.contains("agent.yaml"), "{done:?}");
+    }
+    assert!(place.run(&["run", "agent.yaml"]).stdout.contains("agent.yaml"));
 }
 
 #[test]

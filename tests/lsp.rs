@@ -261,7 +261,7 @@ fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {
     client.initialize(capabilities, json!({ "trusted": true }));
     let mut text = client.open("kindlm.yaml");
     let document = json!({ "textDocument": { "uri": client.uri("kindlm.yaml") } });
-    client.replace("kindlm.yaml", &mut text, "name: greets", "name: [greets", 2);
+    client.replace("kindlm.yaml", &mut text, "  - name: refuses", "---\n  - name: refuses", 2);
     let before = client.request("textDocument/diagnostic", document.clone());
     assert!(!sources(before["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{before}");
     // Should the reading of the whole that follows opening meet this text already, the request comes before the saving.

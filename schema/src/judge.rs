@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_holds_a_secret_is_unknown_and_does_not_tell_it() {
-        let (secrets, _) = Secrets::new([("API_KEY", "abcd1234")], &[], &[]);
+        let secrets = Secrets::new([("API_KEY", "abcd1234")], &[], &[]);
         let case = case(
             "{output: {contains: ['key abcd1234', done], notContains: ['abcd1234?']}, guardrails: {keywords: {deny: [abcd1234]}}, latency: {maxMs: 1}}",
         );

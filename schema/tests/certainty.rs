@@ -215,7 +215,7 @@ fn a_verdict_on_a_part_holds_for_the_whole() {
                 whole.push_str(piece);
             }
             let environment = [("FIRST", secret.as_str()), ("SECOND", other.as_str())];
-            let (secrets, _) = Secrets::new(environment, &["FIRST".to_owned(), "SECOND".to_owned()], &[]);
+            let secrets = Secrets::new(environment, &["FIRST".to_owned(), "SECOND".to_owned()], &[]);
             let (expect, case) = &cases[numbers.below(cases.len())];
             let place = format!("round {round}, {expect}, secrets {secret:?} and {other:?}");
             compare(case, &whole, evidence(Capture::whole(whole.as_str())), &secrets, &place, &mut masked);

@@ -9,10 +9,10 @@ use std::{
 use serde_json::{Value, json};
 use speclens_schema::{
     dialect::ScalarRules,
-    document::Document,
+    document::{Document, Pointer},
     json_schema::SpecFile,
-    mask::Secrets,
-    problem::{Code, Edit, Fix, Problem},
+    mask::{self, Secrets},
+    problem::{Code, Edit, Fix, Problem, Severity},
     settings::Settings,
     validate,
     words::{is_surely, nearest},
@@ -111,15 +111,38 @@ pub fn problems(document: &Document) -> Vec<Problem> {
                 format!("there is no code `{word}`: {cure}")
             }
         };
-        let at = speclens_schema::document::Pointer::root().key("severity").key(&word);
+        let at = Pointer::root().key("severity").key(&word);
         // The schema has told it in other words.
         problems.retain(|problem| problem.at != at);
         let mut problem = Problem::new(Code::InvalidSetting, at, entry.key.range(), message);
         problem.fixes.extend(fix.filter(|_| !entry.key.is_through_alias()));
         problems.push(problem);
     }
+    problems.extend(unread_patterns(document));
+    // What was meant to be masked would be written down.
+    let recordings = Pointer::root().key("recordings");
+    for problem in problems.iter_mut().filter(|problem| problem.at.parent().as_ref() == Some(&recordings)) {
+        problem.severity = Severity::Error;
+    }
     problems.sort_by_key(|problem| problem.range.start);
     problems
+}
+
+/// Patterns that would mask nothing.
+fn unread_patterns(document: &Document) -> Vec<Problem> {
+    let list = document.root().and_then(|root| root.get("recordings")?.get("redact_patterns"));
+    let items = list.into_iter().flat_map(|list| list.items()).enumerate();
+    items
+        .filter_map(|(index, item)| {
+            let reason = mask::pattern(item.text()?).err()?;
+            let at = Pointer::root().key("recordings").key("redact_patterns").index(index);
+            let message = format!(
+                "this masks nothing, so that what it should hide would be written down: {reason}; look-around and \
+                 back-references are not known here"
+            );
+            Some(Problem::new(Code::InvalidPattern, at, item.range(), message).with_severity(Severity::Error))
+        })
+        .collect()
 }
 
 impl Workspace {
@@ -130,13 +153,13 @@ impl Workspace {
             .collect();
         let recordings = &self.settings.recordings;
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Secrets::new(variables, &recordings.redact_env, &recordings.redact_patterns).0
+        Secrets::new(variables, &recordings.redact_env, &recordings.redact_patterns)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::settings::Level;
+    use speclens_schema::{problem::Severity, settings::Level};
 
     use super::read;
 
@@ -149,6 +172,16 @@ mod tests {
         assert_eq!(settings.severity.len(), 1);
         assert_eq!(settings.recordings.redact_env, ["A"]);
         assert!(problems.len() >= 3, "{problems:#?}");
+    }
+
+    #[test]
+    fn what_would_not_be_masked_is_an_error() {
+        for text in ["redact_patterns: ['sk-[']", "redact_patterns: ['sk-(?=a)[a-z]+']", "redact_pattern: [a]"] {
+            let (_, problems) = read(&format!("recordings: {{{text}}}\n"));
+            let told: Vec<_> = problems.iter().map(|problem| problem.severity).collect();
+            assert_eq!(told, [Severity::Error], "{problems:#?}");
+        }
+        assert!(read("recordings: {redact_patterns: ['sk-[a-z]+']}\n").1.is_empty());
     }
 
     #[test]

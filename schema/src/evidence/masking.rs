@@ -137,7 +137,7 @@ mod tests {
             ],
             ..Evidence::default()
         };
-        let (secrets, _) = Secrets::new([("API_KEY", secret)], &[], &[]);
+        let secrets = Secrets::new([("API_KEY", secret)], &[], &[]);
         Dialect::CliBench.mask(&mut evidence, &secrets);
         assert!(!format!("{evidence:?}").contains(secret), "{evidence:?}");
         let log = evidence.commands.as_ref().unwrap();

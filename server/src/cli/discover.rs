@@ -22,6 +22,7 @@ use speclens_schema::{
     words::{nearest, nearest_file},
 };
 
+use super::output;
 use crate::{
     lsp::STACK_BYTES,
     read::{beginning, read_text, walk},
@@ -123,10 +124,24 @@ fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Ve
         // What has the name of a suite is one, whatever it holds: a pipe too is told to be no text.
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
-        let counts = counts(&scope, &text, named.is_some()) && (wanted == Wanted::Files || has_tests(scope.file));
-        counts.then(|| Found { path: path.clone(), scope })
+        let counts = wanted == Wanted::Files || has_tests(scope.file);
+        let standing = standing(&scope, &text, named.is_some(), wanted);
+        counts.then(|| (Found { path: path.clone(), scope }, standing))
     };
-    let found: Vec<Found> = in_parallel(&paths, look).into_iter().flatten().collect();
+    let mut found = Vec::new();
+    for (file, standing) in in_parallel(&paths, look).into_iter().flatten() {
+        match standing {
+            Standing::Counts => found.push(file),
+            Standing::Unasked => output::remark(&format!(
+                "{} reads like a {}, and is left out because of its name: name it, or write \
+                 `# speclens: dialect={}` at its top",
+                file.path.display(),
+                file.scope.file.title(),
+                file.scope.file.as_str()
+            )),
+            Standing::Part => {}
+        }
+    }
     if found.is_empty()
         && let Some(misnamed) = misnamed
     {
@@ -162,20 +177,33 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
     )
 }
 
-/// Whether a file counts that nobody named. Content alone makes contracts, whose names are free; a KindLM or
-/// cli-bench suite under another name may be anything, so that nobody runs it unasked.
-fn counts(scope: &Scope, text: &str, has_name: bool) -> bool {
+/// What becomes of a file that nobody named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is taken.
+    Counts,
+    /// It is a suite by what it holds alone, and nobody asked to run it.
+    Unasked,
+    /// It is a part of something else, or of nothing.
+    Part,
+}
+
+/// Whether a file counts that nobody named. Content alone makes what is checked, as in editors, and contracts, whose
+/// names are free; a KindLM or cli-bench suite under another name is run by nobody who did not ask for it.
+fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standing {
     let said = matches!(kind::said(text), Some(Ok(_)));
+    let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
     match scope.file {
-        SpecFile::Settings => false,
-        SpecFile::KindLm | SpecFile::CliBench => said || has_name,
-        SpecFile::CliBenchTasks => said || scope.main.is_some(),
+        SpecFile::Settings => Standing::Part,
+        SpecFile::KindLm | SpecFile::CliBench if said || has_name || wanted == Wanted::Files => Standing::Counts,
+        SpecFile::KindLm | SpecFile::CliBench => Standing::Unasked,
+        SpecFile::CliBenchTasks => counts(said || scope.main.is_some()),
         SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff
         | SpecFile::ClawSpecPipeline
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => true,
+        | SpecFile::ClawSpecBaselines => Standing::Counts,
     }
 }
 
