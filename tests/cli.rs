@@ -263,6 +263,19 @@ fn settings_decide_and_their_mistakes_are_told() {
 }
 
 #[test]
+fn a_mistake_in_the_settings_is_told_once_in_every_format() {
+    let place = Place::empty();
+    place.write("speclens.yaml", "severity: {nonsense: error}\n");
+    for name in ["a", "b", "c"] {
+        place.write(&format!("{name}/kindlm.yaml"), suite("true", GOOD));
+    }
+    for format in ["human", "json", "sarif", "github"] {
+        let done = place.run(&["check", "--format", format]);
+        assert_eq!(done.stdout.matches("there is no code `nonsense`").count(), 1, "{format}: {done:?}");
+    }
+}
+
+#[test]
 fn everything_that_is_explained_is_printed() {
     let place = Place::empty();
     for name in ["unknown-key", "argsMatch", "expect.output", "gates.passRateMin"] {

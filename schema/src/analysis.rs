@@ -1,5 +1,6 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
+mod aliases;
 mod errors;
 mod finish;
 mod mark;
@@ -15,11 +16,11 @@ use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
-    document::{Block, Document, NodeRef, Pointer},
+    document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
     json_schema::SpecFile,
     parallel,
-    problem::Problem,
+    problem::{Code, Problem},
     rewrite,
     settings::Settings,
     suite::{Case, Suite},
@@ -107,7 +108,10 @@ impl Analyzer {
     }
 
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        problems.extend(self.validate(root, Definition::Root(self.file)));
+        let broken: Vec<usize> =
+            problems.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
+        let found = self.validate(root, Definition::Root(self.file));
+        problems.extend(found.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
         let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
@@ -209,7 +213,10 @@ impl Analyzer {
         let mut problems = validate_node(node, definition);
         match self.file.dialect() {
             Some(Dialect::CliBench) => cli_bench::lint::refine(node, definition, &mut problems),
-            Some(Dialect::KindLm) => other_names::lint(node, definition, &mut problems),
+            Some(Dialect::KindLm) => {
+                other_names::lint(node, definition, &mut problems);
+                kindlm::lint::refine(node, definition, &mut problems);
+            }
             None | Some(Dialect::ClawSpec) => {}
         }
         problems
@@ -249,7 +256,8 @@ impl Analyzer {
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files);
         let mut suite = self.lower_root(document, &context, files, settings);
-        let is_adjusted = !settings.severity.is_empty() || !document.allowances().is_empty();
+        let is_folded = problems.iter().flat_map(|problem| &problem.related).any(aliases::is_use);
+        let is_adjusted = is_folded || !settings.severity.is_empty() || !document.allowances().is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
@@ -391,6 +399,18 @@ impl Lowered {
         }
         cases.clone()
     }
+}
+
+/// Whether a list is without items only because none of them could be read.
+fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
+    let list = || root.find(&problem.at).filter(|list| list.shape() == Shape::Sequence);
+    problem.code == Code::OutOfRange
+        && !broken.is_empty()
+        && list().is_some_and(|list| {
+            let next = root.entries().map(|entry| entry.key.range().start).find(|start| *start > list.range().start);
+            let extent = list.range().start..next.unwrap_or(usize::MAX);
+            list.items().next().is_none() && broken.iter().any(|at| extent.contains(at))
+        })
 }
 
 /// The block of an item that is alone in it.

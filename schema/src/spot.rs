@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Shape},
+    document::{NodeRef, Pointer, Scalar, Shape, Style},
     problem::{Code, Problem},
 };
 
@@ -97,7 +97,17 @@ impl<'d> Spot<'d> {
         let range = self.node.range();
         let text = self.node.document().text();
         let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);
-        if range.is_empty() || !one_line { self.head() } else { range }
+        if range.is_empty() || !one_line { self.only_line().unwrap_or_else(|| self.head()) } else { range }
+    }
+
+    /// The content of a block text that has one line.
+    fn only_line(&self) -> Option<Range<usize>> {
+        if !self.is_own() || !matches!(self.node.style(), Some(Style::Literal | Style::Folded)) {
+            return None;
+        }
+        let content = self.node.text()?.trim_end_matches('\n');
+        let range = self.part(content, 0);
+        (!content.is_empty() && !content.contains('\n') && range.len() == content.len()).then_some(range)
     }
 
     /// The key that owns it; the first line of an item.
@@ -126,7 +136,15 @@ impl<'d> Spot<'d> {
         let range = self.node.own_range();
         let source = self.node.document().text().get_byte_slice(range.clone()).map(String::from).unwrap_or_default();
         let found = source.match_indices(part).nth(nth);
-        found.map_or_else(|| self.range(), |(at, _)| range.start + at..range.start + at + part.len())
+        found.map_or_else(|| self.head_or_line(), |(at, _)| range.start + at..range.start + at + part.len())
+    }
+
+    /// All of it, or its head when it takes several lines.
+    fn head_or_line(&self) -> Range<usize> {
+        let range = self.node.range();
+        let text = self.node.document().text();
+        let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+        if range.is_empty() || !one_line { self.head() } else { range }
     }
 
     /// Whether its bytes may be changed here: they are its own, not those behind an alias.

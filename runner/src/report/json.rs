@@ -1,6 +1,6 @@
 //! The report for programs: a contract with a version and a schema of its own, `schema/json/report.schema.json`.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -350,9 +350,15 @@ struct Totals {
 
 fn report(reports: &[SuiteReport], content: Content) -> Report {
     let tally = Tally::of(reports);
+    // What is wrong with the settings of several suites is one mistake: it stands with the first of them.
+    let mut told: HashSet<&str> = HashSet::new();
+    let suites = reports.iter().map(|report| {
+        let is_new = report.settings.as_ref().is_some_and(|settings| told.insert(&settings.source.path));
+        Writer { report, content }.suite(is_new)
+    });
     Report {
         speclens: 1,
-        suites: reports.iter().map(|report| Writer { report, content }.suite()).collect(),
+        suites: suites.collect(),
         totals: Totals {
             cases: tally.cases(),
             passed: tally.passed,
@@ -371,8 +377,10 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    fn suite(&self) -> SuiteEntry {
+    fn suite(&self, with_settings: bool) -> SuiteEntry {
         let report = self.report;
+        let is_told = |(source, _): &(&SourceText, &Problem)| with_settings || std::ptr::eq(*source, &report.source);
+        let problems = report.all_problems().filter(is_told);
         let result = report.result.as_deref();
         let cases = result.map_or(&[][..], |result| &result.cases);
         let gates = result.map_or(&[][..], |result| &result.gates.gates);
@@ -380,7 +388,7 @@ impl Writer<'_> {
             path: report.source.path.clone(),
             dialect: report.dialect,
             status: report.status(),
-            problems: report.all_problems().map(|(source, problem)| problem_entry(source, problem)).collect(),
+            problems: problems.map(|(source, problem)| problem_entry(source, problem)).collect(),
             gates: gates.iter().map(|gate| self.gate(gate)).collect(),
             cases: self.content.cases.then(|| cases.iter().map(|case| self.case(case)).collect()),
         }

@@ -2,6 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
+use super::aliases;
 use crate::{
     problem::{Code, Problem, Severity},
     suite::Case,
@@ -19,7 +20,12 @@ impl<'p> Errors<'p> {
     /// `told` are the problems as settings adjust them, `found` as they are.
     pub(super) fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
         let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
-        let mut refused: Vec<usize> = errors.map(|problem| problem.range.start).collect();
+        let uses = |problem: &Problem| {
+            let uses = problem.related.iter().filter(|related| aliases::is_use(related));
+            uses.map(|related| related.range.start).collect::<Vec<_>>()
+        };
+        let mut refused: Vec<usize> =
+            errors.flat_map(|problem| std::iter::once(problem.range.start).chain(uses(problem))).collect();
         refused.sort_unstable();
         // Two tests of one name are understood.
         let is_doubt = |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::aliases;
 use crate::{
     document::{Allowance, Document, Pointer},
     problem::{Code, Problem},
@@ -44,6 +45,9 @@ impl Allowed<'_> {
 
 /// Sorts problems by place; comments and settings decide which are told, and how bad they are.
 pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
+    // In the order of the text: the first use tells where nobody looks at the value.
+    problems.sort_by_key(|problem| (problem.range.start, problem.code));
+    aliases::fold(&mut problems, document);
     let allowances = document.allowances();
     let allowed = Allowed::by(&allowances);
     problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));

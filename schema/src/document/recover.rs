@@ -36,9 +36,7 @@ const SHORT: usize = 64 * 1024;
 /// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
 pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
     if error.too_deep {
-        let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
-        let range = line_at(text, error.offset);
-        return Recovered { root: None, faults: vec![Fault::too_large(range, message)], by_edits: false };
+        return without_depths(text, rules, error);
     }
     let by_edits = |suspect| without_suspect(text, rules, error, suspect);
     suspect.filter(|_| text.len() > SHORT).and_then(by_edits).unwrap_or_else(|| by_pieces(text, rules, error))
@@ -58,6 +56,54 @@ fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
 fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
     let start = line_at(text, range.start).start;
     start..line_at(text, range.end).end.max(start)
+}
+
+/// Blanks the values in brackets that are nested too deep, when the rest can then be read.
+fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
+    /// Each is one more reading of the whole text.
+    const MOST: usize = 8;
+    let fault = |range: Range<usize>| {
+        let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
+        Fault::too_large(range, message)
+    };
+    let mut work = text.to_owned();
+    let mut faults = Vec::new();
+    let mut offset = error.offset;
+    for _ in 0..MOST {
+        let Some(range) = brackets_around(&work, offset) else { break };
+        blank(&mut work, range.clone());
+        // Something must stand there, and nobody looks into it.
+        work.replace_range(range.start..range.start + 2, "[]");
+        faults.push(fault(
+            line_at(text, range.start).start.max(range.start)..line_at(text, range.start).end.min(range.end),
+        ));
+        match parse(&work, rules) {
+            Ok(parsed) => return Recovered { root: parsed.root, faults, by_edits: false },
+            Err(error) if error.too_deep => offset = error.offset,
+            Err(_) => break,
+        }
+    }
+    Recovered { root: None, faults: vec![fault(line_at(text, error.offset))], by_edits: false }
+}
+
+/// The brackets that begin in one run before an offset, up to the one that closes the first of them.
+fn brackets_around(text: &str, offset: usize) -> Option<Range<usize>> {
+    let run = text[..offset].trim_end_matches(|letter: char| letter.is_whitespace() || "[{".contains(letter));
+    let start = run.len() + text[run.len()..offset].find(['[', '{'])?;
+    let mut depth = 0_usize;
+    let mut quote = None;
+    for (at, letter) in text[start..].char_indices() {
+        match (quote, letter) {
+            (Some(open), _) if open != letter => {}
+            (Some(_), _) => quote = None,
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') if depth == 1 => return Some(start..start + at + 1),
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+    }
+    None
 }
 
 /// Blanks the values of the suspect lines, or the whole lines, when the rest can then be read.

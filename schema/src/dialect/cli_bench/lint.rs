@@ -116,7 +116,7 @@ pub fn lint_relations(
     let list = Definition::list_at(list);
     let suite = facts::suite_facts(file, root, files);
     names::lint(&list, items, &suite, &mut problems);
-    intent::lint(&list, items, &suite, &mut problems);
+    intent::lint(root, &list, items, &suite, &mut problems);
     if file == SpecFile::CliBench {
         files::lint_entries(&Spot::root(root), items, &mut problems);
     }

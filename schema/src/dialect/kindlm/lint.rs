@@ -25,14 +25,16 @@ pub(crate) mod scalars;
 mod sections;
 mod shell;
 mod tools;
+mod unread;
 mod variables;
 
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::Files,
+    json_schema::SpecFile,
     problem::{Code, Problem},
     spot::Spot,
-    validate::is_damaged,
+    validate::{Definition, is_damaged},
 };
 
 pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
@@ -58,8 +60,16 @@ pub fn lint_root(root: NodeRef<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let root = Spot::root(root);
     sections::lint(&root, &mut problems);
+    unread::lint(&root, &mut problems);
     scalars::lint_root(&root, &mut problems);
     problems
+}
+
+/// What the schema finds wrong in a part of a file, said in the words of the format.
+pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem]) {
+    if definition == Definition::Root(SpecFile::KindLm) {
+        references::refine_providers(&Spot::root(node), problems);
+    }
 }
 
 /// What is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
@@ -72,6 +82,7 @@ pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
     tools::lint(&test, &mut problems);
     for expect in expects(&test) {
         claims::lint(&test, &expect, &mut problems);
+        unread::lint_claims(&test, &expect, &mut problems);
         patterns::lint(&expect, &mut problems);
     }
     claims::lint_presence(&test, &mut problems);
@@ -91,6 +102,7 @@ pub fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)]) -> Vec<Pr
     references::lint(root, tests, &mut problems);
     variables::lint_prompts(root, tests, &mut problems);
     sections::lint_presence(root, tests, &mut problems);
+    unread::lint_relations(root, tests, &mut problems);
     problems
 }
 

@@ -50,6 +50,7 @@ impl Context<'_> {
         } else {
             match at.parent().and_then(|parent| parent.last()).filter(|_| name.parse::<usize>().is_ok()) {
                 Some(list) => format!("an item of `{list}` must not be empty"),
+                None if name.is_empty() => "this entry must not be empty".to_owned(),
                 None => format!("`{name}` must not be empty"),
             }
         };

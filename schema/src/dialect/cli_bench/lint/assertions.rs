@@ -88,7 +88,8 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
         },
     };
     if !(0.0..=255.0).contains(&number) {
-        let message = format!("no process ends with {number}: exit codes go from 0 to 255");
+        let written = spot.node.text().unwrap_or_default();
+        let message = format!("no process ends with {written}: exit codes go from 0 to 255");
         problems.push(spot.problem(Code::OutOfRange, message).with_severity(Severity::Warning));
     }
 }
@@ -120,7 +121,9 @@ impl<'d> Assertions<'d, '_> {
         let codes: Vec<(f64, Spot<'_>)> =
             self.all("exit_code").into_iter().filter_map(|spot| Some((code(&spot)?, spot))).collect();
         if let Some((first, rest)) = codes.split_first() {
-            for (code, spot) in rest.iter().filter(|(code, _)| *code != first.0) {
+            // What no process ends with is told as such.
+            let is_code = |code: f64| (0.0..=255.0).contains(&code);
+            for (code, spot) in rest.iter().filter(|(code, _)| *code != first.0 && is_code(*code) && is_code(first.0)) {
                 let message = format!("the last command cannot end with {code} and with {}: keep one", first.0);
                 problems.push(clash(spot, &first.1, message, "the other exit code"));
             }

@@ -11,6 +11,8 @@ use crate::{
 pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
         match value.node.scalar() {
+            // The schema says that it is no number.
+            Some(Scalar::Float(number)) if number.is_nan() => {}
             Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => {
                 let written = value.node.text().unwrap_or_default();
                 let quoted = serde_json::Value::from(written).to_string();

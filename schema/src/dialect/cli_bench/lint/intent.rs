@@ -3,15 +3,22 @@
 use std::ops::Range;
 
 use crate::{
-    document::Pointer,
+    document::{NodeRef, Pointer},
     problem::{Code, Problem},
+    spot::Spot,
 };
 
 use super::super::config::HelpMode;
 use super::facts::{ItemFacts, Named, SuiteFacts};
 
 /// Intents that hold the command, and turns that `discoverable` uses up.
-pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteFacts, problems: &mut Vec<Problem>) {
+pub(super) fn lint(
+    root: NodeRef<'_>,
+    list: &Pointer,
+    items: &[(usize, &ItemFacts)],
+    suite: &SuiteFacts,
+    problems: &mut Vec<Problem>,
+) {
     let discoverable = suite.help_modes.contains(&HelpMode::Discoverable);
     for (index, (start, facts)) in items.iter().enumerate() {
         let ItemFacts::Task(task) = facts else { continue };
@@ -31,7 +38,7 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
             let message = format!(
                 "the intent gives the command away, `{command}`, so that the task measures nothing: say what is to be achieved"
             );
-            let (at, range) = part(intent, found, &list.index(index), *start);
+            let (at, range) = part(root, intent, found, &list.index(index), *start);
             problems.push(Problem::new(Code::RevealingIntent, at, range, message));
         }
         if let Some((named, turns @ 0..=2)) = task.max_turns.as_ref().filter(|_| discoverable) {
@@ -80,9 +87,21 @@ impl Hints {
 }
 
 /// The place of a part of a text, where it was written as it reads.
-fn part(named: &Named, found: Range<usize>, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
+fn part(
+    root: NodeRef<'_>,
+    named: &Named,
+    found: Range<usize>,
+    base: &Pointer,
+    start: usize,
+) -> (Pointer, Range<usize>) {
     let (at, range) = named.place(base, start);
-    if named.verbatim { (at, range.start + found.start..range.start + found.end) } else { (at, range) }
+    if named.verbatim {
+        return (at, range.start + found.start..range.start + found.end);
+    }
+    let command = &named.text[found.clone()];
+    let nth = named.text[..found.start].matches(command).count();
+    let exact = root.find(&at).map(|node| Spot { node, key: None, at: Pointer::root() }.part(command, nth));
+    (at, exact.filter(|exact| exact.len() == command.len()).unwrap_or(range))
 }
 
 impl Wish {
@@ -173,7 +192,7 @@ impl Wish {
 /// Where an intent holds a command as whole words.
 fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
-    let command = command.trim();
+    let command = command.trim_end_matches('\n').trim();
     intent.match_indices(command).map(|(at, found)| at..at + found.len()).find(|range| {
         let before = intent[..range.start].chars().next_back();
         let behind = intent[range.end..].chars().next();
@@ -189,7 +208,9 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
             continue;
         }
         let rest = &intent[at + cli.len()..];
-        let words = rest.trim_start_matches([' ', '\t']);
+        // A command ends where its line does.
+        let words = rest.trim_start_matches([' ', '\t']).split('\n').next().unwrap_or_default();
+        let rest = &rest[..words.as_ptr() as usize + words.len() - rest.as_ptr() as usize];
         if words.len() == rest.len() {
             continue;
         }

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Keys that must be there; of all others an absent value counts as an absent key.
-const REQUIRED: [&str; 10] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run", "env"];
+const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run"];
 
 /// Goes over what was found in one part. Pointers are relative to `node`.
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {

@@ -289,11 +289,19 @@ fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
         .map(|(_, call)| call)
 }
 
+/// A value as JSON, but for `-0`: JSON writes it as the `0` that it differs from.
+fn signed(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if number == 0.0 && number.is_sign_negative() => "-0".to_owned(),
+        Some(_) | None => json::text(value),
+    }
+}
+
 /// Both sides of a difference. Texts stand without quotes, unless the other side is no text.
 fn sides(difference: &Difference) -> (String, String) {
     match (&difference.expected, &difference.received) {
         (Value::String(expected), Some(Value::String(received))) => (expected.clone(), received.clone()),
-        (expected, Some(received)) => (json::text(expected), json::text(received)),
-        (expected, None) => (json::text(expected), "nothing".to_owned()),
+        (expected, Some(received)) => (signed(expected), signed(received)),
+        (expected, None) => (signed(expected), "nothing".to_owned()),
     }
 }

@@ -7,6 +7,8 @@ use crate::{
     spot::Spot,
 };
 
+use super::unread;
+
 /// A test claims something.
 pub(super) fn lint_presence(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(expect) = test.get("expect").filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
@@ -39,6 +41,9 @@ pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Proble
     }
     if let Some(baseline) = expect.get("baseline") {
         lint_baseline(&baseline, problems);
+    }
+    for bound in [["latency", "maxMs"], ["cost", "maxUsd"]].iter().filter_map(|path| expect.find(path)) {
+        unread::boundless(&bound, problems);
     }
     if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
         let message = "a command has no cost that could be known: the original program counts it as 0, and the claim always holds";
@@ -144,6 +149,9 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         if let Some(args) = call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
             problems.push(args.problem(Code::VacuousClaim, "`{}` matches any arguments: name some, or remove it"));
+        }
+        if let Some(args) = call.get("argsMatch") {
+            unread::lint_zeros(&args, problems);
         }
         if let Some(order) = call.get("order")
             && let Some(position) = order.number().filter(|number| number.fract() == 0.0 && *number >= 0.0)

@@ -24,6 +24,18 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         let message = "an empty list asks no model, so that the test never runs: remove `models` to ask all of them";
         problems.push(models.problem(Code::NoEffect, message));
     }
+    let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
+    for (name, model) in test.get("models").map(|models| models.texts()).unwrap_or_default() {
+        match seen.iter().find(|(known, _)| *known == name) {
+            Some((_, first)) => {
+                let message =
+                    format!("`{name}` stands twice in this list, and would be asked twice under one name: remove one");
+                let problem = model.problem(Code::Collision, message);
+                problems.push(problem.with_related("first here", first.at.clone(), first.range()));
+            }
+            None => seen.push((name, model)),
+        }
+    }
     for turn in test.get("conversation").map(|turns| turns.items()).unwrap_or_default() {
         if let Some(user) = turn.get("user") {
             let message = "what the user says in a turn is never sent: write it into the prompt";

@@ -6,6 +6,7 @@ use crate::{
     document::{NodeRef, Pointer},
     spot::Spot,
     template::placeholders,
+    validate::is_damaged,
 };
 
 /// A name where it is defined or used.
@@ -38,6 +39,10 @@ pub struct RootFacts {
     pub prompts: Vec<PromptFacts>,
     /// `defaults.judgeModel`.
     pub judge_model: Option<Named>,
+    /// The gates that could fail by their number, by name.
+    pub gates: Vec<Named>,
+    /// `defaults.timeoutMs`, where it is written.
+    pub timeout_ms: Option<f64>,
 }
 
 /// A section of the file.
@@ -77,6 +82,16 @@ pub struct TestFacts {
     pub vars: Vec<Named>,
     /// A claim that needs a model to judge.
     pub judge: Option<Named>,
+    /// Whether it compares with a baseline.
+    pub has_drift: bool,
+    /// Whether it claims anything that needs neither a judge nor a baseline.
+    pub has_plain_claims: bool,
+    /// `method: embedding`.
+    pub embedding: Option<Named>,
+    /// `latency.maxMs` and its number.
+    pub latency: Option<(Named, f64)>,
+    /// Whether part of it cannot be read.
+    pub is_damaged: bool,
 }
 
 /// The facts of the sections other than `tests`.
@@ -97,6 +112,7 @@ pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let models = root.get("models").map(|models| models.items()).unwrap_or_default();
     let field = |key: &str| models.iter().filter_map(|model| named(&model.get(key)?, 0)).collect();
     let prompts = root.get("prompts").map(|prompts| prompts.entries()).unwrap_or_default();
+    let gates = root.get("gates").map(|gates| gates.entries()).unwrap_or_default();
     RootFacts {
         head: root.head(),
         sections: [section("providers"), section("models"), section("prompts")],
@@ -105,7 +121,19 @@ pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
         model_providers: field("provider"),
         prompts: prompts.into_iter().filter_map(|(name, prompt)| prompt_facts(name, &prompt)).collect(),
         judge_model: root.find(&["defaults", "judgeModel"]).and_then(|spot| named(&spot, 0)),
+        gates: gates
+            .into_iter()
+            .filter(|(name, gate)| can_fail(name, gate))
+            .map(|(name, gate)| place(name, &gate, 0))
+            .collect(),
+        timeout_ms: root.find(&["defaults", "timeoutMs"]).and_then(|timeout| timeout.number()),
     }
+}
+
+/// Whether the number of a gate is one that could be missed. Others are told by themselves.
+fn can_fail(name: &str, gate: &Spot<'_>) -> bool {
+    let idle = if name == "driftScoreMax" { 1.0 } else { 0.0 };
+    gate.number().is_some_and(|number| (0.0..=1.0).contains(&number) && number != idle)
 }
 
 fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
@@ -145,7 +173,24 @@ pub fn test_facts(test: NodeRef<'_>) -> TestFacts {
             .find(&["expect", "judge"])
             .filter(|judge| judge.is_list() && !judge.is_empty())
             .map(|judge| Named { name: String::new(), range: relative(judge.head(), start), own: false, at: judge.at }),
+        has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
+        has_plain_claims: super::expects(&test).iter().any(|expect| {
+            let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
+            claims.any(|claim| !["judge", "baseline"].contains(&claim))
+        }),
+        embedding: test
+            .find(&["expect", "baseline", "drift", "method"])
+            .filter(|method| method.text() == Some("embedding"))
+            .map(|method| place(String::new(), &method, start)),
+        latency: test
+            .find(&["expect", "latency", "maxMs"])
+            .and_then(|most| Some((place(String::new(), &most, start), most.number()?))),
+        is_damaged: is_damaged(test.node),
     }
+}
+
+fn place(name: String, spot: &Spot<'_>, start: usize) -> Named {
+    Named { name, at: spot.at.clone(), range: relative(spot.range(), start), own: spot.is_own() }
 }
 
 fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {

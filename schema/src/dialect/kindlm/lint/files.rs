@@ -18,6 +18,11 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     }
     for call in test.find(&["expect", "toolCalls"]).map(|calls| calls.items()).unwrap_or_default() {
         if let Some(file) = call.get("argsSchema") {
+            if file.text() == Some("") {
+                problems
+                    .push(file.problem(Code::OutOfRange, "`argsSchema` must not be empty: name a JSON Schema file"));
+                continue;
+            }
             lint_file(&file, files, problems);
             let message =
                 "the original program fails every `argsSchema` with an internal error; here the arguments are checked";

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     words::{Search, listed},
 };
@@ -61,7 +61,9 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
         }
     }
     let providers: HashSet<&str> = root.providers.iter().map(|provider| provider.name.as_str()).collect();
-    if providers_section.filled && providers_section.readable {
+    // A section that holds no provider of that name and a key that is none: that key is the mistake.
+    let is_misspelt = root.providers.iter().any(|provider| !is_provider(&provider.name));
+    if providers_section.filled && providers_section.readable && !is_misspelt {
         for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
             if !providers.contains(provider.name.as_str()) {
                 let candidates = root.providers.iter().map(|provider| provider.name.as_str());
@@ -83,9 +85,26 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
     {
         let place = Placed::of_test(judge, index, start);
         let message = "a judge is a model, and `models` has none: add one";
-        problems.push(place.problem(Code::MissingField, message).with_severity(crate::problem::Severity::Warning));
+        problems.push(place.problem(Code::MissingField, message).with_severity(Severity::Warning));
     }
     unused(root, tests, problems);
+}
+
+/// A key below `providers` that is none of them is an error where a model asks for a provider that is not defined.
+pub(super) fn refine_providers(root: &Spot<'_>, problems: &mut [Problem]) {
+    let Some(providers) = root.get("providers").filter(Spot::is_mapping) else { return };
+    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
+    let asked = models.iter().filter_map(|model| model.get("provider")?.text());
+    let missing: Vec<&str> = asked.filter(|name| is_provider(name) && providers.get(name).is_none()).collect();
+    let Some(first) = missing.first() else { return };
+    let section = Pointer::root().key("providers");
+    let is_key = |problem: &Problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&section);
+    for problem in problems.iter_mut().filter(|problem| is_key(problem)) {
+        problem.severity = Severity::Error;
+        if !problem.message.contains(&format!("`{first}`?")) {
+            problem.message = format!("{}; a model asks for `{first}`", problem.message);
+        }
+    }
 }
 
 /// A name that is none of the eight kinds is a mistake that validation reports.

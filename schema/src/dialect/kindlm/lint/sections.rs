@@ -108,7 +108,7 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
     }
     let prompt_test =
         tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.prompt.as_ref()?)));
-    let lacking = root.sections.iter().filter(|section| !section.filled);
+    let lacking = root.sections.iter().filter(|section| !section.filled && section.readable);
     match prompt_test {
         Some((index, start, prompt)) => {
             for section in lacking {

@@ -1,0 +1,116 @@
+//! A mistake in a value that aliases repeat is one mistake: it is told at the value, and where the value is used
+//! again only as a place that belongs to it.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    document::Document,
+    problem::{Code, Problem, Related},
+};
+
+/// What is said of a place that uses the value again.
+const USED_AGAIN: &str = "used again here, with the same mistake";
+
+/// What is said of the value, where only its uses are looked at.
+const VALUE: &str = "the value stands here";
+
+/// A value with a mistake.
+struct Place {
+    /// The bytes of the value.
+    own: Range<usize>,
+    /// The problem that was found at the value.
+    at_value: Option<usize>,
+    /// The problems that were found through aliases.
+    uses: Vec<usize>,
+}
+
+/// Whether a place belongs to a problem because it has the same mistake through an alias.
+pub(super) fn is_use(related: &Related) -> bool {
+    related.message == USED_AGAIN
+}
+
+/// Tells problems that aliases repeat once.
+pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
+    let through_alias = |problem: &Problem| {
+        is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
+    };
+    let own = |problem: &Problem| Some(document.find(&problem.at)?.own_range());
+    let repeated: FxHashSet<(Code, &str)> = problems
+        .iter()
+        .filter(|problem| through_alias(problem))
+        .map(|problem| (problem.code, problem.message.as_str()))
+        .collect();
+    if repeated.is_empty() {
+        return;
+    }
+    // The mistakes that some alias repeats, in the order of the text: where they stand, and where they are used.
+    let mut places: Vec<Place> = Vec::new();
+    let mut known: FxHashMap<(Code, &str, Range<usize>), usize> = FxHashMap::default();
+    for (index, problem) in problems.iter().enumerate() {
+        if !repeated.contains(&(problem.code, problem.message.as_str())) {
+            continue;
+        }
+        let Some(own) = own(problem) else { continue };
+        let found = *known.entry((problem.code, problem.message.as_str(), own.clone())).or_insert_with(|| {
+            places.push(Place { own, at_value: None, uses: Vec::new() });
+            places.len() - 1
+        });
+        match through_alias(problem) {
+            true => places[found].uses.push(index),
+            false => {
+                places[found].at_value.get_or_insert(index);
+            }
+        }
+    }
+    let mut gone = vec![false; problems.len()];
+    for Place { own, at_value, uses } in places {
+        let Some((&first, others)) = uses.split_first() else { continue };
+        let (told, others) = match at_value {
+            Some(told) => (told, uses.as_slice()),
+            // Where the value stands nobody looks at it, so that it is told where it is used first.
+            None => {
+                let at = problems[first].at.clone();
+                problems[first].related.push(Related { message: VALUE.to_owned(), at, range: own, file: None });
+                (first, others)
+            }
+        };
+        for index in others {
+            let (at, range) = (problems[*index].at.clone(), problems[*index].range.clone());
+            gone[*index] = true;
+            let related = &mut problems[told].related;
+            if related.last().is_none_or(|last| last.range != range) {
+                related.push(Related { message: USED_AGAIN.to_owned(), at, range, file: None });
+            }
+        }
+    }
+    let mut gone = gone.into_iter();
+    problems.retain(|_| !gone.next().unwrap_or_default());
+}
+
+/// Whether such a mistake lies in the value itself, wherever it is used.
+fn is_about_the_value(code: Code) -> bool {
+    matches!(
+        code,
+        Code::UnknownKey
+            | Code::MissingField
+            | Code::ConflictingFields
+            | Code::WrongType
+            | Code::InvalidValue
+            | Code::OutOfRange
+            | Code::UnknownType
+            | Code::UnknownReference
+            | Code::NeverEvaluated
+            | Code::MissingFile
+            | Code::InvalidPath
+            | Code::InvalidSchemaFile
+            | Code::InvalidPattern
+            | Code::SuspiciousPattern
+            | Code::VacuousClaim
+            | Code::UnquotedTemplate
+            | Code::AmbiguousScalar
+            | Code::UpstreamDiffers
+            | Code::PastedSecret
+    )
+}
