@@ -9,6 +9,7 @@
 mod allow;
 mod block;
 mod blocks;
+mod conflict;
 mod events;
 pub(crate) mod fault;
 mod lines;
@@ -410,6 +411,7 @@ impl Document {
         }
         problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
         self.duplicate_entries(&mut problems);
+        conflict::tell_once(&self.text, &mut problems);
         // A cure for thousands of them would cost more than it helps.
         for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(64) {
             let mapping = problem.at.parent().and_then(|at| self.find(&at));

@@ -82,7 +82,9 @@ fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
         Some(at) => {
             let offset = clock_of(&text[at + 1..])?;
             let signed = if text.as_bytes()[at] == b'-' { -offset } else { offset };
-            Some((clock_of(&text[..at])?, Some(signed)))
+            // A blank may stand before the offset.
+            let clock = text[..at].strip_suffix(' ').unwrap_or(&text[..at]);
+            Some((clock_of(clock)?, Some(signed)))
         }
     }
 }
@@ -131,6 +133,7 @@ mod tests {
         assert_eq!(us("1970-01-01T00:00:01Z"), Some((1_000_000, true)));
         assert_eq!(us("2026-05-14T12:00:00Z"), Some((1_778_760_000_000_000, true)));
         assert_eq!(us("2026-05-14 14:00:00+02:00"), us("2026-05-14T12:00:00Z"));
+        assert_eq!(us("2026-05-14T14:00:00 +02:00"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
         assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));

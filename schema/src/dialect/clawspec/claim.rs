@@ -487,6 +487,14 @@ pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resu
     number.ok_or_else(|| D::Error::custom("expected a number"))
 }
 
+/// Reads a count that may stand in quotes, as Python's `int` takes it.
+pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    use serde::{Deserialize, de::Error};
+    let value = Value::deserialize(deserializer)?;
+    let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.map(Some).ok_or_else(|| D::Error::custom("expected a whole number"))
+}
+
 /// The content of a file of the suite that belongs to a claim, read when the claim was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored(pub Option<Arc<str>>);

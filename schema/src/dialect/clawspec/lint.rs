@@ -49,6 +49,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
     let root = Spot::root(root);
     match file {
         SpecFile::ClawSpecScenarios => {
+            contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &["scenarios"], problems);
             target::lint(&root, files, problems);
@@ -56,6 +57,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             effect::lint_defaults(&root, problems);
         }
         SpecFile::ClawSpecHandoff => {
+            contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &[], problems);
             contracts::lint_handoff(&root, files, problems);
@@ -67,6 +69,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             }
         }
         SpecFile::ClawSpecPipeline => {
+            contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
             templates::lint(file, &root, &["stages", "pipeline_health"], problems);
             pipeline::lint(&root, files, problems);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{artifacts::structured, behavioral::decided};
 use crate::{
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
+    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, lenient_count, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
@@ -56,12 +56,12 @@ fn doubt(trace: &Trace) -> Option<&'static str> {
 #[schemars(deny_unknown_fields)]
 pub struct LlmCallCount {
     /// The least number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [1]))]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [1]))]
     pub min: Option<u64>,
     /// The greatest number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [4]))]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [4]))]
     pub max: Option<u64>,
 }
 

@@ -63,6 +63,8 @@ pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, files: &dyn Files,
         "llm_judge" => lint_judge(around, assertion, problems),
         "file_present" | "file_absent" => lint_literal(assertion, name, problems),
         "model_used" => lint_model(assertion, problems),
+        "delegation_path" => lint_routing(assertion, problems),
+        "llm_call_count" => lint_counts(assertion, problems),
         _ => {}
     }
     lint_limits(assertion, name, problems);
@@ -146,6 +148,7 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         problems.push(consistency.head_problem(Code::NoEffect, message));
     }
     if let Some(consistency) = assertion.get("consistency") {
+        lint_consistency(&consistency, problems);
         if consistency.bool() == Some(true) {
             let message = "the original program breaks on `true`, though its reference describes it; here the judge is asked three times";
             let mut problem = consistency.problem(Code::UpstreamDiffers, message);
@@ -202,6 +205,85 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// What people call the keys of `consistency`.
+const CONSISTENCY: [(&str, &str); 6] = [
+    ("k", "runs"),
+    ("n", "runs"),
+    ("samples", "runs"),
+    ("passes", "min_passes"),
+    ("min_pass", "min_passes"),
+    ("required", "min_passes"),
+];
+
+fn lint_consistency(consistency: &Spot<'_>, problems: &mut [Problem]) {
+    for (written, real) in CONSISTENCY {
+        let (Some(member), None) = (consistency.get(written), consistency.get(real)) else { continue };
+        let unknown = |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == member.at;
+        let Some(problem) = problems.iter_mut().find(unknown) else { continue };
+        problem.message = format!("`consistency` has no key `{written}`: write `{real}`");
+        let edit = edits::rename(&member, real);
+        problem.fixes = edit.map(|edit| Fix::guess(format!("Rename to `{real}`"), vec![edit])).into_iter().collect();
+    }
+}
+
+/// Routing data that decides when the trace tells nothing, from what comes first to what comes last.
+const ROUTING: [&str; 13] = [
+    "routing_path",
+    "decision_path",
+    "delegation_fallback_path",
+    "routing_decisions",
+    "state_payloads",
+    "decision_payloads",
+    "routing_decision",
+    "state_payload",
+    "decision_payload",
+    "state_paths",
+    "routing_state_paths",
+    "state_path",
+    "routing_state_path",
+];
+
+fn lint_routing(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let mut given = ROUTING.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
+    let Some((key, first)) = given.next() else { return };
+    for (other, member) in given {
+        let message = format!("`{other}` has no effect beside `{key}`: keep one of them");
+        problems.push(member.head_problem(Code::NoEffect, message));
+    }
+    let is_told = |spot: &Spot<'_>, problems: &[Problem]| problems.iter().any(|problem| problem.at == spot.at);
+    let parts = if first.is_list() { first.items() } else { vec![first.clone()] };
+    if key.contains("decision") && !key.ends_with("path") || key.contains("payload") {
+        let is_list = key.ends_with('s');
+        for decision in if is_list { parts } else { vec![first] } {
+            let filled = |spot: Spot<'_>| spot.text().is_some_and(|text| !text.is_empty());
+            let names_one = filled(decision.clone())
+                || ["selected_agent", "agent"].iter().any(|name| decision.get(name).is_some_and(filled));
+            if !names_one && !is_told(&decision, problems) {
+                let message = "no agent is named here, so that this is passed over: write a name, or `agent: NAME`";
+                problems.push(decision.problem(Code::NoEffect, message));
+            }
+        }
+    } else if key.contains("state") {
+        for path in parts {
+            let Some(text) = path.text().filter(|text| text.contains(['*', '?', '['])) else { continue };
+            let message =
+                format!("`{text}` is taken literally, so that no file is found: name one file, without wildcards");
+            problems.push(path.problem(Code::Contradiction, message));
+        }
+    }
+}
+
+/// Counts that may stand in quotes.
+fn lint_counts(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    for member in ["min", "max"].into_iter().filter_map(|key| assertion.get(key)) {
+        if let Some(text) = member.text().filter(|text| text.trim().parse::<u64>().is_err()) {
+            let key = member.at.last().unwrap_or_default();
+            let message = format!("`{key}` must be a whole number, not the text `{text}`");
+            problems.push(member.problem(Code::WrongType, message));
+        }
+    }
+}
+
 /// Types that need one of several keys.
 const ONE_OF: &[(&str, &[&str])] = &[
     ("token_budget", &["max_total_tokens", "max_input_tokens", "max_output_tokens"]),
@@ -246,7 +328,8 @@ fn lint_lists(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     };
     for list in keys.iter().filter_map(|key| assertion.get(key)) {
         let strict = name == "tool_sequence" && assertion.get("mode").is_some_and(|mode| mode.text() == Some("strict"));
-        if (list.is_list() || list.is_mapping()) && list.is_empty() && !strict {
+        let told = problems.iter().any(|problem| problem.at == list.at);
+        if (list.is_list() || list.is_mapping()) && list.is_empty() && !strict && !told {
             let key = list.at.last().unwrap_or_default();
             problems.push(list.problem(
                 Code::VacuousClaim,
@@ -264,7 +347,10 @@ fn lint_lists(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
 }
 
 fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
-    let number = |key: &str| assertion.get(key).and_then(|it| it.number());
+    let number = |key: &str| {
+        let member = assertion.get(key)?;
+        member.number().or_else(|| member.text()?.trim().parse().ok())
+    };
     if name == "llm_call_count" {
         if let (Some(min), Some(max)) = (number("min"), number("max"))
             && min > max
@@ -378,7 +464,8 @@ fn lint_numbers(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for member in ["timeout", "rouge_threshold"].into_iter().filter_map(|key| assertion.get(key)) {
         let key = member.at.last().unwrap_or_default();
         if let Some(text) = member.text() {
-            if text.trim().parse::<f64>().is_err() {
+            let unknown = |name: &str| crate::dialect::clawspec::template::variable(name).is_none();
+            if text.trim().parse::<f64>().is_err() && !trimmed_placeholders(text).iter().any(|it| unknown(it.name)) {
                 problems
                     .push(member.problem(Code::WrongType, format!("`{key}` must be a number, not the text `{text}`")));
             }
@@ -396,7 +483,7 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     if let (Some(_), Some(source)) = (&words, &source) {
         problems.push(source.head_problem(Code::NoEffect, "`source` has no effect beside `words`: keep one of them"));
     }
-    if let (Some(source), None) = (&source, &key) {
+    if let (Some(source), None, None) = (&source, &key, &words) {
         let message = "`source` needs `key`, the place of the list in the file";
         problems.push(Problem::new(Code::MissingField, assertion.at.key("key"), source.head(), message));
     }

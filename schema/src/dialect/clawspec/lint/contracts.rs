@@ -20,6 +20,20 @@ pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     }
 }
 
+/// Two kinds of contract in one file.
+pub(super) fn lint_kind(root: &Spot<'_>, problems: &mut [Problem]) {
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
+        let Some(key) = ["target", "handoff", "pipeline"].into_iter().find(|key| problem.at == root.at.key(key)) else {
+            continue;
+        };
+        problem.message = format!(
+            "a contract has exactly one of `target`, `handoff` and `pipeline`: move `{key}` to a file of its own"
+        );
+        problem.severity = Severity::Error;
+        problem.fixes.clear();
+    }
+}
+
 pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let context = root.find(&["caller_provides", "required_context"]).map(|list| list.items()).unwrap_or_default();
     let mut names: Vec<(&str, Spot<'_>)> = Vec::new();

@@ -208,8 +208,17 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
     };
     for (index, (start, facts)) in items.iter().enumerate() {
         let Some(handoff) = facts.handoff.as_ref().filter(|handoff| !handoff.name.is_empty()) else { continue };
-        let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else { continue };
         let (at, range) = absolute(handoff, "stages", index, *start);
+        let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else {
+            if handoff.name.contains(['*', '?', '{']) {
+                let message = format!(
+                    "`{}` is taken literally: a handoff contract is one file, named without templates and wildcards",
+                    handoff.name
+                );
+                problems.push(Problem::new(Code::MissingFile, at, range, message));
+            }
+            continue;
+        };
         if kind == Some(FileKind::File) {
             let stage = Stage { root, facts, index, start: *start };
             problems.extend(lint_contract(&wanted, (at, range), &stage, files));

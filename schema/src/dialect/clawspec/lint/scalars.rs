@@ -11,7 +11,10 @@ use super::edits;
 /// The expected values of a state file.
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
-        walk(&member, problems);
+        // What cannot stand there at all is told already.
+        if !problems.iter().any(|problem| problem.at == member.at && problem.code == Code::WrongType) {
+            walk(&member, problems);
+        }
     }
 }
 

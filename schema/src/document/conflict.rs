@@ -1,0 +1,52 @@
+//! The marks that a merge leaves where two versions of a text clash.
+
+use ropey::Rope;
+
+use crate::{
+    document::Pointer,
+    problem::{Code, Problem},
+};
+
+/// As many lines above a mistake are searched for the first mark.
+const LINES_ABOVE: usize = 3;
+
+/// As many lines below the first mark are searched for the last one.
+const LINES_BELOW: usize = 10_000;
+
+/// Two versions that stand between marks are one mistake, whatever cannot be read there.
+pub(super) fn tell_once(text: &Rope, problems: &mut Vec<Problem>) {
+    let mut clashes: Vec<(usize, usize)> = Vec::new();
+    for problem in problems.iter().filter(|problem| problem.code == Code::Syntax) {
+        let line = text.byte_to_line(problem.range.start.min(text.len_bytes()));
+        let known = |line: usize| clashes.iter().any(|(first, last)| (*first..=*last).contains(&line));
+        let first = (line.saturating_sub(LINES_ABOVE)..=line).rev().find(|line| begins_with(text, *line, "<<<<<<<"));
+        if let Some(first) = first.filter(|first| !known(*first))
+            && let Some(last) = last_mark(text, first)
+        {
+            clashes.push((first, last));
+        }
+    }
+    for (first, last) in clashes {
+        let range = text.line_to_byte(first)..text.line_to_byte((last + 1).min(text.len_lines()));
+        problems.retain(|problem| {
+            let of_reading = matches!(problem.code, Code::Syntax | Code::UnquotedTemplate | Code::DuplicateKey);
+            !of_reading || !range.contains(&problem.range.start)
+        });
+        let mark = String::from(text.line(first));
+        let message = "two versions of a merge stand from here to `>>>>>>>`: keep one of them, and remove the lines with the marks";
+        let range = range.start..range.start + mark.trim_end().len();
+        problems.push(Problem::new(Code::Syntax, Pointer::root(), range, message));
+    }
+}
+
+/// The line of the last mark, when the one in the middle stands before it.
+fn last_mark(text: &Rope, first: usize) -> Option<usize> {
+    let mut lines = first + 1..text.len_lines().min(first + LINES_BELOW);
+    lines.find(|line| begins_with(text, *line, "======="))?;
+    lines.find(|line| begins_with(text, *line, ">>>>>>>"))
+}
+
+fn begins_with(text: &Rope, line: usize, mark: &str) -> bool {
+    let start = text.line_to_byte(line);
+    text.get_byte_slice(start..start + mark.len()).is_some_and(|words| words == mark)
+}
