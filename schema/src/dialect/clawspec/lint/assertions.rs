@@ -464,8 +464,9 @@ fn lint_numbers(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for member in ["timeout", "rouge_threshold"].into_iter().filter_map(|key| assertion.get(key)) {
         let key = member.at.last().unwrap_or_default();
         if let Some(text) = member.text() {
-            let unknown = |name: &str| crate::dialect::clawspec::template::variable(name).is_none();
-            if text.trim().parse::<f64>().is_err() && !trimmed_placeholders(text).iter().any(|it| unknown(it.name)) {
+            if text.trim().parse::<f64>().is_err() {
+                // No variable would make it a number.
+                problems.retain(|problem| problem.at != member.at || problem.code != Code::MissingVariable);
                 problems
                     .push(member.problem(Code::WrongType, format!("`{key}` must be a number, not the text `{text}`")));
             }
