@@ -36,13 +36,14 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::ScalarRules,
+    parallel,
     problem::{Code, Edit, Fix, Problem},
     rewrite,
 };
 
 use block::Name;
 use blocks::SpanKind;
-use events::Parsed;
+use events::{Parsed, SyntaxError};
 use fault::Fault;
 use update::Pending;
 
@@ -131,6 +132,9 @@ struct Index {
     /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
     /// the address of its entries, which do not move as long as this index is in use.
     keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
+    /// Whether one of the items of a list whose items are blocks has a property, for those that somebody asked: the
+    /// entry of the list, none where the root is a list, and the number of the question.
+    has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
 }
 
 /// Where the root's entries and the lists' items are found.
@@ -171,9 +175,16 @@ struct IndexEntry {
 impl Document {
     /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
+        /// Below this, a thread costs more than it gives.
+        const SHORT: usize = 64 * 1024;
         let mut document = Document::unread(text, rules);
-        document.refresh();
-        document.consult_whole(text);
+        if text.len() < SHORT || text.len() > SIZE_LIMIT {
+            document.refresh();
+            document.consult_whole(text);
+            return document;
+        }
+        let skimmed = parallel::beside(|| events::skim(text, rules), || document.refresh());
+        document.heed(text, skimmed);
         document
     }
 
@@ -278,8 +289,16 @@ impl Document {
         if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > SIZE_LIMIT {
             return;
         }
+        self.heed(text, events::skim(text, self.rules));
+    }
+
+    /// Takes over what the whole says.
+    fn heed(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
+        if self.is_whole() {
+            return;
+        }
         let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
-        match (events::skim(text, self.rules), damaged) {
+        match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
             }

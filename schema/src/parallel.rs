@@ -47,6 +47,19 @@ pub(crate) fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) 
     done.into_iter().flat_map(|(_, made)| made).collect()
 }
 
+/// Does one thing on a thread of its own while another one is done here.
+pub(crate) fn beside<T: Send>(other: impl Fn() -> T + Sync, here: impl FnOnce()) -> T {
+    thread::scope(|scope| {
+        let begun = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &other);
+        here();
+        match begun {
+            Ok(begun) => begun.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // Where no thread can be had, this one does it.
+            Err(_) => other(),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::map;

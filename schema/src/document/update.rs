@@ -130,10 +130,16 @@ impl Document {
             _ => false,
         };
         let moved = old.len() != new.len() && !self.index.anchors.is_empty();
-        let mut names = moved || new.iter().any(|block| block.has_anchors);
-        for block in blocks.splice(old, new) {
-            names |= block.has_anchors;
-        }
+        let defined = |blocks: &[Slot]| blocks.iter().any(|block| block.has_anchors);
+        // Where in its block a name is defined is for the block to say.
+        let same_names = match (&blocks[old.clone()], new.as_slice()) {
+            ([old], [new]) => {
+                old.anchors.iter().map(|anchor| &anchor.name).eq(new.anchors.iter().map(|anchor| &anchor.name))
+            }
+            (old, new) => !defined(old) && !defined(new),
+        };
+        let names = moved || !same_names;
+        drop(blocks.splice(old, new));
         let starts = Arc::make_mut(&mut self.starts);
         starts.truncate(head);
         let mut at = starts.last().map_or(0, |start| start + blocks[head - 1].length);
@@ -143,7 +149,7 @@ impl Document {
         }
         let outline = if alike { Arc::clone(&self.index.outline) } else { Arc::new(Outline::of(blocks)) };
         let anchors = if names { Arc::new(anchors(blocks)) } else { Arc::clone(&self.index.anchors) };
-        self.index = Arc::new(Index { outline, anchors, keys: Mutex::default() });
+        self.index = Arc::new(Index { outline, anchors, keys: Mutex::default(), has_item: Mutex::default() });
     }
 
     /// The bytes of a new block that were edited since it could last be read.

@@ -66,7 +66,7 @@ impl Conversion {
                 Value::Array(node.items().map(|item| self.convert(item, depth + 1)).collect::<Result<_, _>>()?)
             }
             Shape::Mapping => {
-                let mut map = Map::new();
+                let mut map = Map::with_capacity(node.entries().size_hint().0);
                 for entry in node.entries() {
                     if entry.is_merge() {
                         self.merge(entry.value, &mut map, depth)?;

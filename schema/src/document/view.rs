@@ -311,6 +311,25 @@ impl<'d> NodeRef<'d> {
         spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
     }
 
+    /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.
+    pub(crate) fn has_item(self, question: usize, has: impl Fn(NodeRef<'d>) -> bool) -> bool {
+        let node = self.resolved();
+        let list = match node.place {
+            Place::RootList => None,
+            Place::List(entry) => Some(entry),
+            Place::Node { .. } | Place::Root => return node.items().any(has),
+        };
+        let known = |index: &super::Index| {
+            index.has_item.lock().unwrap_or_else(PoisonError::into_inner).get(&(list, question)).copied()
+        };
+        if let Some(known) = known(&node.document.index) {
+            return known;
+        }
+        let found = node.items().any(has);
+        node.document.index.has_item.lock().unwrap_or_else(PoisonError::into_inner).insert((list, question), found);
+        found
+    }
+
     /// Item `index` of a list, in constant time.
     pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
         let node = self.resolved();

@@ -66,7 +66,7 @@ fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
 }
 
 /// Whether a node fulfils a condition. Knows what conditions in our schemas are made of.
-fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
+fn holds(condition: &'static Value, node: NodeRef<'_>) -> bool {
     let Value::Object(keywords) = condition else { return true };
     keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
         ("required", Value::Array(names)) => {
@@ -76,7 +76,7 @@ fn holds(condition: &Value, node: NodeRef<'_>) -> bool {
             members.iter().all(|(name, schema)| node.get(name).is_none_or(|member| holds(schema, member)))
         }
         ("const", Value::String(text)) => node.as_str() == Some(text),
-        ("contains", schema) => node.items().any(|item| holds(schema, item)),
+        ("contains", schema) => node.has_item(std::ptr::from_ref(schema).addr(), |item| holds(schema, item)),
         ("type", Value::String(name)) => match name.as_str() {
             "object" => node.shape() == NodeShape::Mapping,
             "array" => node.shape() == NodeShape::Sequence,

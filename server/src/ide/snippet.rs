@@ -23,7 +23,7 @@ pub(crate) struct Snippet {
 /// An entry with this key: `key:` and what stands below it.
 pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
     docs(shape).into_iter().find_map(|example| {
-        let document = Document::read(&example, ScalarRules::Yaml12);
+        let document = Document::read_cut(&example, ScalarRules::Yaml12);
         let mut entries = document.root()?.entries();
         let first = entries.next()?;
         if first.key.key_text() != name || entries.next().is_some() {
@@ -50,7 +50,7 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     let mut texts: Vec<(String, String)> = Vec::new();
     let item_docs = list.item().map(|item| docs(&item)).unwrap_or_default();
     for example in item_docs.into_iter().chain(docs(list)) {
-        let document = Document::read(&example, ScalarRules::Yaml12);
+        let document = Document::read_cut(&example, ScalarRules::Yaml12);
         let Some(root) = document.root() else { continue };
         let found = match root.shape() {
             NodeShape::Sequence => Some(root),
@@ -95,7 +95,7 @@ pub(crate) fn item_values(list: &Shape) -> Vec<String> {
     let examples = list.examples().into_iter().filter_map(|example| example.as_array()).flatten();
     let mut texts: Vec<String> = examples.filter_map(|value| value.as_str()).map(str::to_owned).collect();
     for example in docs(list) {
-        let document = Document::read(&example, ScalarRules::Yaml12);
+        let document = Document::read_cut(&example, ScalarRules::Yaml12);
         let Some(root) = document.root() else { continue };
         let found = root.entries().next().map_or(root, |entry| entry.value);
         texts.extend(found.items().filter_map(NodeRef::as_str).map(str::to_owned));
@@ -113,7 +113,7 @@ fn forms(item: &Shape) -> Vec<Snippet> {
 /// What goes with a tag, beside the keys that are there: entries without indentation.
 pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool) -> Option<Snippet> {
     let whole = form(variant)?;
-    let document = Document::read(&whole.text, ScalarRules::Yaml12);
+    let document = Document::read_cut(&whole.text, ScalarRules::Yaml12);
     let item = document.root()?.item_at(0)?;
     let tag = variant.tag.map(|(key, _)| key);
     let rest = item.entries().filter(|entry| {
@@ -128,7 +128,7 @@ pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool)
 fn form(variant: &Variant) -> Option<Snippet> {
     let (key, tag) = variant.tag?;
     let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
-        let document = Document::read(&example, ScalarRules::Yaml12);
+        let document = Document::read_cut(&example, ScalarRules::Yaml12);
         let first = document.root()?.item_at(0)?;
         let is_own = first.get(key)?.as_str() == Some(tag);
         is_own.then(|| format!("- {}", dedented(&example, first.own_range(), 2)))
@@ -161,7 +161,7 @@ fn is_fixed(shape_at: &dyn Fn(&Pointer) -> Option<Shape>, at: &Pointer) -> bool 
 /// A whole file.
 pub(crate) fn file(shape: &Shape) -> Option<Snippet> {
     let example = docs(shape).into_iter().next()?;
-    let document = Document::read(&example, ScalarRules::Yaml12);
+    let document = Document::read_cut(&example, ScalarRules::Yaml12);
     let below = |at: &Pointer| shape.below(at, document.root());
     Some(Snippet::of(keys(document.root()?), example.trim_end().to_owned(), &below))
 }
@@ -181,7 +181,7 @@ impl Snippet {
     }
 
     fn with_fixed(label: String, text: String, is_fixed: &dyn Fn(&Pointer) -> bool) -> Snippet {
-        let document = Document::read(&text, ScalarRules::Yaml12);
+        let document = Document::read_cut(&text, ScalarRules::Yaml12);
         let mut values = Vec::new();
         if let Some(root) = document.root() {
             scalars(root, &Pointer::root(), is_fixed, &mut values);

@@ -47,7 +47,10 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
         // So does what the whole says beyond its parts.
         let (session, uri) = (Arc::clone(session), uri.to_owned());
         let handle = runtime.clone();
-        runtime.spawn_blocking(move || session.consult_whole(&handle, &uri));
+        runtime.spawn_blocking(move || {
+            session.consult_whole(&handle, &uri);
+            super::reference::prepare();
+        });
     }
     let (latest, run_problems) = results(&snapshot, &problems, &workspace);
     let changed = states_differ(snapshot.latest.as_deref(), &latest);

@@ -14,10 +14,19 @@ struct Written {
     address: Uri,
 }
 
+/// Has it written, so that the first one who hovers need not wait for it.
+pub(super) fn prepare() {
+    written();
+}
+
+fn written() -> Option<&'static Written> {
+    static WRITTEN: OnceLock<Option<Written>> = OnceLock::new();
+    WRITTEN.get_or_init(write).as_ref()
+}
+
 /// The address of what the reference says about a place.
 pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
-    static WRITTEN: OnceLock<Option<Written>> = OnceLock::new();
-    let written = WRITTEN.get_or_init(write).as_ref()?;
+    let written = written()?;
     let line = reference::line_of(&written.text, file, &page.path, page.tag, page.key.as_deref())?;
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
