@@ -112,8 +112,8 @@ fn forms(item: &Shape) -> Vec<Snippet> {
 
 /// What goes with a tag, beside the keys that are there: entries without indentation.
 pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool) -> Option<Snippet> {
-    let whole = form(variant)?;
-    let document = Document::read_cut(&whole.text, ScalarRules::Yaml12);
+    let (_, whole) = form_text(variant)?;
+    let document = Document::read_cut(&whole, ScalarRules::Yaml12);
     let item = document.root()?.item_at(0)?;
     let tag = variant.tag.map(|(key, _)| key);
     let rest = item.entries().filter(|entry| {
@@ -121,11 +121,20 @@ pub(crate) fn rest_of_form(variant: &Variant, is_present: &dyn Fn(&str) -> bool)
         tag != Some(name.as_str()) && !is_present(&name)
     });
     let texts: Vec<String> =
-        rest.map(|entry| dedented(&whole.text, entry.key.own_range().start..entry.value.own_range().end, 0)).collect();
-    (!texts.is_empty()).then(|| Snippet::of(whole.label, texts.join("\n"), &|at| variant.shape.below(at, None)))
+        rest.map(|entry| dedented(&whole, entry.key.own_range().start..entry.value.own_range().end, 0)).collect();
+    let label = variant.tag.map(|(_, value)| value.to_owned()).unwrap_or_default();
+    (!texts.is_empty()).then(|| Snippet::of(label, texts.join("\n"), &|at| variant.shape.below(at, None)))
 }
 
 fn form(variant: &Variant) -> Option<Snippet> {
+    let (key, text) = form_text(variant)?;
+    let below = |at: &Pointer| variant.shape.below(&below_item(at), None).filter(|_| at.last().as_deref() != Some(key));
+    let tag = variant.tag.map(|(_, value)| value.to_owned())?;
+    Some(Snippet::with_fixed(tag, text, &|at| at.last().as_deref() == Some(key) || is_fixed(&below, at)))
+}
+
+/// The key of the tag of a form, and an item of that form.
+fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     let (key, tag) = variant.tag?;
     let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
         let document = Document::read_cut(&example, ScalarRules::Yaml12);
@@ -148,9 +157,7 @@ fn form(variant: &Variant) -> Option<Snippet> {
         });
         format!("- {key}: {}{}", scalar(tag), needed.collect::<String>())
     };
-    let below = |at: &Pointer| variant.shape.below(&below_item(at), None).filter(|_| at.last().as_deref() != Some(key));
-    let text = own.unwrap_or_else(needed);
-    Some(Snippet::with_fixed(tag.to_owned(), text, &|at| at.last().as_deref() == Some(key) || is_fixed(&below, at)))
+    Some((key, own.unwrap_or_else(needed)))
 }
 
 /// Whether only one value may stand at a place.
