@@ -155,6 +155,24 @@ pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("Put a blank behind each dash", edits))
 }
 
+/// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
+pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
+    if node.style() != Some(Style::Plain) || node.resolved().is_through_alias() {
+        return None;
+    }
+    let (text, range) = (node.document().text(), node.own_range());
+    let lines = text.byte_to_line(range.start)..=text.byte_to_line(range.end);
+    let dashes = lines.map(|line| {
+        let words = String::from(text.line(line));
+        let column = words.len() - words.trim_start_matches(' ').len();
+        let begins = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next());
+        let dash = text.line_to_byte(line) + column;
+        begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
+    });
+    let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
+    Some(Fix::safe("Put a blank behind each dash", edits))
+}
+
 /// A single value as a list.
 pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
     let range = node.own_range();

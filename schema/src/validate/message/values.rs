@@ -65,6 +65,10 @@ impl Context<'_> {
                 message.push_str(": a blank is missing behind the dashes");
                 fix = fix::dashed(node);
             }
+            (Type::List, NodeShape::Scalar) if fix::dashed_texts(node).is_some() => {
+                message.push_str(": a blank is missing behind the dash");
+                fix = fix::dashed_texts(node);
+            }
             (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
                 let is_mapping = node.shape() == NodeShape::Mapping;
                 if shape.item().is_some_and(|item| {
