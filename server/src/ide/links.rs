@@ -71,6 +71,17 @@ mod tests {
     }
 
     #[test]
+    fn handoff_contracts_count_from_the_directory_of_the_skill() {
+        let fixture = Fixture::parse(
+            "//- /skills/a/tests/clawspec-pipeline.yaml\nstages: [{name: x, handoff_contract: tests/handoffs/h.yaml}]\n//- /skills/a/tests/handoffs/h.yaml\n{}\n",
+        );
+        let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
+        let found = links(&fixture.document, fixture.file, values);
+        let paths: Vec<&str> = found.iter().map(|link| link.path.as_str()).collect();
+        assert_eq!(paths, ["skills/a/tests/handoffs/h.yaml"]);
+    }
+
+    #[test]
     fn schemes_are_no_part_of_a_path() {
         let fixture = Fixture::parse(
             "//- /cli-bench.yaml\ntasks: [file://./t/a.yaml, 'file://t/*.yaml', {id: a}]\n//- /t/a.yaml\n[]\n",

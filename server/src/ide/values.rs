@@ -1,6 +1,11 @@
 //! What templates and paths stand for at this moment.
 
-use speclens_schema::{dialect::clawspec, files::Files, shape::Shape, template};
+use speclens_schema::{
+    dialect::clawspec,
+    files::Files,
+    shape::{Shape, Word},
+    template,
+};
 
 /// In front of a path that could be something else.
 const SCHEME: &str = "file://";
@@ -52,7 +57,17 @@ impl Values<'_> {
     /// The path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or
     /// that only a run knows.
     pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
-        self.path_with(shape.template(), text)
+        let path = self.path_with(shape.template(), text)?;
+        let base = self.base(shape.word());
+        Some(if base.is_empty() || path.starts_with('/') { path } else { format!("{base}/{path}") })
+    }
+
+    /// The directory from which a path counts, when it is not the root.
+    pub(crate) fn base(&self, word: Option<Word>) -> &str {
+        match word {
+            Some(Word::File("handoff")) => clawspec::pipeline::handoff_base(self.files.place()),
+            _ => "",
+        }
     }
 
     /// The same for a text that is filled by a kind of template.

@@ -16,7 +16,8 @@ use super::{
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
-    lint::{files::below_root, pipeline},
+    lint::files::below_root,
+    pipeline::handoff_base,
     scenarios::{Regression, TargetType},
     stages::{Health, Production, StageHandoff},
 };
@@ -285,7 +286,7 @@ impl Lowering<'_> {
         let scope = Arc::new(Scope::new(Moment::After, self.settings));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
-        let (productions, handoffs) = self.stages(root, context, &scope, &mut claims);
+        let (productions, handoffs) = self.stages(root, &scope, &mut claims);
         let last = root.get("final_assertions");
         for phase in ["deterministic", "semantic"] {
             let list = last.and_then(|last| last.get(phase));
@@ -324,7 +325,6 @@ impl Lowering<'_> {
     fn stages(
         &self,
         root: NodeRef<'_>,
-        context: &RootContext,
         scope: &Arc<Scope>,
         claims: &mut Vec<Claim>,
     ) -> (Vec<Arc<Production>>, Vec<Arc<StageHandoff>>) {
@@ -347,7 +347,7 @@ impl Lowering<'_> {
                 productions.push(Arc::clone(production));
             }
             if let Some(path) = text("handoff_contract") {
-                let claimed = self.contract_of_stage(path, context);
+                let claimed = self.contract_of_stage(path);
                 let handoff = Arc::new(StageHandoff { stage, path: path.to_owned(), production, claims: claimed });
                 let check = Arc::clone(&handoff);
                 claims.push(Claim { at: at.key("handoff_contract"), phase: Some("stages"), check });
@@ -358,9 +358,8 @@ impl Lowering<'_> {
     }
 
     /// What the handoff contract of a stage claims, or why that cannot be told.
-    fn contract_of_stage(&self, path: &str, context: &RootContext) -> Result<Vec<Claim>, String> {
-        let skill = Some(context.target.as_str()).filter(|skill| !skill.is_empty());
-        let base = pipeline::handoff_base(self.files.place(), skill).unwrap_or_default();
+    fn contract_of_stage(&self, path: &str) -> Result<Vec<Claim>, String> {
+        let base = handoff_base(self.files.place());
         let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
         let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` leads out of the workspace"))?;
         let bytes = self.files.read(&wanted).map_err(|reason| format!("`{wanted}` cannot be read: {reason}"))?;

@@ -119,3 +119,13 @@ pub struct HealthCheck {
     ]))]
     pub check: Name,
 }
+
+/// The directory from which the handoff contracts of a pipeline count, relative to the root of the workspace: that of the
+/// skill, in whose `tests` the pipeline lies.
+pub fn handoff_base(place: &str) -> &str {
+    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
+    match directory {
+        "tests" => "",
+        directory => directory.strip_suffix("/tests").unwrap_or(directory),
+    }
+}

@@ -106,7 +106,9 @@ impl List<'_> {
             _ => &[],
         };
         let gap = self.layout().gap;
-        for (name, entry) in self.values.files.list(clean) {
+        let base = self.values.base(self.context.shape.word());
+        let below = [base, clean].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+        for (name, entry) in self.values.files.list(&below) {
             let is_hidden = name.starts_with('.') || name == "node_modules";
             let is_wanted = endings.is_empty() || endings.iter().any(|ending| name.ends_with(ending));
             let (rank, is_directory) = match entry {

@@ -115,21 +115,6 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-/// The handoff contract of a stage: relative to the directory of the skill.
-pub(in crate::dialect::clawspec) fn handoff_base<'p>(place: &'p str, skill: Option<&str>) -> Option<&'p str> {
-    let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let skill = skill.map(|skill| skill.trim_matches('/'));
-    if let Some(skill) = skill
-        && directory == format!("{skill}/tests")
-    {
-        return directory.strip_suffix("/tests");
-    }
-    match directory {
-        "tests" => Some(""),
-        directory => Some(directory.strip_suffix("/tests").unwrap_or(directory)),
-    }
-}
-
 /// What stands at a handoff contract's path.
 pub(super) fn handoff_kind(base: &str, path: &str, files: &dyn Files) -> Option<(String, Option<FileKind>)> {
     let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };

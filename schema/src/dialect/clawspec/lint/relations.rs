@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     dialect::{
         ScalarRules,
-        clawspec::{config::Config, lower::settings},
+        clawspec::{config::Config, lower::settings, pipeline::handoff_base},
     },
     document::{Document, Pointer},
     files::{FileKind, Files, matches},
@@ -202,10 +202,7 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
     if !paths::is_placed(files) {
         return;
     }
-    let skill = root.find(&["pipeline", "skill_path"]);
-    let Some(base) = pipeline::handoff_base(files.place(), skill.as_ref().and_then(|skill| skill.text())) else {
-        return;
-    };
+    let base = handoff_base(files.place());
     for (index, (start, facts)) in items.iter().enumerate() {
         let Some(handoff) = facts.handoff.as_ref().filter(|handoff| !handoff.name.is_empty()) else { continue };
         let (at, range) = absolute(handoff, "stages", index, *start);

@@ -298,6 +298,10 @@ fn paths_of_the_wanted_kind_come_first() {
           - file://t/a.yaml
     "#]],
     );
+    check_labels(
+        "//- /skills/a/tests/clawspec-pipeline.yaml\nstages:\n  - handoff_contract: tests/handoffs/$0\n//- /skills/a/tests/handoffs/h.yaml\nx\n",
+        expect!["h.yaml"],
+    );
     check_labels(&format!("//- /cli-bench.yaml\ntasks:\r\n  - 'file://$0'\r\n{files}"), expect!["fixtures/ t/"]);
 }
 
