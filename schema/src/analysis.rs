@@ -138,6 +138,7 @@ impl Analyzer {
                     Facts::CliBench(_) | Facts::ClawSpec(_) => None,
                 });
                 problems.extend(lint::lint_relations(&lint::root_facts(root), &tests.collect::<Vec<_>>()));
+                lint::cure(root, problems);
             }
             Some(Dialect::CliBench) => {
                 use cli_bench::lint;

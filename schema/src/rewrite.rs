@@ -236,6 +236,17 @@ pub(crate) fn cure_across(file: SpecFile, root: NodeRef<'_>, problems: &mut [Pro
     unknown.take(ACROSS).for_each(|problem| moving::cure_misplaced(file, root, problem));
 }
 
+/// Writes another value than the example where cures add a key.
+pub(crate) fn with_value(fixes: &mut [Fix], key: &str, value: &str) {
+    for text in fixes.iter_mut().flat_map(|fix| &mut fix.edits).map(|edit| &mut edit.text) {
+        let begin = format!("{key}: ");
+        let Some(at) = text.find(&begin).map(|at| at + begin.len()) else { continue };
+        let rest = &text[at..];
+        let end = [", ", " }", "\n"].iter().filter_map(|stop| rest.find(stop)).min().unwrap_or(rest.len());
+        text.replace_range(at..at + end, value);
+    }
+}
+
 /// Gives a problem of two items with one name its cure, where one says the same as the other.
 fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
     let place = |at: &Pointer| {

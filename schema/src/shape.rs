@@ -332,6 +332,11 @@ impl Shape {
         self.keyword("x-claims").is_some()
     }
 
+    /// Whether an empty text, list or mapping is a mistake here.
+    pub fn is_never_empty(&self) -> bool {
+        ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
+    }
+
     /// Whether a text can stand here, as far as the closed set of values and the form of texts go.
     pub fn admits_text(&self, text: &str) -> bool {
         let values = self.values();

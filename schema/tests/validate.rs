@@ -140,7 +140,7 @@ fn missing_fields_are_told_at_their_owner() {
                 1 | {}
                   | ^^
               possible fix: Add `tests`
-                "{}" -> "{ tests: [] }"
+                "{}" -> "{ tests: [{ name: answers-about-refunds, expect: {} }] }"
         "#]],
     );
     check_below(

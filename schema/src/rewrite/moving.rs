@@ -42,6 +42,19 @@ struct Cut {
     words: Option<String>,
 }
 
+/// [`below`] under another name. Only for a `child` that is there.
+pub(crate) fn below_as(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
+    let inner = mapping.get(child)?;
+    if inner.entry(name).is_some() {
+        return None;
+    }
+    let mut edits = below(mapping, key, child)?;
+    let added = edits.iter_mut().find(|edit| !edit.text.is_empty())?;
+    let at = added.text.find(&format!("{key}:"))?;
+    added.text.replace_range(at..at + key.len(), name);
+    Some(edits)
+}
+
 /// Puts an entry below `child`, a key of the same mapping, which is made where it is not there. Nothing where the key stands
 /// there already: one of the two would have to go.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
@@ -67,6 +80,38 @@ pub(crate) fn into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<
         Some(_) => return None,
     };
     place(mapping, key, home)
+}
+
+/// The edit that puts an item, in its lines from the dash on, behind the others of a list in block style.
+pub(crate) fn append_item(list: NodeRef<'_>, lines: &[String]) -> Option<Edit> {
+    let last = list.items().last().filter(|last| !keeps_blank_lines(*last) && can_change(list) && !is_flow(list))?;
+    let place = super::item(list, last)?;
+    let column = place.before.trim_start_matches('\u{feff}').chars().count();
+    Some(Edit::new(place.range.end..place.range.end, format!("\n{}", indented(lines, column))))
+}
+
+/// The edit that puts a word behind the items of a list.
+pub(crate) fn append(list: NodeRef<'_>, word: &str) -> Option<Edit> {
+    if !is_flow(list) {
+        return append_item(list, &[format!("- {word}")]);
+    }
+    match list.items().last().filter(|_| can_change(list)) {
+        Some(last) => {
+            let end = if last.alias().is_some() { last.range().end } else { end_of(last) };
+            Some(Edit::new(end..end, format!(", {word}")))
+        }
+        None => can_change(list).then(|| Edit::new(list.own_range(), format!("[{word}]"))),
+    }
+}
+
+/// The edit that takes an entry out of a mapping in which others remain.
+pub(crate) fn take(mapping: NodeRef<'_>, key: &str) -> Option<Edit> {
+    let mapping = mapping.resolved();
+    let entry = mapping.entry(key).filter(|entry| !entry.key.is_through_alias() && !has_names(entry.value))?;
+    if mapping.is_through_alias() {
+        return None;
+    }
+    if is_flow(mapping) { take_from_braces(mapping, entry) } else { remove_entry(mapping, entry.key, entry.value) }
 }
 
 /// [`below`] as a cure beyond doubt.
@@ -161,13 +206,7 @@ fn place(from: NodeRef<'_>, key: &str, home: Home<'_>) -> Option<Vec<Edit>> {
             (Some(words), Some(last)) => Edit::new(end_of(last)..end_of(last), format!(", {{ {words} }}")),
             (None, _) => unfolded(holder, &as_item(&cut.lines))?,
         },
-        Home::Item(holder) => {
-            let list = holder.value;
-            let last = list.items().last().filter(|last| !keeps_blank_lines(*last))?;
-            let lines = super::item(list, last)?;
-            let column = lines.before.trim_start_matches('\u{feff}').chars().count();
-            Edit::new(lines.range.end..lines.range.end, format!("\n{}", indented(&as_item(&cut.lines), column)))
-        }
+        Home::Item(holder) => append_item(holder.value, &as_item(&cut.lines))?,
         Home::Empty(holder) => {
             let column = column_of(holder.key)?;
             let text = from.document().text();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::{
-    document::{NodeRef, Shape as NodeShape, Style},
+    document::{NodeRef, Scalar, Shape as NodeShape, Style},
     problem::{Edit, Fix},
     shape::{self, Need, Shape, Type, scalar, show},
 };
@@ -173,8 +173,119 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("Put a blank behind each dash", edits))
 }
 
+/// A scalar in place of a mapping, as the one field that the mapping needs, or has.
+pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
+    if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) {
+        return None;
+    }
+    let fields = shape.fields(None);
+    let mut needed = fields.iter().filter(|field| field.need == Need::Required);
+    let field = match (needed.next(), needed.next(), fields.as_slice()) {
+        (Some(only), None, _) => only,
+        (None, _, [only]) => only,
+        // A prompt is what the user says.
+        (None, _, all) if shape.definition() == Some("Prompt") => all.iter().find(|field| field.name == "user")?,
+        (Some(_), Some(_), _) | (None, _, _) => return None,
+    };
+    let is_number = matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
+    let fits = match field.shape.kind() {
+        Type::Text => node.as_str().is_some_and(|text| !text.is_empty() && field.shape.admits_text(text)),
+        Type::Number => is_number,
+        Type::Integer => matches!(node.scalar(), Some(Scalar::Int(_))),
+        Type::Boolean | Type::List | Type::Mapping | Type::Any => false,
+    };
+    fits.then(|| Some(format!("{{ {}: {} }}", scalar(field.name), words(node)?)))?
+}
+
+/// Whether a node stands on one line, and its bytes are its own.
+fn is_own_line(node: NodeRef<'_>) -> bool {
+    let (range, text) = (node.own_range(), node.document().text());
+    !node.resolved().is_through_alias()
+        && node.alias().is_none()
+        && node.anchor().is_none()
+        && !range.is_empty()
+        && text.byte_to_line(range.start) == text.byte_to_line(range.end)
+}
+
+/// Whether a mapping may be what a shape describes: one of its keys is known there. Anything else may.
+pub(super) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
+    if node.text() == Some("") {
+        return false;
+    }
+    let fields = shape.all_fields();
+    node.shape() != NodeShape::Mapping
+        || fields.is_empty()
+        || node.entries().any(|entry| fields.iter().any(|field| entry.key.text() == Some(field.name)))
+}
+
+/// The only item of a list, which is a mapping, without the list.
+pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
+    let mut items = list.items();
+    let item = items.next().filter(|item| items.next().is_none() && item.shape() == NodeShape::Mapping)?;
+    if list.resolved().is_through_alias() || [list, item].iter().any(|it| it.alias().is_some() || it.anchor().is_some())
+    {
+        return None;
+    }
+    let text = list.document().text();
+    let (outer, inner) = (list.own_range(), item.own_range());
+    let between = String::from(text.get_byte_slice(outer.start..inner.start)?);
+    let edits = if between.trim() == "[" && text.get_byte_slice(inner.start..inner.start + 1)? == "{" {
+        vec![Edit::new(outer.start..inner.start, ""), Edit::new(inner.end..outer.end, "")]
+    } else if between == "- " {
+        vec![Edit::new(outer.start..inner.start, "  ")]
+    } else {
+        return None;
+    };
+    Some(Fix::safe("Make it a mapping", edits))
+}
+
+/// A scalar as it can stand in brackets.
+fn words(node: NodeRef<'_>) -> Option<String> {
+    let words = String::from(node.document().text().get_byte_slice(node.own_range())?);
+    // A plain text may hold what brackets give another meaning.
+    Some(match node.text() {
+        Some(text) if words.contains([',', '[', ']', '{', '}', '#']) => Value::from(text).to_string(),
+        _ => words,
+    })
+}
+
+/// The only item of a list in block style, from a mapping that stands where the list belongs.
+fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
+    let text = node.document().text();
+    let first = node.entries().next()?.key.own_range().start;
+    let line = text.byte_to_line(first);
+    let margin = String::from(text.get_byte_slice(text.line_to_byte(line)..first)?);
+    if node.resolved().is_through_alias() || node.anchor().is_some() || !margin.bytes().all(|byte| byte == b' ') {
+        return None;
+    }
+    let end = node.own_range().end.max(first + 1);
+    let mut edits = vec![Edit::new(first..first, "- ")];
+    for line in line + 1..=text.byte_to_line(end - 1) {
+        let start = text.line_to_byte(line);
+        if !String::from(text.line(line)).trim().is_empty() {
+            edits.push(Edit::new(start..start, "  "));
+        }
+    }
+    Some(Fix::safe("Make it a list", edits))
+}
+
+/// Whether a text is several names with commas between them, under a key of which the value is names.
+fn names_apart(node: NodeRef<'_>, text: &str) -> bool {
+    const NAMES: [&str; 6] = ["tags", "vars", "models", "providers", "help_modes", "allowed_tools"];
+    let range = node.own_range();
+    let whole = node.document().text();
+    let line = whole.line_to_byte(whole.byte_to_line(range.start));
+    let before = whole.get_byte_slice(line..range.start).map(String::from).unwrap_or_default();
+    let key = before.trim_end().trim_end_matches(':').rsplit([' ', '{', ',', '-']).next().unwrap_or_default();
+    let is_name = |name: &str| !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
+    text.contains(',') && NAMES.contains(&key) && text.split(',').all(is_name)
+}
+
 /// A single value as a list.
 pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
+    if node.shape() == NodeShape::Mapping && !crate::rewrite::is_flow(node) {
+        return dashed_item(node);
+    }
     let range = node.own_range();
     let text = node.document().text();
     if node.resolved().is_through_alias()
@@ -183,11 +294,9 @@ pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
     {
         return None;
     }
-    let words = String::from(text.get_byte_slice(range.clone())?);
-    // A plain text may hold what a flow list gives another meaning.
-    let item = match node.text() {
-        Some(text) if words.contains([',', '[', ']', '{', '}', '#']) => Value::from(text).to_string(),
-        _ => words,
+    let item = match node.as_str().filter(|text| names_apart(node, text)) {
+        Some(text) => text.split(',').map(|name| scalar(name.trim())).collect::<Vec<_>>().join(", "),
+        None => words(node)?,
     };
     Some(replace(range, format!("[{item}]"), "Make it a list".to_owned()))
 }
@@ -237,12 +346,20 @@ fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
         return Some(show(choice.value));
     }
     Some(match shape.kind() {
+        // An empty text would be the next mistake.
+        Type::Text if shape.is_never_empty() => show(&Value::from(match shape.summary() {
+            Some(summary) if summary.len() < 80 => format!("TODO: {}", summary.trim_end_matches('.')),
+            Some(_) | None => "TODO".to_owned(),
+        })),
         Type::Text => "\"\"".to_owned(),
+        Type::List if shape.is_never_empty() => format!("[{}]", placeholder(&shape.item()?, depth)?),
         Type::Integer | Type::Number => "1".to_owned(),
         Type::Boolean => "true".to_owned(),
         Type::List => "[]".to_owned(),
         Type::Any => "null".to_owned(),
-        Type::Mapping if depth < 2 => {
+        Type::Mapping if depth < 3 => {
+            let form = shape.variants().into_iter().find(|variant| variant.tag.is_some());
+            let shape = form.as_ref().map_or(shape, |variant| &variant.shape);
             let required = shape.fields(None).into_iter().filter(|field| field.need == Need::Required);
             let members: Option<Vec<String>> = required
                 .map(|field| Some(format!("{}: {}", scalar(field.name), placeholder(&field.shape, depth + 1)?)))

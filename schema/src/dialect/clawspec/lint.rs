@@ -18,6 +18,7 @@ mod facts;
 pub(super) mod files;
 mod keys;
 mod ledger;
+mod negative;
 mod patterns;
 pub(super) mod pipeline;
 mod reading;
@@ -27,6 +28,7 @@ mod shapes;
 mod target;
 mod templates;
 mod traps;
+mod type_keys;
 mod types;
 
 use crate::{
@@ -138,6 +140,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
     for (index, assertion) in list.items().into_iter().enumerate() {
         let mut found = known.remove(&index).unwrap_or_default();
         if assertion.is_mapping() {
+            type_keys::lint(&assertion, &mut found);
             types::lint(around, &assertion, &mut found);
             keys::lint(around, &assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
@@ -146,6 +149,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             files::lint_assertion(&assertion, files, &mut found);
             agents::lint_assertion(&assertion, files, &mut found);
             scalars::lint(&assertion, &mut found);
+            scalars::lint_quotes(&assertion, &mut found);
         } else {
             shapes::lint_prose(around, &assertion, &mut found);
         }

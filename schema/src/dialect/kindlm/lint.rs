@@ -33,6 +33,8 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     problem::{Code, Problem},
+    rewrite,
+    shape::scalar,
     spot::Spot,
     validate::{Definition, is_damaged},
 };
@@ -51,6 +53,7 @@ pub fn lint(document: &Document, files: &dyn Files) -> Vec<Problem> {
     }
     let facts: Vec<(usize, &TestFacts)> = tests.iter().map(|(start, facts)| (*start, facts)).collect();
     problems.extend(lint_relations(&root_facts(root), &facts));
+    cure(root, &mut problems);
     problems.sort_by_key(|problem| problem.range.start);
     problems
 }
@@ -104,6 +107,18 @@ pub fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)]) -> Vec<Pr
     sections::lint_presence(root, tests, &mut problems);
     unread::lint_relations(root, tests, &mut problems);
     problems
+}
+
+/// Cures that need to know the whole file: values that are missing, and names that it defines.
+pub fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
+    variables::cure_prompts(root, problems);
+    let known = |section: &str| root.get(section).and_then(|section| Some(section.entries().next()?.key.key_text()));
+    let names = [("providers", "provider"), ("prompts", "prompt")];
+    for (key, name) in names.iter().filter_map(|(section, key)| Some((*key, known(section)?))) {
+        for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
+            rewrite::with_value(&mut problem.fixes, key, &scalar(&name));
+        }
+    }
 }
 
 /// The `expect` of a test, and those of its turns.

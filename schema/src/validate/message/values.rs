@@ -71,17 +71,33 @@ impl Context<'_> {
             }
             (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
                 let is_mapping = node.shape() == NodeShape::Mapping;
-                if shape.item().is_some_and(|item| {
+                let item = shape.item();
+                let fits = |item: &Shape| {
                     (item.kind() == Type::Mapping) == is_mapping || (!is_mapping && item.text_form().is_some())
-                }) {
-                    fix = fix::listed(node);
+                };
+                let short = item.as_ref().and_then(|item| fix::short_form(node, item));
+                if item.as_ref().is_some_and(fits) {
+                    fix = item.as_ref().filter(|item| fix::is_like(node, item)).and_then(|_| fix::listed(node));
+                } else if let Some(words) = &short {
+                    let words = format!("[{words}]");
+                    fix = Some(fix::replace(node.own_range(), words.clone(), format!("Write `{words}`")));
                 }
                 if at.is_root() && self.base.is_root() {
+                } else if let Some(words) = short {
+                    message.push_str(&format!(": write `[{words}]`"));
                 } else if is_mapping && !in_brackets {
                     message.push_str(": begin each item with `- `");
                 } else {
                     message.push_str(": write `[…]`");
                 }
+            }
+            (Type::Mapping, NodeShape::Scalar) if let Some(words) = fix::short_form(node, &shape) => {
+                message.push_str(&format!(": write `{words}`"));
+                fix = Some(fix::replace(node.own_range(), words.clone(), format!("Write `{words}`")));
+            }
+            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !at.is_root() => {
+                message.push_str(if in_brackets { ": remove the brackets" } else { ": remove the `- `" });
+                fix = fix::only_item(node);
             }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => message.push_str(": write `{…}`"),
             (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),

@@ -9,7 +9,7 @@ use crate::{
     document::Scalar,
     files::Files,
     problem::{Code, Fix, Problem, Severity},
-    rewrite::COMMENT,
+    rewrite::{COMMENT, moving},
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
@@ -356,9 +356,18 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
             && min > max
             && let Some(place) = assertion.get("min")
         {
-            problems.push(
-                place.problem(Code::Contradiction, "no number is at least `min` and at most `max`: `min` is greater"),
-            );
+            let message = "no number is at least `min` and at most `max`: `min` is greater";
+            let mut problem = place.problem(Code::Contradiction, message);
+            let words = |spot: &Spot<'_>| edits::words(spot);
+            if let Some(other) = assertion.get("max")
+                && let (Some(low), Some(high)) = (words(&other), words(&place))
+                && let (Some(first), Some(second)) = (edits::replace(&place, low), edits::replace(&other, high))
+            {
+                let mut edits = vec![first, second];
+                edits.sort_by_key(|edit| edit.range.start);
+                problem = problem.with_fix(Fix::guess("Exchange the two", edits));
+            }
+            problems.push(problem);
         }
         if number("max").is_none()
             && number("min") == Some(0.0)
@@ -482,7 +491,13 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     }
     let (words, source, key) = (assertion.get("words"), assertion.get("source"), assertion.get("key"));
     if let (Some(_), Some(source)) = (&words, &source) {
-        problems.push(source.head_problem(Code::NoEffect, "`source` has no effect beside `words`: keep one of them"));
+        let mut problem =
+            source.head_problem(Code::NoEffect, "`source` has no effect beside `words`: keep one of them");
+        if key.is_none() {
+            let edit = moving::take(assertion.node, "source");
+            problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `source`", vec![edit])));
+        }
+        problems.push(problem);
     }
     if let (Some(source), None, None) = (&source, &key, &words) {
         let message = "`source` needs `key`, the place of the list in the file";

@@ -4,6 +4,7 @@ use crate::{
     dialect::clawspec::lower::settings,
     files::{FileKind, Files},
     problem::{Code, Fix, Problem, Severity},
+    rewrite::{self, COMMENT},
     shape::scalar,
     spot::Spot,
 };
@@ -137,7 +138,10 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
     for old in flat.into_iter().filter_map(|key| root.get(key)).filter(|_| nested.is_some()) {
         let key = old.at.last().unwrap_or_default();
         let message = format!("`{key}` has no effect: the block `observability` replaces it");
-        problems.push(old.head_problem(Code::NoEffect, message));
+        let mut problem = old.head_problem(Code::NoEffect, message);
+        let edits = rewrite::comment(root.node, &old.at);
+        problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+        problems.push(problem);
     }
     if let Some(address) = root.get("gateway_base_url") {
         super::traps::lint_address(&address, problems);

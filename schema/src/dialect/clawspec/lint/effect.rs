@@ -1,7 +1,8 @@
 //! Keys that do nothing, or that the original refuses.
 
 use crate::{
-    problem::{Code, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
+    rewrite::{self, COMMENT},
     spot::Spot,
 };
 
@@ -20,7 +21,10 @@ pub(super) fn lint_defaults(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         "{} here has no effect in the original program: write `timeout` at each artifact that takes time, and `test_mode` under `when.params`",
         names.join(", ")
     );
-    problems.push(defaults.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
+    let mut problem = defaults.head_problem(Code::NoEffect, message).with_severity(Severity::Information);
+    let edits = rewrite::comment(root.node, &defaults.at);
+    problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+    problems.push(problem);
 }
 
 /// Blocks that the original documents and refuses.

@@ -2,8 +2,11 @@
 
 use crate::{
     dialect::clawspec::stages::Condition,
+    document::Pointer,
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
+    rewrite,
+    shape::scalar,
     spot::Spot,
     words::nearest,
 };
@@ -11,6 +14,12 @@ use crate::{
 use super::{edits, files as paths};
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    if let Some(path) = paths::directory_of(files.place()).filter(|_| paths::is_placed(files)) {
+        let at = Pointer::parse("/pipeline/skill_path");
+        for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
+            rewrite::with_value(&mut problem.fixes, "skill_path", &scalar(path));
+        }
+    }
     lint_count(root, problems);
     lint_orchestrator(root, problems);
     lint_vacuous(root, problems);
@@ -28,11 +37,12 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         return;
     };
     let actual = stages.items().len();
-    // That none are given is told already.
-    let told = actual == 0 || problems.iter().any(|problem| problem.at == count.at);
+    // That none are given is told already. A number that cannot be is one that the list corrects.
+    let told = actual == 0 || problems.iter().any(|problem| problem.at == count.at && problem.code != Code::OutOfRange);
     if told || count.number().is_none_or(|count| count == actual as f64) || crate::validate::is_damaged(root.node) {
         return;
     }
+    problems.retain(|problem| problem.code != Code::OutOfRange || problem.at != count.at);
     let written = count.node.text().unwrap_or_default();
     let message = format!("`stages` says {written}, and the list holds {actual}");
     let mut problem =
@@ -109,6 +119,12 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
         ),
     };
     let mut problem = check.problem(Code::UnsupportedExpression, message);
+    if near.is_none() {
+        for known in [known[0], known[1], "elapsed <= 30m"] {
+            let edit = edits::replace(&check, scalar(known));
+            problem.fixes.extend(edit.map(|edit| Fix::suggestion(format!("Change to `{known}`"), vec![edit])));
+        }
+    }
     if let (Some(near), Some(range)) = (near, edits::one_line(&check)) {
         problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![Edit::new(range, near)]));
     }

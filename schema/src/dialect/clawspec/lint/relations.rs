@@ -22,7 +22,7 @@ use crate::{
 use super::{
     ItemFacts, Named,
     agents::{self, Standing},
-    edits, files as paths, pipeline,
+    edits, files as paths, negative, pipeline,
 };
 
 type Items<'a> = [(usize, &'a ItemFacts)];
@@ -145,7 +145,9 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     }
     let message = "no scenario is tagged `negative`: every target needs one that shows what it refuses, and the original program \
                    runs nothing without it";
-    problems.push(scenarios.head_problem(Code::MissingNegative, message));
+    let mut problem = scenarios.head_problem(Code::MissingNegative, message);
+    problem.fixes = negative::cures(&scenarios);
+    problems.push(problem);
 }
 
 /// What is wrong with a stage that names a file as its handoff contract; a file that cannot be read tells its own

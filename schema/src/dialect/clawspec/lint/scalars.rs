@@ -9,6 +9,22 @@ use crate::{
 use super::edits;
 
 /// The expected values of a state file.
+/// Quotes do not make a time or an address of a number.
+pub(super) fn lint_quotes(assertion: &Spot<'_>, problems: &mut [Problem]) {
+    for member in ["updated_after", "endpoint"].into_iter().filter_map(|key| assertion.get(key)) {
+        let is_number = member.number().is_some() || member.bool().is_some();
+        for problem in problems.iter_mut().filter(|it| is_number && it.code == Code::WrongType && it.at == member.at) {
+            problem.fixes.clear();
+            let instead = if problem.at.last().as_deref() == Some("endpoint") {
+                "write the full address"
+            } else {
+                "write a time, such as `\"{{run_started_at}}\"`"
+            };
+            problem.message = problem.message.replace("put it in quotes", instead);
+        }
+    }
+}
+
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
         // What cannot stand there at all is told already.

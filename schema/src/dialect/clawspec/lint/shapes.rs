@@ -1,9 +1,10 @@
 //! Scenarios that are written in another form: steps, prose, lists where a mapping belongs.
 
 use crate::{
+    dialect::clawspec::assertion::Assertion,
     document::Shape,
     problem::{Code, Edit, Fix, Problem, Severity},
-    rewrite::{self, COMMENT},
+    rewrite::{self, COMMENT, moving},
     spot::Spot,
 };
 
@@ -44,12 +45,16 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
                 };
                 found.fixes.extend(edits::rename(&member, real).map(fix));
             }
-            "invoke" | "params" if free => {
-                let edit = edits::words(&member).zip(edits::rename(&member, "when"));
-                found.fixes.extend(edit.and_then(|(words, rename)| {
-                    let value = edits::replace(&member, format!("{{ {old}: {words} }}"))?;
-                    Some(Fix::safe("Put it under `when`", vec![rename, value]))
-                }));
+            "invoke" => found.fixes.extend(moving::fix_below(scenario.node, old, "when")),
+            // Without `invoke`, `when` would be the next mistake.
+            "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when")),
+            "inputs" if !free => {
+                let edits = moving::below_as(scenario.node, old, "when", "params");
+                found.fixes.extend(edits.map(|edits| Fix::guess("Move below `when`, as `params`", edits)));
+            }
+            "expect" | "expected" if free && member.is_list() => {
+                let edit = edits::rename(&member, real);
+                found.fixes.extend(edit.map(|edit| Fix::guess(format!("Rename to `{real}`"), vec![edit])));
             }
             "steps" if free => found.fixes.extend(only_step(scenario, &member)),
             "assertions" => found.fixes.extend(joined(scenario, &member)),
@@ -140,7 +145,31 @@ pub(super) fn refused(problem: &mut Problem) {
     });
 }
 
+/// Keys of a scenario; what stands under `when` and is none of them is sent.
+const SCENARIO: [&str; 9] = ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
+
+/// Keys under `when` that belong under its `params`.
+fn lint_sent(when: &Spot<'_>, problems: &mut [Problem]) {
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
+        let Some(key) = problem.at.last().filter(|_| problem.at.parent().as_ref() == Some(&when.at)) else { continue };
+        if SCENARIO.contains(&key.as_str()) || problem.message.contains("did you mean") {
+            continue;
+        }
+        problem.message = format!("`when` has no key `{key}`: what is sent with `invoke` stands under `params`");
+        problem.severity = Severity::Error;
+        let edits = moving::below(when.node, &key, "params");
+        let fix = |edits| match key.as_str() {
+            "test_mode" => Fix::safe("Move below `params`", edits),
+            _ => Fix::guess("Move below `params`", edits),
+        };
+        problem.fixes = edits.map(fix).into_iter().collect();
+    }
+}
+
 fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
+    if when.get("invoke").is_some() {
+        lint_sent(when, problems);
+    }
     if !when.is_list() {
         return;
     }
@@ -202,6 +231,13 @@ pub(super) fn lint_prose(around: &Around<'_>, item: &Spot<'_>, problems: &mut Ve
         return;
     }
     problems.retain(|problem| problem.at != item.at);
+    if let Some(name) = item.text().filter(|name| Assertion::type_info(name).is_some()) {
+        let message = format!("an assertion is a mapping: write `type: {name}`, and below it what it needs");
+        let mut problem = item.problem(Code::WrongType, message);
+        problem.fixes.extend(comment(around, item));
+        problems.push(problem);
+        return;
+    }
     let message = "a sentence is never checked: write an assertion, a mapping with `type`, or make it a comment";
     let mut problem = item.problem(Code::WrongType, message);
     let path = artifact_paths(around, problems).into_iter().next();

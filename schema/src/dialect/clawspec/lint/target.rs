@@ -22,6 +22,24 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
         problem.fixes = vec![Fix::guess("Add the `target` that the file lies beside", vec![edit])];
     }
     let Some(target) = root.get("target") else { return };
+    if let Some(trigger) = target.get("trigger").and_then(|trigger| trigger.text()).filter(|text| !text.is_empty()) {
+        // What is sent to the target is known.
+        for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
+            if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
+                rewrite::with_value(&mut problem.fixes, "invoke", &scalar(trigger));
+            }
+        }
+    }
+    if let Some(path) = directory_of(files.place()).filter(|_| is_placed(files)) {
+        for problem in problems.iter_mut().filter(|it| it.at.parent().as_ref() == Some(&target.at)) {
+            let (key, value) = match problem.at.last().as_deref() {
+                Some("path") if target.get("path").is_none() => ("path", scalar(path)),
+                Some("type") if target.get("type").is_none() => ("type", kind_of(path, files).to_owned()),
+                Some(_) | None => continue,
+            };
+            rewrite::with_value(&mut problem.fixes, key, &value);
+        }
+    }
     let at = target.at.key("trigger");
     let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at)
     else {
@@ -41,15 +59,21 @@ fn trigger(path: &str, is_agent: bool) -> String {
     if is_agent { name.to_owned() } else { format!("/{name}") }
 }
 
+/// What lies in a directory.
+fn kind_of(path: &str, files: &dyn Files) -> &'static str {
+    let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
+    let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
+    if is_agent { "agent" } else { "skill" }
+}
+
 /// A target before the first key.
 fn whole(root: &Spot<'_>, files: &dyn Files) -> Option<Edit> {
     let first = root.node.entries().next().filter(|_| is_placed(files) && !rewrite::is_flow(root.node))?;
     let path = directory_of(files.place())?;
-    let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
-    let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
+    let kind = kind_of(path, files);
+    let is_agent = kind == "agent";
     let meta = root.get("meta").and_then(|meta| Some(meta.get("trigger")?.text()?.to_owned()));
     let trigger = meta.unwrap_or_else(|| trigger(path, is_agent));
-    let kind = if is_agent { "agent" } else { "skill" };
     let text = format!("target:\n  type: {kind}\n  path: {}\n  trigger: {}\n", scalar(path), scalar(&trigger));
     let at = first.key.own_range().start;
     let text_before = root.node.document().text();

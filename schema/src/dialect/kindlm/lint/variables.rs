@@ -6,14 +6,16 @@ use std::{
 };
 
 use crate::{
+    document::NodeRef,
     problem::{Code, Edit, Fix, Problem},
+    shape::scalar,
     spot::Spot,
     template::{is_variable_name, placeholders},
     words::Search,
 };
 
 use super::{
-    facts::{RootFacts, TestFacts},
+    facts::{Named, RootFacts, TestFacts},
     references::absolute,
     shell,
 };
@@ -56,14 +58,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             None if missing.insert(placeholder.name) => {
                 let near = search.nearest(placeholder.name, entries.iter().map(|(name, _)| name.as_str()));
                 meant.extend(near);
-                problems.push(missing_variable(
-                    &command,
-                    vars.as_ref(),
-                    test.get("vars").is_some(),
-                    placeholder.name,
-                    near,
-                    place(placeholder.text),
-                ));
+                let range = place(placeholder.text);
+                problems.push(missing_variable(test, &command, placeholder.name, near, range));
             }
             Some(var) if number < CLOSELY => shell::lint(&command, template, placeholder, var, problems),
             None | Some(_) => {}
@@ -103,9 +99,8 @@ fn names_in_spaces(template: &str) -> HashSet<&str> {
 }
 
 fn missing_variable(
+    test: &Spot<'_>,
     command: &Spot<'_>,
-    vars: Option<&Spot<'_>>,
-    has_key: bool,
     name: &str,
     near: Option<&str>,
     range: Range<usize>,
@@ -121,41 +116,92 @@ fn missing_variable(
         let title = format!("Change to `{{{{{near}}}}}`");
         problem = problem.with_fix(Fix::guess(title, edits));
     }
+    problem.fixes.extend(add(test, command.key, name));
+    problem
+}
+
+/// The cure that adds a variable to a test. `owner` is the key before which `vars` may stand.
+fn add(test: &Spot<'_>, owner: Option<NodeRef<'_>>, name: &str) -> Option<Fix> {
     let line = format!("{name}: \"\"");
-    let add = match vars {
-        Some(vars) if vars.is_own() => crate::validate::line_at_front(vars.node, &line),
-        Some(_) => None,
-        // A key that has no value yet is not written a second time.
-        None if has_key => None,
-        None => command.key.and_then(|key| crate::validate::line_before(key, &format!("vars: {{ {line} }}"))),
+    let edit = match test.get("vars") {
+        Some(vars) if vars.is_mapping() && vars.is_own() => crate::validate::line_at_front(vars.node, &line)?,
+        // A key that has no value yet gets one.
+        Some(vars) if vars.node.is_null() && vars.node.own_range().is_empty() && vars.is_own() => {
+            let key = vars.key.filter(|key| !key.is_through_alias())?.own_range().end;
+            let text = vars.node.document().text();
+            let end = text.line_to_byte((text.byte_to_line(key) + 1).min(text.len_lines()));
+            let behind = String::from(text.byte_slice(key..end));
+            let colon = key + behind.len() - behind.trim_start_matches(' ').len();
+            behind.trim_start_matches(' ').starts_with(':').then_some(())?;
+            Edit::new(colon + 1..colon + 1, format!(" {{ {line} }}"))
+        }
+        Some(_) => return None,
+        None => {
+            let line = format!("vars: {{ {line} }}");
+            crate::validate::line_before(owner?, &line).or_else(|| crate::validate::line_at_front(test.node, &line))?
+        }
     };
-    match add {
-        Some(edit) => problem.with_fix(Fix::suggestion(format!("Add `{name}` to `vars`"), vec![edit])),
-        None => problem,
+    Some(Fix::suggestion(format!("Add `{name}` to `vars`"), vec![edit]))
+}
+
+/// The cures of prompts whose variables a test does not give.
+pub(super) fn cure_prompts(root: NodeRef<'_>, problems: &mut [Problem]) {
+    /// As many are looked at.
+    const MANY: usize = 64;
+    let lacks = |problem: &&mut Problem| {
+        problem.code == Code::MissingVariable && problem.at.last().as_deref() == Some("prompt")
+    };
+    for problem in problems.iter_mut().filter(lacks).take(MANY) {
+        let Some(test) = problem.at.parent().and_then(|at| Some(Spot { node: root.find(&at)?, key: None, at })) else {
+            continue;
+        };
+        let name = placeholders(&problem.message).first().map(|placeholder| placeholder.name.to_owned());
+        let fix = name.and_then(|name| add(&test, test.get("prompt")?.key, &name));
+        problem.fixes.extend(fix);
     }
 }
 
 /// The prompts that tests send, and the tests' variables.
 pub(super) fn lint_prompts(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
+    let mut search = Search::default();
     for (index, (start, test)) in tests.iter().enumerate() {
         let Some(named) = &test.prompt else { continue };
         let Some(prompt) = root.prompts.iter().find(|prompt| prompt.named.name == named.name) else { continue };
         if test.has_command {
             continue;
         }
+        let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
+        let given: HashSet<&str> = test.vars.iter().map(|var| var.name.as_str()).collect();
+        // What may be a misspelt one.
+        let spare: Vec<&Named> =
+            test.vars.iter().filter(|var| !used.contains(var.name.as_str())).take(CLOSELY).collect();
+        let mut meant: HashSet<&str> = HashSet::new();
         for placeholder in &prompt.placeholders {
-            if test.vars.iter().any(|var| var.name == placeholder.name) {
+            if given.contains(placeholder.name.as_str()) {
                 continue;
             }
             let (at, range) = absolute(named, index, *start);
             let name = &placeholder.name;
-            let message =
-                format!("the prompt `{}` needs a value for `{{{{{name}}}}}`: add `{name}` to `vars`", named.name);
-            let problem = Problem::new(Code::MissingVariable, at, range, message);
+            let candidates = spare.iter().map(|var| var.name.as_str()).filter(|name| !meant.contains(name));
+            let near = search.nearest(name, candidates);
+            let needs = format!("the prompt `{}` needs a value for `{{{{{name}}}}}`", named.name);
+            let message = match near {
+                Some(near) => format!("{needs}: is it the variable `{near}`?"),
+                None => format!("{needs}: add `{name}` to `vars`"),
+            };
+            let mut problem = Problem::new(Code::MissingVariable, at, range, message);
+            if let Some(var) = spare.iter().find(|var| Some(var.name.as_str()) == near) {
+                meant.insert(&var.name);
+                if var.own {
+                    let (_, range) = absolute(var, index, *start);
+                    let title = format!("Rename `{}` to `{name}`", var.name);
+                    problem = problem.with_fix(Fix::guess(title, vec![Edit::new(range, scalar(name))]));
+                }
+            }
             problems.push(problem.with_related("used here", placeholder.at.clone(), placeholder.range.clone()));
         }
         for var in test.vars.iter().filter(|var| is_variable_name(&var.name) && !var.name.starts_with("env.")) {
-            if !prompt.placeholders.iter().any(|placeholder| placeholder.name == var.name) {
+            if !used.contains(var.name.as_str()) && !meant.contains(var.name.as_str()) {
                 let (at, range) = absolute(var, index, *start);
                 let message = format!("the prompt `{}` does not use `{{{{{}}}}}`", named.name, var.name);
                 problems.push(Problem::new(Code::Unused, at, range, message));
