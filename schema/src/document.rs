@@ -622,11 +622,8 @@ fn syntax_problem(fault: &Fault, start: usize) -> Problem {
     let problem = Problem::new(code, Pointer::root(), range, fault.message.clone());
     match &fault.cure {
         Some(cure) => {
-            let title = if cure.text.trim().is_empty() {
-                format!("Indent by {}", cure.text.len())
-            } else {
-                format!("Write {}", cure.text)
-            };
+            let title =
+                if cure.indent > 0 { format!("Indent by {}", cure.indent) } else { format!("Write {}", cure.text) };
             let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
             problem.with_fix(if cure.is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
         }

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use ropey::Rope;
 
+use super::recover::{Head, head_shape};
+
 /// A piece of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -54,6 +56,7 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     for index in 0..spans.len() {
         spans[index].range.end = spans.get(index + 1).map_or(end, |next| next.range.start);
     }
+    join_outdented(text, &mut spans);
     // A key without items is an ordinary entry.
     for index in 0..spans.len() {
         if spans[index].kind == SpanKind::Head && spans.get(index + 1).is_none_or(|next| next.kind != SpanKind::Item) {
@@ -61,6 +64,32 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
         }
     }
     Some(spans)
+}
+
+/// Entries that stand too far left for the item above them, and are not at the margin, belong to it all the same: its
+/// reading says so. Other words may become a new item, and must not damage the one above while they are typed.
+fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
+    let is_outdented = |span: &Span| {
+        if span.kind != SpanKind::Stray || text.byte_slice(span.range.start..).chars().next() != Some(' ') {
+            return false;
+        }
+        let line = String::from(text.line(text.byte_to_line(span.range.start)));
+        let words = line.trim_start_matches(' ').trim_end();
+        let is_key = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
+        is_key && words.starts_with(|first: char| first.is_alphabetic() || first == '_')
+    };
+    let mut in_item = false;
+    let mut ends: Vec<usize> = Vec::new();
+    spans.retain(|span| {
+        let joins = in_item && is_outdented(span);
+        in_item = joins || span.kind == SpanKind::Item;
+        match ends.last_mut() {
+            Some(end) if joins => *end = span.range.end,
+            Some(_) | None => ends.push(span.range.end),
+        }
+        !joins
+    });
+    spans.iter_mut().zip(ends).for_each(|(span, end)| span.range.end = end);
 }
 
 /// Whether a piece begins with `...`.

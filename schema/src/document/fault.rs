@@ -42,6 +42,8 @@ pub(crate) struct Rewrite {
     pub is_certain: bool,
     /// Whether a placeholder in braces was taken for a mapping.
     pub is_template: bool,
+    /// By how many columns more it is indented, where that is all.
+    pub indent: usize,
 }
 
 impl Rewrite {
@@ -70,7 +72,7 @@ impl Fault {
             Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
                 let text = format!("{key}: {value}");
                 let message = format!("a blank is missing behind the colon: write `{text}`");
-                let cure = Rewrite { range: range.clone(), text, is_certain: true, is_template: false };
+                let cure = Rewrite { range: range.clone(), text, is_certain: true, is_template: false, indent: 0 };
                 Fault { cure: Some(Box::new(cure)), ..Fault::new(range, message) }
             }
             _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
@@ -137,9 +139,32 @@ impl Fault {
         let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
         let message = format!("this line is indented by {}, and its neighbours by {nearest}", spaces(indent));
         let range = line.start..line.start + indent;
-        let cure = Rewrite { range: range.clone(), text: " ".repeat(nearest), is_certain: false, is_template: false };
+        let blanks = " ".repeat(nearest);
+        let cure =
+            Rewrite { range: range.clone(), text: blanks, is_certain: false, is_template: false, indent: nearest };
         let mark = if range.is_empty() { trimmed(text, line) } else { range };
         Some(Fault { cure: Some(Box::new(cure)), ..Fault::new(mark, message) })
+    }
+
+    /// Lines from the margin on that stand too far left to belong to the item above them: the first begins with `key`.
+    pub(super) fn outdented(text: &str, lines: Range<usize>, key: Range<usize>, by: usize) -> Fault {
+        let blanks = " ".repeat(by);
+        let indented = text[lines.clone()].split_inclusive('\n');
+        let indented =
+            indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
+        let cure = Rewrite { text: indented.collect(), range: lines, is_certain: true, is_template: false, indent: by };
+        let name = &text[key.clone()];
+        let message = format!("`{name}` stands too far left to belong to the item above: indent it by {by}");
+        Fault { cure: Some(Box::new(cure)), ..Fault::new(key, message) }
+    }
+
+    /// A line that begins as the items of its list do, but for the dash.
+    pub(super) fn without_dash(text: &str, at: usize) -> Fault {
+        let words = trimmed(text, at..line_at(text, at).end);
+        let rewritten = format!("- {}", &text[words.clone()]);
+        let message = format!("a dash is missing: write `{rewritten}`");
+        let cure = Rewrite { range: words.clone(), text: rewritten, is_certain: true, is_template: false, indent: 0 };
+        Fault { cure: Some(Box::new(cure)), ..Fault::new(words, message) }
     }
 
     /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
@@ -209,7 +234,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let range = value.start + mark.start..value.start + mark.end;
-    let cure = Rewrite { range: value, text: rewritten, is_certain, is_template };
+    let cure = Rewrite { range: value, text: rewritten, is_certain, is_template, indent: 0 };
     Some(Fault { cure: Some(Box::new(cure)), ..Fault::new(range, message) })
 }
 

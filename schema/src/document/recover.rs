@@ -202,17 +202,32 @@ impl Reader {
             {
                 self.faults.push(fault);
             }
+            let mut moved = piece.clone();
             let (node, used) = match self.parse(piece.clone()) {
                 Ok(node) => (node, 1),
-                Err(error) => match self.joined(&starts, index, range.end, &error) {
-                    Some((node, used)) => (node, used),
-                    None => (self.broken(piece.clone(), is_list, &error, depth), 1),
+                Err(error) => match self.line_before_entries(&piece).filter(|_| is_list) {
+                    Some(node) => {
+                        moved.end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
+                        (Some(node), 1)
+                    }
+                    None => match self.joined(&starts, index, range.end, &error) {
+                        Some((node, used)) => (node, used),
+                        None => (self.broken(piece.clone(), is_list, &error, depth), 1),
+                    },
                 },
             };
             match node.map(|node| (node.range.clone(), node.kind)) {
                 Some((_, NodeKind::Sequence(found))) if is_list => items.extend(found),
                 Some((_, NodeKind::Mapping(found))) if !is_list => entries.extend(found),
                 Some((at, NodeKind::Scalar { style: Style::Plain, .. })) if !is_list => self.without_colon(at),
+                Some((at, NodeKind::Mapping(found))) if is_list && self.continues(&items, &found, column) => {
+                    let lines = moved.start..if moved == piece { end_of(index + used - 1) } else { moved.end };
+                    self.outdented(lines, &mut items, at.end, found, column);
+                }
+                Some((at, NodeKind::Mapping(found))) if is_list && self.begins_alike(&items, &found) => {
+                    self.faults.push(Fault::without_dash(&self.work, at.start));
+                    items.push(Node { range: at, anchor: None, tag: None, kind: NodeKind::Mapping(found) });
+                }
                 Some((at, _)) if is_list => {
                     self.blame(at, "this stands between the items of a list: begin it with `- `, or indent it")
                 }
@@ -228,6 +243,50 @@ impl Reader {
         let mut node = Node { range: first + column..first + column, anchor: None, tag: None, kind };
         node.range.end = super::events::last_end(&node);
         Some(node)
+    }
+
+    /// Whether entries that stand in the column of the dashes can only belong to the item above them.
+    fn continues(&self, items: &[Node], found: &[Entry], column: usize) -> bool {
+        let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
+        let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
+        let is_new = |found: &Entry| entries.iter().all(|entry| name(entry) != name(found));
+        entries.first().is_some_and(|first| self.column_of(first) > column) && found.iter().all(is_new)
+    }
+
+    /// A line that stands too far left, with the entries below it, which do not.
+    fn line_before_entries(&mut self, piece: &Range<usize>) -> Option<Node> {
+        let end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
+        let entries = |node: Node| match node.kind {
+            NodeKind::Mapping(entries) => Some((node.range, entries)),
+            NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Alias(_) => None,
+        };
+        let (first, mut all) = entries(self.parse(piece.start..end).ok()??)?;
+        let (rest, more) = entries(self.parse(end..piece.end).ok()??)?;
+        all.extend(more);
+        Some(Node { range: first.start..rest.end, anchor: None, tag: None, kind: NodeKind::Mapping(all) })
+    }
+
+    /// Whether entries begin with the key with which the item above them begins.
+    fn begins_alike(&self, items: &[Node], found: &[Entry]) -> bool {
+        let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
+        let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
+        entries.first().zip(found.first()).is_some_and(|(first, found)| name(first) == name(found))
+    }
+
+    fn column_of(&self, entry: &Entry) -> usize {
+        entry.key.range.start - line_at(&self.work, entry.key.range.start).start
+    }
+
+    /// Takes entries that stand too far left as those of the item above them, and says so.
+    fn outdented(&mut self, lines: Range<usize>, items: &mut [Node], end: usize, found: Vec<Entry>, column: usize) {
+        let Some(Node { kind: NodeKind::Mapping(entries), range, .. }) = items.last_mut() else { return };
+        let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range.clone())) else {
+            return;
+        };
+        let by = self.column_of(first).saturating_sub(column);
+        self.faults.push(Fault::outdented(&self.work, lines, key, by));
+        range.end = end;
+        entries.extend(found);
     }
 
     fn without_colon(&mut self, at: Range<usize>) {
