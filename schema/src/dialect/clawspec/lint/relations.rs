@@ -16,7 +16,7 @@ use crate::{
     shape::scalar,
     spot::Spot,
     validate::is_damaged,
-    words::nearest,
+    words::nearest_file,
 };
 
 use super::{
@@ -225,7 +225,7 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         }
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));
         let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
-        let near = nearest(name, names.iter().map(String::as_str));
+        let near = nearest_file(name, names.iter().map(String::as_str));
         let message = match near {
             Some(near) => format!("`{wanted}` does not exist: did you mean `{near}`?"),
             None => format!("`{wanted}` does not exist: a handoff contract is relative to the directory of the skill"),
