@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
     problem::{Edit, Fix},
-    shape::{self, Need, Shape, Type, scalar, show},
+    shape::{self, Need, Shape, Type, Word, scalar, show},
 };
 
 /// Another name for a key. Only what is surely a slip may be put right unseen.
@@ -121,7 +121,9 @@ pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> 
     let kind = member.kind();
     let is_alias = value.alias().is_some();
     match value.shape() {
-        NodeShape::Scalar if kind == Type::List && !value.is_null() && !is_alias => Some(listed(value)?.edits),
+        NodeShape::Scalar if kind == Type::List && !value.is_null() && !is_alias => {
+            Some(listed(value, member.item().as_ref())?.edits)
+        }
         NodeShape::Scalar | NodeShape::Dangling => Some(Vec::new()),
         NodeShape::Sequence if matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean) => {
             let mut items = value.items();
@@ -269,20 +271,17 @@ fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("Make it a list", edits))
 }
 
-/// Whether a text is several names with commas between them, under a key of which the value is names.
-fn names_apart(node: NodeRef<'_>, text: &str) -> bool {
-    const NAMES: [&str; 6] = ["tags", "vars", "models", "providers", "help_modes", "allowed_tools"];
-    let range = node.own_range();
-    let whole = node.document().text();
-    let line = whole.line_to_byte(whole.byte_to_line(range.start));
-    let before = whole.get_byte_slice(line..range.start).map(String::from).unwrap_or_default();
-    let key = before.trim_end().trim_end_matches(':').rsplit([' ', '{', ',', '-']).next().unwrap_or_default();
+/// Whether a text is several names with commas between them, where each item is a name.
+fn names_apart(text: &str, item: &Shape) -> bool {
+    let holds_names = matches!(item.word(), Some(Word::Refers(_) | Word::Defines(_)))
+        || item.shares().is_some()
+        || !item.values().is_empty();
     let is_name = |name: &str| !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
-    text.contains(',') && NAMES.contains(&key) && text.split(',').all(is_name)
+    holds_names && text.contains(',') && text.split(',').all(is_name)
 }
 
 /// A single value as a list.
-pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
+pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !crate::rewrite::is_flow(node) {
         return dashed_item(node);
     }
@@ -294,7 +293,7 @@ pub(super) fn listed(node: NodeRef<'_>) -> Option<Fix> {
     {
         return None;
     }
-    let item = match node.as_str().filter(|text| names_apart(node, text)) {
+    let item = match node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item))) {
         Some(text) => text.split(',').map(|name| scalar(name.trim())).collect::<Vec<_>>().join(", "),
         None => words(node)?,
     };

@@ -77,7 +77,10 @@ impl Context<'_> {
                 };
                 let short = item.as_ref().and_then(|item| fix::short_form(node, item));
                 if item.as_ref().is_some_and(fits) {
-                    fix = item.as_ref().filter(|item| fix::is_like(node, item)).and_then(|_| fix::listed(node));
+                    fix = item
+                        .as_ref()
+                        .filter(|item| fix::is_like(node, item))
+                        .and_then(|item| fix::listed(node, Some(item)));
                 } else if let Some(words) = &short {
                     let words = format!("[{words}]");
                     fix = Some(fix::replace(node.own_range(), words.clone(), format!("Write `{words}`")));
