@@ -41,8 +41,12 @@ pub struct Problem {
     pub code: Code,
     /// How bad it is, before settings change it.
     pub severity: Severity,
-    /// What is wrong and what to do, as a lower-case sentence without a final period.
+    /// What is wrong: one lower-case clause without a final period.
     pub message: String,
+    /// What happens because of it, such as what the original tool does. `None` where the message says it all.
+    pub note: Option<String>,
+    /// What to write instead, as an imperative with its object. `None` where a fix says it, or nothing general can be said.
+    pub help: Option<String>,
     /// The node that is wrong.
     pub at: Pointer,
     /// The bytes to underline.
@@ -51,8 +55,6 @@ pub struct Problem {
     pub related: Vec<Related>,
     /// Cures that a program can apply, the best one first.
     pub fixes: Vec<Fix>,
-    /// Which of how many of the same mistake in the file it is, counted from 1.
-    pub repetition: Option<(usize, usize)>,
 }
 
 /// Another place that belongs to a problem.
@@ -172,20 +174,36 @@ impl Problem {
             code,
             severity: code.severity(),
             message: message.into(),
+            note: None,
+            help: None,
             at,
             range,
             related: Vec::new(),
             fixes: Vec::new(),
-            repetition: None,
         }
     }
 
-    /// The message as people read it: it says how often the same mistake stands in the file.
-    pub fn told(&self) -> String {
-        match self.repetition {
-            Some((number, count)) => format!("{} ({number} of {count} in this file)", self.message),
-            None => self.message.clone(),
+    /// Returns the message with its note and its help on lines of their own, for readers that show one text.
+    pub fn text(&self) -> String {
+        let mut text = self.message.clone();
+        for (label, part) in [("note", &self.note), ("help", &self.help)] {
+            if let Some(part) = part {
+                text.push_str(&format!("\n{label}: {part}"));
+            }
         }
+        text
+    }
+
+    /// Returns the same problem with a note: what happens because of it.
+    pub fn with_note(mut self, note: impl Into<String>) -> Problem {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Returns the same problem with a help: what to write instead.
+    pub fn with_help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
     }
 
     /// The same problem with another severity.

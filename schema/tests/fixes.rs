@@ -80,7 +80,7 @@ fn try_fix(
     let new = Document::read(&new_text, document.rules());
     let after = golden.problems(&new);
     let (had, have) = (count(before), count(&after));
-    let key = |problem: &Problem| (problem.code, bare(&problem.message));
+    let key = |problem: &Problem| (problem.code, problem.message.clone());
     ensure(have.get(&key(problem)).copied().unwrap_or_default() < had[&key(problem)], "the problem stays".to_owned())?;
     let light = cure::uncovered(document, problem, &edits);
     let came_to_light = |range: &Range<usize>| {
@@ -123,18 +123,9 @@ fn outside(document: &Document, places: &[Range<usize>]) -> Vec<String> {
 fn count(problems: &[Problem]) -> BTreeMap<(Code, String), usize> {
     let mut counts = BTreeMap::new();
     for problem in problems {
-        *counts.entry((problem.code, bare(&problem.message))).or_default() += 1;
+        *counts.entry((problem.code, problem.message.clone())).or_default() += 1;
     }
     counts
-}
-
-/// A message without what it says about its repetitions.
-fn bare(message: &str) -> String {
-    message
-        .rsplit_once(" (")
-        .filter(|(_, rest)| rest.ends_with("in this file)"))
-        .map_or(message, |(bare, _)| bare)
-        .to_owned()
 }
 
 /// Every key and every value that is no mapping or list: its bytes and what it means, in the order of the text.

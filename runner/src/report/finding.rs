@@ -68,7 +68,7 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
     Finding {
         rule: problem.code.as_str(),
         severity: problem.severity,
-        message: problem.told(),
+        message: problem.text(),
         source: Cow::Borrowed(source),
         range: problem.range.clone(),
         related: problem

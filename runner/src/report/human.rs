@@ -127,14 +127,19 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
     let mut group = level
-        .primary_title(shown(&source.secrets.mask(&problem.told())))
+        .primary_title(shown(&source.secrets.mask(&problem.message)))
         .id(problem.code.as_str())
         .elements(snippets(source, &marks));
     for related in problem.related.iter().filter(|related| related.file.is_some()) {
         let mark = Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false };
         group = group.elements(snippets(&source.source_of_related(related), &[mark]));
     }
-    for fix in &problem.fixes {
+    let parts = [(Level::NOTE, &problem.note), (Level::HELP, &problem.help)];
+    for (level, part) in parts.into_iter().filter_map(|(level, part)| Some((level, part.as_ref()?))) {
+        group = group.element(level.message(shown(&source.secrets.mask(part))));
+    }
+    // A fix whose title is the help says nothing new.
+    for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
         group = group.element(Level::HELP.message(shown(&source.secrets.mask(&fix.title))));
     }
     render(group)

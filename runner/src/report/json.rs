@@ -86,8 +86,12 @@ struct ProblemEntry {
     code: String,
     /// How bad it is.
     severity: Severity,
-    /// What is wrong and what to do.
+    /// What is wrong.
     message: String,
+    /// What happens because of it.
+    note: Option<String>,
+    /// What to write instead.
+    help: Option<String>,
     /// Where.
     place: Place,
     /// Other places that belong to it.
@@ -486,7 +490,9 @@ fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
     ProblemEntry {
         code: problem.code.as_str().to_owned(),
         severity: problem.severity,
-        message: problem.told(),
+        message: problem.message.clone(),
+        note: problem.note.clone(),
+        help: problem.help.clone(),
         place: place_at(source, &problem.at, problem.range.clone()),
         related: related.collect(),
         fixes: problem.fixes.iter().map(|fix| fix_entry(source, fix)).collect(),

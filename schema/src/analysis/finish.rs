@@ -79,20 +79,5 @@ pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: 
         None => false,
     });
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
-    count(&mut problems);
     problems
-}
-
-/// Has each of several equal mistakes say which of how many it is.
-fn count(problems: &mut [Problem]) {
-    let mut places: FxHashMap<(Code, &str), Vec<usize>> = FxHashMap::default();
-    for (index, problem) in problems.iter().enumerate() {
-        places.entry((problem.code, &problem.message)).or_default().push(index);
-    }
-    let repeated: Vec<Vec<usize>> = places.into_values().filter(|places| places.len() > 1).collect();
-    for places in repeated {
-        for (number, index) in places.iter().enumerate() {
-            problems[*index].repetition = Some((number + 1, places.len()));
-        }
-    }
 }

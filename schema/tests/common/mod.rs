@@ -6,13 +6,18 @@ use speclens_schema::problem::Problem;
 pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
     let mut out = String::new();
     for problem in problems {
-        out.push_str(&format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code.as_str(), problem.told()));
+        out.push_str(&format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code.as_str(), problem.message));
         out.push_str(&snippet(text, &problem.range));
         for related in &problem.related {
             let place = related.file.as_ref().map(|file| format!(" (in {})", file.path)).unwrap_or_default();
             out.push_str(&format!("  also: {}{place}\n", related.message));
             let other = related.file.as_ref().map(speclens_schema::problem::OtherFile::text);
             out.push_str(&snippet(other.as_deref().unwrap_or(text), &related.range));
+        }
+        for (label, part) in [("note", &problem.note), ("help", &problem.help)] {
+            if let Some(part) = part {
+                out.push_str(&format!("  {label}: {part}\n"));
+            }
         }
         for fix in &problem.fixes {
             let kind = match (fix.is_safe(), fix.preferred) {

@@ -142,7 +142,7 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
         code_description: None,
         source: Some(SOURCE.to_owned()),
-        message: problem.told().into(),
+        message: problem.text().into(),
         tags: unused.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
         related_information: (!related.is_empty()).then_some(related),
         data: None,
