@@ -217,7 +217,7 @@ enum RecordingState {
 /// Why there are no verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
-    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `no-recording`, `stale` or
+    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale` or
     /// `failed-fast`.
     kind: String,
     /// What happened and what to do.

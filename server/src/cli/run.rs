@@ -141,7 +141,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     runtime.spawn(async move {
         signals::ending().await;
         token.cancel();
+        // Who asks twice does not want to wait for commands to comply. Whatever they started ends with the program.
+        signals::ending().await;
+        std::process::exit(i32::from(INTERRUPTED));
     });
+    runtime.spawn(signals::suspending());
     if args.failed {
         for (loaded, cases) in suites.iter().zip(&mut chosen) {
             let failing = runtime.block_on(failing(loaded, clock, cases));
