@@ -293,17 +293,17 @@ impl Block {
     /// What somebody found out about this block under the circumstances `key`, or finds out now. The
     /// block itself never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = memos.iter().position(|(_, found)| found.is::<T>());
-        if let Some(kept) = kept {
-            if memos[kept].0 == key
-                && let Ok(found) = Arc::clone(&memos[kept].1).downcast::<T>()
-            {
-                return found;
-            }
-            memos.swap_remove(kept);
+        let known = |memos: &[Memo]| {
+            let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
+            Arc::clone(found).downcast::<T>().ok()
+        };
+        if let Some(found) = known(&self.memo.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return found;
         }
+        // Without the lock: who finds out may ask for other memos of this block.
         let found = Arc::new(find_out());
+        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        memos.retain(|(_, found)| !found.is::<T>());
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found
     }
@@ -399,7 +399,22 @@ fn key_text(key: &Node) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{survived, unreadable};
+    use crate::{dialect::ScalarRules, document::Document};
+
+    #[test]
+    fn memo_may_ask_for_another_memo_of_its_block() {
+        let document = Document::read("a: b\n", ScalarRules::Yaml12);
+        let (_, block) = document.blocks().next().expect("a block");
+        let outer: Arc<usize> = block.memo(1, || block.memo(1, || "inner".to_owned()).len());
+        assert_eq!(*outer, 5);
+        let kept: Arc<usize> = block.memo(1, || 0);
+        assert_eq!(*kept, 5);
+        let other: Arc<usize> = block.memo(2, || 0);
+        assert_eq!(*other, 0);
+    }
 
     #[test]
     fn a_reading_that_panics_is_a_mistake_in_its_block() {
