@@ -4,6 +4,7 @@
 
 mod cases;
 mod cli;
+mod compat;
 mod fixing;
 mod kinds;
 mod processes;
