@@ -7,6 +7,8 @@
 mod agents;
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "lsp/facts.rs"]
+mod facts;
 #[path = "lsp/fixing.rs"]
 mod fixing;
 #[path = "lsp/index.rs"]

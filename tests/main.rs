@@ -5,6 +5,7 @@
 mod cases;
 mod checking;
 mod cli;
+mod compat;
 mod fixing;
 mod kinds;
 mod processes;

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod errors;
+mod facts;
 mod finish;
 mod mark;
 
@@ -15,7 +16,7 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
+    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets, unfilled},
     document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
     json_schema::SpecFile,
@@ -91,7 +92,7 @@ impl Analyzer {
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        finish(self.found(document, files), document, settings)
+        finish(self.found(document, files), document, self.file.dialect(), settings)
     }
 
     /// What is wrong, whatever the author allows.
@@ -162,6 +163,7 @@ impl Analyzer {
         rewrite::cure_across(self.file, root, problems);
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
+            unfilled::lint_root(root, Definition::lists(self.file), problems);
         }
     }
 
@@ -242,6 +244,7 @@ impl Analyzer {
         };
         if self.file.dialect().is_some() {
             secrets::lint_item(item, &mut problems);
+            unfilled::lint_item(item, &mut problems);
         }
         Findings { problems, facts }
     }
@@ -257,8 +260,8 @@ impl Analyzer {
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files);
         let mut suite = self.lower_root(document, &context, files, settings);
-        let is_folded = problems.iter().flat_map(|problem| &problem.related).any(aliases::is_use);
-        let is_adjusted = is_folded || !settings.severity.is_empty() || !document.allowances().is_empty();
+        let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
+        let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {

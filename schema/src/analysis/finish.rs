@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::aliases;
+use super::{aliases, facts};
 use crate::{
+    dialect::Dialect,
     document::{Allowance, Document, Pointer},
     problem::{Code, Problem},
     settings::Settings,
@@ -44,10 +45,16 @@ impl Allowed<'_> {
 }
 
 /// Sorts problems by place; comments and settings decide which are told, and how bad they are.
-pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
+pub(super) fn finish(
+    mut problems: Vec<Problem>,
+    document: &Document,
+    dialect: Option<Dialect>,
+    settings: &Settings,
+) -> Vec<Problem> {
     // In the order of the text: the first use tells where nobody looks at the value.
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);
+    facts::fold(&mut problems);
     let allowances = document.allowances();
     let allowed = Allowed::by(&allowances);
     problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
@@ -71,7 +78,7 @@ pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: 
             problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
         }
     }
-    problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {
+    problems.retain_mut(|problem| match settings.severity_in(dialect, problem.code, problem.severity) {
         Some(severity) => {
             problem.severity = severity;
             true

@@ -135,7 +135,7 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         message: related.message.clone(),
     });
     let related: Vec<_> = related.collect();
-    let unused = problem.code == speclens_schema::problem::Code::Unused;
+    let is_unnecessary = problem.code.is_about_unnecessary();
     lsp::Diagnostic {
         range: range(document, encoding, problem.range.clone()),
         severity: Some(severity(problem.severity)),
@@ -143,7 +143,7 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         code_description: None,
         source: Some(SOURCE.to_owned()),
         message: problem.text().into(),
-        tags: unused.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
+        tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
         related_information: (!related.is_empty()).then_some(related),
         data: None,
     }

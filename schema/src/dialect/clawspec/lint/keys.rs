@@ -171,9 +171,8 @@ fn forbidden_tool(
 ) {
     let places = ["tool", "allowed_tools", "log_path", "run_id"].map(|key| assertion.at.key(key));
     take(problems, &places);
-    let message = "`tool_not_permitted` takes a list of the tools that are allowed: to forbid one tool, use `tool_not_called` \
-                   (the gateway's log tells) or `tool_not_invoked` (the trace tells)";
-    let mut problem = error(tool, message);
+    let help = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
+    let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(help);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
     let traced = around.get("then").is_some_and(|then| {
         then.items()
@@ -188,15 +187,15 @@ fn forbidden_tool(
         changes.extend(edits::insert_behind(assertion, "tool", &missing));
         changes
     });
+    // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
     let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| !has_log).map(|edit| vec![edit]);
-    let (first, second) = if traced && !has_log { (by_trace, by_log) } else { (by_log, by_trace) };
-    let name = |changes: &[crate::problem::Edit]| format!("Change to `{}`", changes[0].text);
-    if let Some(changes) = first {
-        problem = problem.with_fix(Fix::safe(name(&changes), changes));
-    }
-    if let Some(changes) = second {
-        problem = problem.with_fix(Fix::suggestion(name(&changes), changes));
-    }
+    let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
+    let is_open = traced && by_trace.is_some();
+    problem.fixes.extend(by_log.map(|changes| match is_open {
+        true => Fix::guess(name(&changes), changes),
+        false => Fix::safe(name(&changes), changes),
+    }));
+    problem.fixes.extend(by_trace.map(|changes| Fix::suggestion(name(&changes), changes)));
     problems.push(problem);
 }
 

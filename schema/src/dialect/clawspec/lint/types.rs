@@ -1,7 +1,13 @@
 //! The `type` of an assertion: it exists, and it can be evaluated.
 
+use std::ops::Range;
+
 use crate::{
-    dialect::clawspec::assertion::{Assertion, Category},
+    dialect::{
+        Dialect,
+        clawspec::assertion::{Assertion, Category},
+    },
+    document::Pointer,
     problem::{Code, Fix, Problem},
     rewrite,
     shape::scalar,
@@ -85,18 +91,21 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// A type, or a key of a scenario, that the schema of ClawSpec does not know.
+pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
+    let before = "ClawSpec 0.1.0 rejects this file: its schema does not allow";
+    let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
+    let problem = problem.with_severity(Dialect::ClawSpec.upstream_severity());
+    problem.with_note("they are in its documentation or its runner, and not in its schema")
+}
+
 pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     match Assertion::type_info(name) {
         None => unknown(around, assertion, &kind, name, problems),
         Some(info) => match info.category {
-            Category::Trace => {
-                let message = format!(
-                    "the original program refuses a file with `{name}`, though its reference describes the type; here it is judged"
-                );
-                problems.push(kind.problem(Code::UpstreamDiffers, message));
-            }
+            Category::Trace => problems.push(rejected(kind.at.clone(), kind.range(), name)),
             Category::Unsupported => {
                 let message = format!(
                     "no program can evaluate `{name}`: nothing defines what it claims, and the scenario breaks; remove it"
