@@ -313,11 +313,13 @@ pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
     if text.get_byte_slice(first.checked_sub(2)?..first)? != "- " {
         return None;
     }
+    let column_of = |at: usize| at - text.line_to_byte(text.byte_to_line(at));
     let mut edits = Vec::new();
     for entry in entries {
         let at = entry.key.own_range().start;
-        let before = String::from(text.get_byte_slice(text.line_to_byte(text.byte_to_line(at))..at)?);
-        if before.len() < 2 || before.chars().any(|letter| letter != ' ') {
+        let before = String::from(text.get_byte_slice(at - column_of(at)..at)?);
+        // A key in another column is a mistake of its own.
+        if column_of(at) != column_of(first) || before.chars().any(|letter| letter != ' ') {
             return None;
         }
         // The dash takes the place of the two blanks before the key.

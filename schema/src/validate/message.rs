@@ -153,6 +153,12 @@ impl<'d> Context<'d> {
         problem
     }
 
+    /// The key to which a place belongs, if it is not an item of a list. A key may be a number.
+    fn key_at(&self, at: &Pointer) -> Option<String> {
+        let is_list = |parent: NodeRef<'_>| parent.shape() == NodeShape::Sequence;
+        at.last().filter(|_| !at.parent().and_then(|parent| self.node.find(&parent)).is_some_and(is_list))
+    }
+
     fn shape(&self, at: &Pointer) -> Option<Shape> {
         self.shape.below(at, Some(self.node))
     }

@@ -255,7 +255,7 @@ impl Context<'_> {
         let parent = at.parent().unwrap_or_default();
         let shape = self.shape(&parent);
         let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
-        let owner = parent.last().filter(|name| name.parse::<usize>().is_err());
+        let owner = self.key_at(&parent);
         let tag = self.variant(&parent).and_then(|variant| variant.tag);
         let mut message = match (owner, tag) {
             (Some(owner), _) => format!("`{owner}` needs `{key}`"),

@@ -28,7 +28,7 @@ impl Context<'_> {
             label = format!("{label} or {}", with_article(&text.type_label()));
         }
         let found = describe(node);
-        let mut message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+        let mut message = match self.key_at(&at) {
             _ if at.is_root() && self.base.is_root() && kind == Type::List => {
                 format!("expected a list, found {found}: begin each item with `- `")
             }
@@ -126,8 +126,7 @@ impl Context<'_> {
 
     /// What to do with a key, or an item, that has no value, beside giving it one.
     fn cure_of_nothing(&self, at: &Pointer) -> Option<&'static str> {
-        let is_item = |last: &String| last.parse::<usize>().is_ok();
-        let Some((parent, key)) = at.parent().zip(at.last()).filter(|(_, last)| !is_item(last)) else {
+        let Some((parent, key)) = at.parent().zip(self.key_at(at)) else {
             // The root of what is checked alone is an item, unless it is the root of the file.
             return (!self.base.join(at).is_root()).then_some(", or remove the entry");
         };
@@ -148,7 +147,7 @@ impl Context<'_> {
         if node.as_str().is_none() && is_text || node.scalar().is_none() {
             return self.wrong_type(at);
         }
-        let name = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+        let name = match self.key_at(&at) {
             Some(name) => format!("`{name}`"),
             None => "this entry".to_owned(),
         };
@@ -197,7 +196,7 @@ impl Context<'_> {
             ) => {
                 format!("`{name}` cannot be {found}")
             }
-            None if name.parse::<usize>().is_ok() => {
+            None if self.key_at(&at).is_none() => {
                 let shape = self.shape(&at);
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
                 let examples = shape.map(|shape| shape.examples()).unwrap_or_default();
