@@ -321,6 +321,7 @@ fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem)
     if field.need == Need::Required {
         problem.severity = Severity::Error;
     }
+    (problem.note, problem.help) = (None, None);
     problem.fixes.clear();
     if !mapping.resolved().is_through_alias() {
         problem.fixes.push(Fix::guess(format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]));

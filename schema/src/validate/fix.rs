@@ -382,6 +382,7 @@ fn without_placeholders(example: &Value) -> Value {
 
 /// The choice that an author most likely means.
 pub(super) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
-    let names: Vec<&'static str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-    crate::words::nearest(node.text()?, names)
+    let names = choices.iter().filter_map(|choice| choice.value.as_str());
+    // A version is another version, not a slip of the keys.
+    crate::words::nearest(node.text()?, names.filter(|name| name.contains(char::is_alphabetic)))
 }
