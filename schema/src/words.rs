@@ -394,8 +394,17 @@ fn squashed(text: &str) -> String {
     text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Names in backticks, as part of a sentence: "`a`, `b` and 3 more".
+/// Names in backticks of which one is meant: "`a`, `b` or `c`", "`a`, `b` and 3 more".
 pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    joined(names, "or")
+}
+
+/// Names in backticks that are all meant: "`a`, `b` and `c`".
+pub fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     const SHOWN: usize = 8;
     let names: Vec<&str> = names.into_iter().collect();
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
@@ -403,7 +412,7 @@ pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
         return format!("{} and {} more", shown.join(", "), names.len() - SHOWN);
     }
     match shown.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} {word} {last}", first.join(", ")),
         _ => shown.concat(),
     }
 }

@@ -172,7 +172,11 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
         begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
     });
     let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
-    Some(Fix::safe("Put a blank behind each dash", edits))
+    let title = "Put a blank behind each dash";
+    // Beside its key, what begins with a dash may be an option of a command.
+    let line = text.line_to_byte(text.byte_to_line(range.start));
+    let is_first = String::from(text.get_byte_slice(line..range.start)?).trim().is_empty();
+    Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.

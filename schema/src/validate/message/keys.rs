@@ -8,12 +8,12 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     rewrite::{self, COMMENT, moving},
     shape::{self, Place, Shape, Type},
-    words::{is_surely, listed, nearest, opposite_of, same_negation},
+    words::{all_of, is_surely, listed, nearest, opposite_of, same_negation},
 };
 
 use super::{
     super::{fix, head},
-    Context, Finding, Mapping, Wrong, as_fragment, both,
+    Context, Finding, Mapping, Wrong, as_fragment,
 };
 
 /// Where a test of KindLM has its claims.
@@ -128,6 +128,14 @@ impl Context<'_> {
         let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
         let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        // A value that cannot be there speaks against a likeness, unless that is close.
+        let near = near.filter(|name| {
+            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let holds = entry.zip(member).is_none_or(|(entry, member)| {
+                entry.value.is_null() || could_hold(&member, entry.value)
+            });
+            holds || is_surely(key, name, fields.iter().copied())
+        });
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
         let stand_in = self.stand_ins.borrow().get(&at).copied();
         let opposite = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close));
@@ -330,7 +338,7 @@ impl Context<'_> {
             .map(|entry| (entry.key.key_text(), entry.key.range()))
             .filter(|(key, _)| alternatives.contains(&key.as_str()))
             .collect();
-        let message = format!("{} exclude each other: keep one", both(&alternatives));
+        let message = format!("{} exclude each other: keep one", all_of(alternatives.iter().copied()));
         let Some((key, range)) = present.pop() else {
             let range = head(self.node, &at);
             return Problem::new(Code::ConflictingFields, at, range, message);
@@ -351,7 +359,7 @@ impl Context<'_> {
         let first = keys.next();
         let rest: Vec<_> = keys.collect();
         let names: Vec<&str> = first.iter().chain(&rest).map(|(key, _)| key.as_str()).collect();
-        let message = format!("one assertion per item: {} stand in one, split it", both(&names));
+        let message = format!("one assertion per item: {} stand in one, split it", all_of(names.iter().copied()));
         let range = rest.first().map_or_else(|| head(self.node, &at), |(_, range)| range.clone());
         let mut problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
         if let Some((key, range)) = first {
@@ -389,7 +397,7 @@ fn only_pairs(findings: &[Finding]) -> HashMap<Pointer, String> {
 }
 
 /// Whether a value, given the shape that a new key wants, is one that the key can have.
-fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
+pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
     let Some(edits) = fix::reshaped(value, member).filter(|_| !value.is_null()) else { return false };
     let is_text = |shape: &Shape, node: NodeRef<'_>| {
         node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))

@@ -15,8 +15,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("token_budget", "max_total", "max_total_tokens", true),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
-    ("delegation_occurred", "from", "from_agent", true),
-    ("delegation_occurred", "agent", "to_agent", true),
+        ("delegation_occurred", "agent", "to_agent", false),
     ("delegation_occurred", "target", "to_agent", false),
     ("gateway_response", "url", "endpoint", true),
     ("gateway_response", "status", "expected_status", true),
@@ -24,13 +23,13 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("gateway_response", "body", "expected_body", false),
     ("state_file", "fields", "expected_fields", false),
     ("state_file", "status", "expected_status", true),
-    ("agent_identity_consistent", "path", "output_path", true),
+    ("agent_identity_consistent", "path", "output_path", false),
     ("agent_identity_consistent", "soul", "soul_path", true),
     ("decision_routed_to", "agent", "expected_agent", true),
     ("decision_routed_to", "path", "state_path", true),
     ("tool_not_permitted", "allowed", "allowed_tools", true),
     ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
-    ("tool_not_permitted", "tools", "allowed_tools", true),
+    ("tool_not_permitted", "tools", "allowed_tools", false),
     ("tool_was_called", "name", "tool", true),
     ("tool_not_called", "name", "tool", true),
     ("tool_not_invoked", "name", "tool", true),
@@ -72,8 +71,14 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
             // That neither `expected` nor its opposite stands there is the same mistake.
             problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
         }
-        let message = format!("`{name}` has no key `{written}`: write `{real}`. What it claims is never checked");
-        let mut problem = error(&member, message);
+        let mut problem = error(&member, format!("unknown key `{written}` in `{name}`"));
+        problem = problem.with_help(format!("rename it to `{real}`")).with_note(match (name, *real) {
+            ("delegation_occurred", "to_agent") => "ClawSpec breaks the scenario without `to_agent`",
+            ("tool_not_permitted", _) if *written == "tools" => {
+                "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
+            }
+            _ => "ClawSpec never checks it",
+        });
         if let Some(edit) = edits::rename(&member, real) {
             let title = format!("Rename to `{real}`");
             let sure = *sure || *real == "expected_fields" && member.is_mapping();
@@ -85,6 +90,16 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
         "tool_not_permitted" => {
             if let Some(tool) = assertion.get("tool").filter(|_| assertion.get("allowed_tools").is_none()) {
                 forbidden_tool(around, assertion, &kind, &tool, problems);
+            }
+        }
+        "delegation_occurred" => {
+            if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
+                take(problems, &[member.at.clone()]);
+                let problem = member.head_problem(Code::UnknownKey, "unknown key `from` in `delegation_occurred`");
+                let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
+                let mut problem = problem.with_severity(Severity::Hint).with_note(note);
+                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion("Remove `from`", vec![edit])));
+                problems.push(problem.with_help("remove `from`"));
             }
         }
         "trace_token_budget" => {
@@ -192,7 +207,10 @@ fn forbidden_tool(
     let (first, second) = if traced && !has_log { (by_trace, by_log) } else { (by_log, by_trace) };
     let name = |changes: &[crate::problem::Edit]| format!("Change to `{}`", changes[0].text);
     if let Some(changes) = first {
-        problem = problem.with_fix(Fix::safe(name(&changes), changes));
+        // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
+        let title = name(&changes);
+        problem =
+            problem.with_fix(if has_log { Fix::safe(title, changes) } else { Fix::guess(title, changes) });
     }
     if let Some(changes) = second {
         problem = problem.with_fix(Fix::suggestion(name(&changes), changes));

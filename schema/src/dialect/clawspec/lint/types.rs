@@ -235,5 +235,13 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
         changes.extend(literal(&member, foreign.real)?);
     }
     let title = format!("Change to `{}`", foreign.real);
-    Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
+    // What looks for one file of this very name sees none with a wildcard: that it is absent would always hold.
+    let path = assertion.get("path");
+    let is_pattern = path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']));
+    let is_literal = matches!(foreign.real, "file_absent" | "file_present") && is_pattern;
+    Some(match (foreign.sure, is_literal) {
+        (true, false) => Fix::safe(title, changes),
+        (false, false) => Fix::guess(title, changes),
+        (_, true) => Fix::suggestion(title, changes),
+    })
 }

@@ -7,7 +7,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity, by_item},
     shape::{scalar, show},
     validate::Definition,
-    words::{is_negative, nearest, opposite_of},
+    words::{all_of, is_negative, nearest, opposite_of},
 };
 
 use super::{
@@ -95,7 +95,7 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
     if rest.is_empty() || !rest.iter().all(|key| fields.contains(&key.as_str())) {
         return None;
     }
-    let names = crate::words::listed(rest.iter().map(String::as_str)).replace(" or ", " and ");
+    let names = all_of(rest.iter().map(String::as_str));
     let message = format!("{names} belong to `{name}`: indent them below it, deeper than its name");
     let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message);
     if let Some(mut edits) = edits::indent_entries(item, name) {
