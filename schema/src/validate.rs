@@ -28,7 +28,7 @@ use crate::{
 
 use message::Finding;
 
-pub(crate) use message::describe;
+pub(crate) use message::{could_hold, describe};
 pub(crate) use template::unquoted_template;
 
 /// A part of a document that is checked on its own.

@@ -12,8 +12,9 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem},
     shape::{self, Place, Shape, Variant},
-    words::listed,
 };
+
+pub(crate) use keys::could_hold;
 
 use super::place;
 
@@ -226,13 +227,6 @@ fn with_article(label: &str) -> String {
         _ if label.starts_with("any ") || label.split([' ', ',']).next() == Some("text") => label.to_owned(),
         Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
         _ => format!("a {label}"),
-    }
-}
-
-fn both(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} and `{last}`", listed(first.iter().copied())),
-        _ => listed(names.iter().copied()),
     }
 }
 

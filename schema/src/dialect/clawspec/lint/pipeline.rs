@@ -48,7 +48,7 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut problem =
         count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
     if let Some(edit) = edits::replace(&count, actual.to_string()) {
-        problem = problem.with_fix(Fix::safe(format!("Change to {actual}"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(format!("Change to {actual}"), vec![edit]));
     }
     problems.push(problem);
 }
@@ -83,7 +83,7 @@ fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             "a pipeline has no key `orchestrator`: its guide shows the key, and its program wants `name`".to_owned();
         problem.fixes.clear();
         if pipeline.get("name").is_none() {
-            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::safe("Rename to `name`", vec![edit])));
+            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::guess("Rename to `name`", vec![edit])));
         }
     }
     // That `name` is missing is the same mistake.
