@@ -13,7 +13,7 @@ use speclens_schema::{
     dialect::{Dialect, ScalarRules},
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
-    kind,
+    kind::{self, Around},
     problem::{Code, Problem},
 };
 use tokio::runtime::Handle;
@@ -88,7 +88,7 @@ impl Session {
             // Such documents are no files, but old versions of some, or pieces of output.
             None if !uri.starts_with("untitled:") => None,
             None => {
-                let file = kind::detect("", text, false)?;
+                let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
                 let folder = self.scopes.folders().into_iter().next();
                 Some(Place {
                     file,
@@ -160,7 +160,8 @@ impl Session {
             state.openings += 1;
             let running = state.runs.values().rfind(|run| run.uri == uri);
             let results = running.map(|run| Arc::clone(&run.results)).unwrap_or_default();
-            let analyzer = Analyzer::new(place.file);
+            let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
+            let analyzer = Analyzer::new(place.file).guessing(is_guess);
             let opening = state.openings;
             let open = Open { opening, version, document, analyzer, place, results, latest: None };
             state.strangers.remove(uri);

@@ -14,7 +14,7 @@ use crate::{
 use super::{edits, files as paths};
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    if let Some(path) = paths::directory_of(files.place()).filter(|_| paths::is_placed(files)) {
+    if let Some(path) = crate::kind::target_of(files.place()).filter(|_| paths::is_placed(files)) {
         let at = Pointer::parse("/pipeline/skill_path");
         for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
             rewrite::with_value(&mut problem.fixes, "skill_path", &scalar(path));
