@@ -17,6 +17,8 @@ mod kinds;
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/protocol.rs"]
+mod protocol;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]

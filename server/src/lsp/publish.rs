@@ -45,10 +45,10 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     if first {
         // So does what the whole says beyond its parts.
-        let (session, uri) = (Arc::clone(session), uri.to_owned());
+        let (shared, uri) = (Arc::clone(session), uri.to_owned());
         let handle = runtime.clone();
-        runtime.spawn_blocking(move || {
-            session.consult_whole(&handle, &uri);
+        session.requests.begin(move || {
+            shared.consult_whole(&handle, &uri);
             super::reference::prepare();
         });
     }

@@ -23,12 +23,17 @@ use crate::{
     buffers::Buffers,
     index::{Index, Limits},
     scope::Scopes,
+    threads::Pool,
 };
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {
     /// The way to the client.
     pub client: Client,
+    /// The threads that work on requests.
+    pub requests: Pool,
+    /// The threads that work on requests that may wait for the index: they must not hold up the others.
+    pub patient: Pool,
     /// What time it is, for recordings.
     pub clock: Clock,
     /// What the editor holds, saved or not.
@@ -141,7 +146,7 @@ pub(super) struct Snapshot {
 
 impl Session {
     /// A session without documents.
-    pub(super) fn new(client: Client, clock: Clock) -> Session {
+    pub(super) fn new(client: Client, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
             strangers: HashMap::new(),
@@ -164,6 +169,8 @@ impl Session {
         let acting = Acting(watch::Sender::new(0));
         Session {
             client,
+            requests,
+            patient,
             clock,
             buffers,
             scopes,
