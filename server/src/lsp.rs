@@ -13,6 +13,7 @@ mod documents;
 mod features;
 mod fix_all;
 mod indexing;
+mod limit;
 mod navigation;
 mod publish;
 mod reference;

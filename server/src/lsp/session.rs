@@ -121,6 +121,8 @@ pub(super) struct Open {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     /// Under a lock of its own: judging takes longer than anybody may wait for the state.
@@ -135,6 +137,8 @@ pub(super) struct Snapshot {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
@@ -241,6 +245,7 @@ impl Session {
             opening: open.opening,
             version: open.version,
             document: open.document.clone(),
+            edited_at: open.edited_at,
             place: open.place.clone(),
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
