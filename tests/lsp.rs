@@ -13,6 +13,8 @@ mod fixing;
 mod index;
 #[path = "lsp/kinds.rs"]
 mod kinds;
+#[path = "lsp/limits.rs"]
+mod limits;
 #[path = "lsp/matrix.rs"]
 mod matrix;
 #[path = "lsp/navigation.rs"]

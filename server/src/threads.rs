@@ -147,7 +147,7 @@ mod tests {
     async fn work_that_was_given_up_is_not_begun() {
         let pool = Pool::start("test", 1).unwrap();
         let (release, held) = channel::<()>();
-        pool.begin(move || drop(held.recv()));
+        pool.begin(move || assert!(held.recv().is_err()));
         let (begun, seen) = channel::<()>();
         let given_up = pool.perform(move || begun.send(()));
         assert!(tokio::time::timeout(Duration::ZERO, given_up).await.is_err());
