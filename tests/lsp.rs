@@ -15,10 +15,14 @@ mod fixing;
 mod index;
 #[path = "lsp/kinds.rs"]
 mod kinds;
+#[path = "lsp/limits.rs"]
+mod limits;
 #[path = "lsp/matrix.rs"]
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/protocol.rs"]
+mod protocol;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]

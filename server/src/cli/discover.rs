@@ -24,9 +24,9 @@ use speclens_schema::{
 
 use super::output;
 use crate::{
-    lsp::STACK_BYTES,
     read::{beginning, read_text, walk},
     scope::{Scope, Scopes},
+    threads::STACK_BYTES,
 };
 
 /// A file that is ours.

@@ -23,12 +23,17 @@ use crate::{
     buffers::Buffers,
     index::{Index, Limits},
     scope::Scopes,
+    threads::Pool,
 };
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {
     /// The way to the client.
     pub client: Client,
+    /// The threads that work on requests.
+    pub requests: Pool,
+    /// The threads that work on requests that may wait for the index: they must not hold up the others.
+    pub patient: Pool,
     /// What time it is, for recordings.
     pub clock: Clock,
     /// What the editor holds, saved or not.
@@ -116,6 +121,8 @@ pub(super) struct Open {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     /// Under a lock of its own: judging takes longer than anybody may wait for the state.
@@ -130,6 +137,8 @@ pub(super) struct Snapshot {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
@@ -141,7 +150,7 @@ pub(super) struct Snapshot {
 
 impl Session {
     /// A session without documents.
-    pub(super) fn new(client: Client, clock: Clock) -> Session {
+    pub(super) fn new(client: Client, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
             strangers: HashMap::new(),
@@ -164,6 +173,8 @@ impl Session {
         let acting = Acting(watch::Sender::new(0));
         Session {
             client,
+            requests,
+            patient,
             clock,
             buffers,
             scopes,
@@ -234,6 +245,7 @@ impl Session {
             opening: open.opening,
             version: open.version,
             document: open.document.clone(),
+            edited_at: open.edited_at,
             place: open.place.clone(),
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
