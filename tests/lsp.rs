@@ -9,6 +9,8 @@ mod agents;
 mod client;
 #[path = "lsp/fixing.rs"]
 mod fixing;
+#[path = "lsp/ignoring.rs"]
+mod ignoring;
 #[path = "lsp/index.rs"]
 mod index;
 #[path = "lsp/kinds.rs"]

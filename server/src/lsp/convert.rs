@@ -140,7 +140,7 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         range: range(document, encoding, problem.range.clone()),
         severity: Some(severity(problem.severity)),
         code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
-        code_description: None,
+        code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: problem.text().into(),
         tags: unused.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
