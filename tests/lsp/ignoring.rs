@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use crate::{client::Client, sources};
 
-const UNUSED: &str = "kindlm: 1
+const EMPTY: &str = "kindlm: 1
 project: demo
 suite: {name: demo}
-providers: {openai: {}}
+providers: {openai: {apiKeyEnv: KEY}}
 models: [{id: m, provider: openai, model: gpt}]
-prompts:
-  p: {user: hello}
+prompts: {p: {user: hello}}
 tests:
+  - {name: asks, prompt: p, expect: {output: {contains: [hello]}}}
   - name: greets
     command: echo hello
-    expect: {output: {contains: [hello]}}
+    expect: {}
 ";
 
 /// A client that asks for what edits need, and pushes.
@@ -49,19 +49,19 @@ fn codes(found: &[Value]) -> Vec<&str> {
 #[test]
 fn problem_is_silenced_in_its_line_or_in_its_file() {
     for (title, expected) in [
-        ("Ignore `unused` here", json!({ "range": at(6, 18), "newText": " # speclens: allow(unused)" })),
-        ("Ignore `unused` in this file", json!({ "range": at(0, 0), "newText": "# speclens: allow(unused)\n" })),
+        ("Ignore `no-claims` here", json!({ "range": at(10, 14), "newText": " # speclens: allow(no-claims)" })),
+        ("Ignore `no-claims` in this file", json!({ "range": at(0, 0), "newText": "# speclens: allow(no-claims)\n" })),
     ] {
-        let mut client = client(&[("kindlm.yaml", UNUSED)]);
+        let mut client = client(&[("kindlm.yaml", EMPTY)]);
         client.open("kindlm.yaml");
-        client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"unused"));
-        let action = action(&mut client, UNUSED, "p: {user", title);
+        client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+        let action = action(&mut client, EMPTY, "expect: {}", title);
         let uri = client.uri("kindlm.yaml");
         assert_eq!(action["edit"]["changes"], json!({ uri: [expected] }));
-        assert_eq!(action["diagnostics"][0]["code"], "unused");
+        assert_eq!(action["diagnostics"][0]["code"], "no-claims");
         client.change("kindlm.yaml", json!({ "range": expected["range"], "text": expected["newText"] }));
         let found = client.diagnostics("kindlm.yaml", |_| true);
-        let line = |found: &Value| found["code"] == "unused" && found["range"]["start"]["line"] == 6;
+        let line = |found: &Value| found["code"] == "no-claims" && found["range"]["start"]["line"] == 10;
         assert!(!found.iter().any(line), "{found:#?}");
     }
 }
@@ -73,35 +73,35 @@ fn at(line: u32, character: u32) -> Value {
 
 #[test]
 fn problem_is_silenced_in_a_workspace_that_has_no_settings_yet() {
-    let mut client = client(&[("kindlm.yaml", UNUSED)]);
+    let mut client = client(&[("kindlm.yaml", EMPTY)]);
     client.open("kindlm.yaml");
-    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"unused"));
-    let action = action(&mut client, UNUSED, "p: {user", "Ignore `unused` in this workspace");
+    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");
     let [create, edit] = action["edit"]["documentChanges"].as_array().unwrap().as_slice() else { panic!("{action}") };
     assert_eq!((&create["kind"], &create["uri"]), (&json!("create"), &json!(client.uri("speclens.yaml"))));
-    assert_eq!(edit["edits"], json!([{ "range": at(0, 0), "newText": "severity:\n  unused: off\n" }]));
+    assert_eq!(edit["edits"], json!([{ "range": at(0, 0), "newText": "severity:\n  no-claims: off\n" }]));
     client.forget();
     // As an editor has it afterwards: open, not saved yet.
     std::fs::write(client.path("speclens.yaml"), "").unwrap();
     client.open_text("speclens.yaml", "");
-    client.change("speclens.yaml", json!({ "text": "severity:\n  unused: off\n" }));
-    client.diagnostics_of_any_version("kindlm.yaml", |found| !codes(found).contains(&"unused"));
+    client.change("speclens.yaml", json!({ "text": "severity:\n  no-claims: off\n" }));
+    client.diagnostics_of_any_version("kindlm.yaml", |found| !codes(found).contains(&"no-claims"));
 }
 
 #[test]
 fn problem_is_silenced_in_the_settings_that_there_are() {
-    let settings = "# ours\nseverity:\n  no-claims: error\n";
-    let mut client = client(&[("sub/kindlm.yaml", UNUSED), ("kindlm.yaml", UNUSED), ("speclens.yaml", settings)]);
+    let settings = "# ours\nseverity:\n  unused: error\n";
+    let mut client = client(&[("sub/kindlm.yaml", EMPTY), ("kindlm.yaml", EMPTY), ("speclens.yaml", settings)]);
     client.open("kindlm.yaml");
-    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"unused"));
-    let action = action(&mut client, UNUSED, "p: {user", "Ignore `unused` in this workspace");
+    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");
     let uri = client.uri("speclens.yaml");
-    assert_eq!(action["edit"]["changes"], json!({ uri: [{ "range": at(2, 2), "newText": "unused: off\n  " }] }));
+    assert_eq!(action["edit"]["changes"], json!({ uri: [{ "range": at(2, 2), "newText": "no-claims: off\n  " }] }));
 }
 
 #[test]
 fn what_cannot_be_read_cannot_be_silenced() {
-    let text = UNUSED.replace("[hello]", "[hello");
+    let text = EMPTY.replace("[hello]", "[hello");
     let mut client = client(&[("kindlm.yaml", &text)]);
     client.open("kindlm.yaml");
     let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"syntax"));
@@ -117,7 +117,7 @@ fn what_cannot_be_read_cannot_be_silenced() {
 
 #[test]
 fn code_of_a_problem_leads_to_a_page_that_can_only_be_read() {
-    let mut client = client(&[("kindlm.yaml", UNUSED)]);
+    let mut client = client(&[("kindlm.yaml", EMPTY)]);
     client.open("kindlm.yaml");
     // The first hover has it written at the latest.
     let place = json!({ "line": 1, "character": 2 });
@@ -125,14 +125,14 @@ fn code_of_a_problem_leads_to_a_page_that_can_only_be_read() {
     client.request("textDocument/hover", json!({ "textDocument": document, "position": place }));
     client.forget();
     client.change("kindlm.yaml", json!({ "range": at(1, 0), "text": "# again\n" }));
-    let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"unused"));
-    let unused = found.iter().find(|found| found["code"] == "unused").unwrap();
-    let href = unused["codeDescription"]["href"].as_str().unwrap();
+    let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let empty = found.iter().find(|found| found["code"] == "no-claims").unwrap();
+    let href = empty["codeDescription"]["href"].as_str().unwrap();
     let (address, heading) = href.split_once('#').unwrap();
-    assert_eq!(heading, "unused");
+    assert_eq!(heading, "no-claims");
     let path = url::Url::parse(address).unwrap().to_file_path().unwrap();
     assert!(std::fs::metadata(&path).unwrap().permissions().readonly());
-    assert!(std::fs::read_to_string(&path).unwrap().contains("\n### unused\n"));
+    assert!(std::fs::read_to_string(&path).unwrap().contains("\n### no-claims\n"));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn starter_suites_open_without_a_problem() {
 
 #[test]
 fn what_a_comment_can_say_is_completed() {
-    let mut client = client(&[("kindlm.yaml", &format!("# speclens: \n{UNUSED}"))]);
+    let mut client = client(&[("kindlm.yaml", &format!("# speclens: \n{EMPTY}"))]);
     client.open("kindlm.yaml");
     let document = json!({ "uri": client.uri("kindlm.yaml") });
     let params = json!({ "textDocument": document, "position": { "line": 0, "character": 12 } });

@@ -33,6 +33,49 @@ fn running(titles: &[String]) -> usize {
     titles.iter().filter(|title| title.contains("running")).count()
 }
 
+#[test]
+fn client_without_lenses_is_told_what_came_of_a_run_and_shown_the_transcript() {
+    let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
+    let capabilities = json!({ "window": { "showDocument": { "support": true } } });
+    client.initialize(capabilities, json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    for (test, kind, expected) in [("open", 3, "speclens: `open` passed"), ("talks", 2, "speclens: `talks` failed")] {
+        run(&mut client, test);
+        let told = client.notification("window/showMessage", |_| true);
+        assert_eq!((told["type"].as_i64(), told["message"].as_str()), (Some(kind), Some(expected)));
+    }
+    let uri = client.uri("kindlm.yaml");
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: 1 of 3 passed");
+
+    let place = json!({ "line": 6, "character": 4 });
+    let params = json!({
+        "textDocument": { "uri": uri },
+        "range": { "start": place, "end": place },
+        "context": { "diagnostics": [] },
+    });
+    let answer = client.request("textDocument/codeAction", params);
+    let actions = answer["result"].as_array().unwrap();
+    let action = actions.iter().find(|action| action["title"] == "Show transcript of `open`").unwrap();
+    let command = &action["command"];
+    client.execute(command["command"].as_str().unwrap(), command["arguments"].clone());
+    let shown = client.wait("the document", |message| message["method"] == "window/showDocument");
+    let path = url::Url::parse(shown["params"]["uri"].as_str().unwrap()).unwrap().to_file_path().unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("test: open\n"));
+}
+
+#[test]
+fn client_with_lenses_is_not_told_what_they_show() {
+    let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
+    client.initialize(json!({ "textDocument": { "codeLens": {} } }), json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    run(&mut client, "open");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    client.execute("speclens.showStatus", json!([]));
+    assert!(!client.has_waiting("window/showMessage"));
+}
+
 /// Commands that fail, and one that writes much.
 const FAILING: &str = "kindlm: 1
 project: demo

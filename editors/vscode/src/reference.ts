@@ -28,7 +28,7 @@ export class Reference implements vscode.TextDocumentContentProvider, vscode.Dis
   async open(link: string): Promise<void> {
     const file = vscode.Uri.parse(link);
     const text = await readFile(file.with({ fragment: '' }).fsPath, 'utf8');
-    const title = page(text, file.fragment).split('\n')[0].replaceAll(/[#`/]/g, '').trim();
+    const title = (page(text, file.fragment).split('\n')[0] ?? '').replaceAll(/[#`/]/g, '').trim();
     // The title becomes the tab's.
     const uri = vscode.Uri.from({ scheme, path: `/${title}.md`, query: file.toString() });
     await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
@@ -53,9 +53,10 @@ function page(text: string, fragment: string): string {
     return fenced ? 0 : (/^#+(?= )/.exec(line)?.[0].length ?? 0);
   });
   const wanted = /^L(\d+)$/.exec(fragment)?.[1];
-  const named = lines.findIndex((line, at) => levels[at] > 0 && line.replace(/^#+ /, '') === fragment);
-  const start = wanted ? levels.findLastIndex((level, at) => level > 0 && at < Number(wanted)) : named;
-  if (start < 0) return text;
-  const end = levels.findIndex((level, at) => at > start && level > 0 && level <= levels[start]);
-  return lines.slice(start, end < 0 ? undefined : end).join('\n');
+  const headings = levels.flatMap((level, at) => (level > 0 ? [{ at, level, title: (lines[at] ?? '').replace(/^#+ /, '') }] : []));
+  const above = headings.filter(({ at, title }) => (wanted ? at < Number(wanted) : title === fragment));
+  const start = wanted ? above.at(-1) : above[0];
+  if (!start) return text;
+  const end = headings.find(({ at, level }) => at > start.at && level <= start.level);
+  return lines.slice(start.at, end?.at).join('\n');
 }

@@ -139,7 +139,7 @@ export class Server implements vscode.Disposable {
         },
       },
     );
-    client.registerFeature(suggestsAgain);
+    client.registerFeature(ownCommands);
     return client;
   }
 
@@ -162,11 +162,11 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** Tells the server that a completion may ask for the next list: a chosen `key: ` opens the list of its values. */
-const suggestsAgain: StaticFeature = {
+/** Tells the server that a chosen `key: ` may ask for the list of its values, and that transcripts are shown here. */
+const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest'] } };
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

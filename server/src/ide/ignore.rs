@@ -143,9 +143,9 @@ mod tests {
         check_here("a: 1\nb: 2\n", "b", Some("a: 1\nb: 2 # speclens: allow(unused)\n"));
         check_here("a: 1\nb: 2", "a", Some("a: 1 # speclens: allow(unused)\nb: 2"));
         check_here("x:\n- a: '#1'\n- b\n", "a", Some("x:\n- a: '#1' # speclens: allow(unused)\n- b\n"));
-        check_here("x:\n  - a: 1 # why\n", "a", Some("x:\n  # speclens: allow(unused)\n  - a: 1 # why\n"));
-        check_here("x: 1\na: |\n  y # z\n", "a", Some("x: 1\n# speclens: allow(unused)\na: |\n  y # z\n"));
-        check_here("x: 1\na: y\n  z\n", "a", Some("x: 1\n# speclens: allow(unused)\na: y\n  z\n"));
+        check_here("x:\n  - a: 1 # why\n", "a: 1", Some("x:\n  # speclens: allow(unused)\n  - a: 1 # why\n"));
+        check_here("x: 1\na: |\n  y # z\n", "a: |", Some("x: 1\n# speclens: allow(unused)\na: |\n  y # z\n"));
+        check_here("x: 1\na: y\n  z\n", "a: y", Some("x: 1\n# speclens: allow(unused)\na: y\n  z\n"));
         check_here("a: |\n  y\n  z\n", "y", None);
         check_here("a: 1 # why\n", "a", None);
         check_here(

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
+    doubt,
     evidence::Evidence,
     judge::Judged,
     suite::Case,
@@ -42,8 +43,8 @@ pub fn of_attempt(document: &Document, case: &Case, evidence: &Evidence, judged:
         }
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
-        // What is claimed about the test as a whole is not the author's, and its label says no more than its outcome.
-        let label = (base != case.at).then_some(verdict.label.as_str());
+        // Such a part is no claim of the author's, and its label says no more than its outcome.
+        let label = (verdict.kind != doubt::KIND).then_some(verdict.label.as_str());
         let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
             for line in ending(evidence) {

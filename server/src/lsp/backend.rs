@@ -206,6 +206,20 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
     }
 }
 
+/// Shows a transcript to the person in a file of the program's own, always the same.
+async fn show_text(client: tower_lsp_server::Client, text: String) {
+    let written = tokio::task::spawn_blocking(move || {
+        let path = crate::trust::state_directory()?.join("transcript.txt");
+        crate::trust::write_whole(&path, &text).ok()?;
+        convert::uri(&path)
+    });
+    let Ok(Some(uri)) = written.await else { return };
+    let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
+    if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
+        tracing::warn!("the client does not show the transcript: {error}");
+    }
+}
+
 /// Tells once how a folder comes to be trusted, where nobody can be asked.
 async fn tell_of_trust(session: &Session, directory: &std::path::Path) {
     let message = format!(
@@ -572,7 +586,12 @@ impl LanguageServer for Backend {
             "speclens.showTranscript" => {
                 let (uri, test) = (needed("uri")?, needed("test")?);
                 let latest = self.session.snapshot(&uri).and_then(|snapshot| snapshot.latest);
-                Ok(Some(json!({ "text": features::transcript(latest.as_deref(), &test) })))
+                let text = features::transcript(latest.as_deref(), &test);
+                let abilities = self.session.state().abilities;
+                if abilities.shows_documents && !abilities.shows_transcripts {
+                    tokio::spawn(show_text(self.session.client.clone(), text.clone()));
+                }
+                Ok(Some(json!({ "text": text })))
             }
             "speclens.showStatus" => Ok(None),
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),

@@ -193,10 +193,21 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     };
     let mut actions = Vec::new();
     if let Some(test) = lens::test_at(&snapshot.document, offset) {
-        actions.push(action(format!("Run `{test}`"), LensAction::Run(test)));
+        actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
+        if has_transcript(snapshot.latest.as_deref(), &test) {
+            actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test)));
+        }
     }
     actions.push(action("Run file".to_owned(), LensAction::RunFile));
     actions
+}
+
+/// Whether anything is known of a run of a test.
+fn has_transcript(latest: Option<&Latest>, test: &str) -> bool {
+    latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))).is_some_and(|(latest, suite)| {
+        let mut cases = suite.cases.iter().zip(&latest.outcomes);
+        cases.any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
+    })
 }
 
 /// What the last run of a test did.

@@ -205,8 +205,15 @@ impl Planned {
             let _act = act;
             run(job, options, cancel, events).await;
         });
-        let mut listener =
-            Listener { planned: &self, shows_progress, attempts: 0, done: 0, passed: 0, under_way: Vec::new() };
+        let mut listener = Listener {
+            planned: &self,
+            shows_progress,
+            attempts: 0,
+            done: 0,
+            passed: 0,
+            last: None,
+            under_way: Vec::new(),
+        };
         while let Some(event) = told.recv().await {
             listener.event(event).await;
         }
@@ -226,6 +233,8 @@ struct Listener<'p> {
     attempts: usize,
     done: usize,
     passed: usize,
+    /// What became of the attempt that ended last.
+    last: Option<(usize, Arc<RunResult>)>,
     /// The cases of attempts that began and have not ended.
     under_way: Vec<usize>,
 }
@@ -260,6 +269,7 @@ impl Listener<'_> {
                     });
                 }
                 self.keep(case, &run);
+                self.last = Some((case, Arc::clone(&run)));
                 let message = format!("{}/{} {name}", self.done, self.attempts);
                 let percentage = self.done * 100 / self.attempts.max(1);
                 self.report(serde_json::json!({"kind": "report", "message": message, "percentage": percentage})).await;
@@ -307,7 +317,36 @@ impl Listener<'_> {
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} left out"));
         }
+        if !self.planned.snapshot.abilities.shows_lenses {
+            self.tell(&message);
+        }
         self.report(serde_json::json!({"kind": "end", "message": message})).await;
+    }
+
+    /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
+    fn tell(&self, counts: &str) {
+        let kind = match self.passed == self.attempts {
+            true => lsp::MessageType::Info,
+            false => lsp::MessageType::Warning,
+        };
+        let message = match &self.last {
+            Some((case, run)) if self.attempts == 1 => {
+                let name = &self.planned.suite.cases[*case].name;
+                match run.status {
+                    Status::Pass | Status::Warn => format!("`{name}` passed"),
+                    Status::Fail => format!("`{name}` failed"),
+                    Status::Skip => format!("`{name}` was skipped"),
+                    Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
+                    Status::Unknown => format!("`{name}` is unknown"),
+                    Status::Error => match &run.absence {
+                        Some(absence) => format!("the run of `{name}` broke: {}", absence.message),
+                        None => format!("`{name}` failed"),
+                    },
+                }
+            }
+            Some(_) | None => counts.to_owned(),
+        };
+        self.planned.session.tell(kind, &message);
     }
 
     async fn report(&self, value: serde_json::Value) {
