@@ -103,6 +103,31 @@ fn failing_command_shows_how_it_ended_and_what_it_complained_about() {
 }
 
 #[test]
+fn script_that_does_not_exist_is_a_problem_before_the_run() {
+    for command in ["./agnt.sh --all", "\"./agnt.sh --all\"", "|\n      ./agnt.sh --all"] {
+        let suite = format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: a\n    command: {command}\n    expect: {{output: {{contains: [hi]}}}}\n"
+        );
+        let mut client = Client::start(&[("kindlm.yaml", &suite), ("agent.sh", "echo hi\n")]);
+        client.open("kindlm.yaml");
+        let found =
+            client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "missing-file"));
+        let missing = found.iter().find(|found| found["code"] == "missing-file").unwrap();
+        assert_eq!(missing["severity"], 2);
+        assert!(missing["message"].as_str().unwrap().starts_with("`./agnt.sh` does not exist\n"), "{missing}");
+        let params = json!({
+            "textDocument": { "uri": client.uri("kindlm.yaml") },
+            "range": missing["range"],
+            "context": { "diagnostics": [] },
+        });
+        let answer = client.request("textDocument/codeAction", params);
+        assert_eq!(answer["result"][0]["title"], "Change to `./agent.sh`");
+        let edit = &answer["result"][0]["edit"]["changes"][client.uri("kindlm.yaml")][0];
+        assert_eq!((&edit["newText"], &edit["range"]), (&json!("./agent.sh"), &missing["range"]));
+    }
+}
+
+#[test]
 fn long_output_leaves_the_useful_line_first() {
     let mut client = Client::start(&[("kindlm.yaml", FAILING)]);
     client.open("kindlm.yaml");

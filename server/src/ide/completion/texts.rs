@@ -58,13 +58,13 @@ impl List<'_> {
         };
         let own = names::variables(self.document, &self.context.at, &self.context.shape);
         for entry in own.into_iter().flat_map(NodeRef::entries) {
-            add(entry.key.key_text(), card::inline(entry.value.text().unwrap_or_default()));
+            add(entry.key.key_text(), entry.value.text().unwrap_or_default().to_owned());
         }
         if own.is_none()
             && let Some(prompt) = self.prompt()
         {
             for (name, value) in names::given_to(self.document, &prompt) {
-                add(name, value.map(card::inline).unwrap_or_default());
+                add(name, value.unwrap_or_default().to_owned());
             }
         }
         // What is being typed here is no name yet.
