@@ -12,6 +12,7 @@ mod convert;
 mod documents;
 mod features;
 mod fix_all;
+mod ignoring;
 mod indexing;
 mod limit;
 mod navigation;

@@ -29,7 +29,7 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
     assert_eq!(lenses["result"], json!([]));
     let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("not supported yet"), "{refused}");
+    assert!(refused["result"]["reason"].as_str().unwrap().contains("cannot be run yet"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -78,7 +78,7 @@ fn other_documents_get_nothing_until_they_are_ours() {
     assert!(found["diagnostics"].to_string().contains("unknown-key"), "{found}");
     assert!(hover(&mut client, uri, 0, 2).to_string().contains("version of the format"));
     let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("save it"), "{refused}");
+    assert!(refused["result"]["reason"].as_str().unwrap().contains("save it"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 }
 

@@ -97,6 +97,18 @@ pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, sc
     cure::edits_between(&String::from(document.text()), &cured.text)
 }
 
+/// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
+/// are left out: nothing can silence them.
+pub fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usize)> {
+    let mut found: Vec<(Code, usize)> = Vec::new();
+    for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.code.is_always_an_error()) {
+        if found.iter().all(|(code, _)| *code != problem.code) {
+            found.push((problem.code, index));
+        }
+    }
+    found
+}
+
 fn touched<'p>(problems: &'p [Problem], range: &Range<usize>) -> impl Iterator<Item = (usize, &'p Problem)> {
     let touches = move |problem: &Problem| problem.range.start <= range.end && range.start <= problem.range.end;
     let range_problems: Vec<_> = problems.iter().enumerate().filter(|(_, problem)| touches(problem)).collect();

@@ -147,7 +147,7 @@ pub(super) fn diagnostic(
         range: range(document, encoding, problem.range.clone()),
         severity: Some(severity(problem.severity)),
         code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
-        code_description: None,
+        code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: problem.text().into(),
         tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),

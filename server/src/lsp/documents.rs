@@ -228,6 +228,11 @@ impl Session {
         was_open
     }
 
+    /// Whether an open document holds settings, which concern every other one.
+    pub(super) fn holds_settings(&self, uri: &str) -> bool {
+        self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::Settings)
+    }
+
     /// A document was saved. Says whether that concerns every other one.
     pub(super) fn saved(&self, uri: &str) -> bool {
         let file = self.state().open.get(uri).map(|open| open.place.file);

@@ -8,10 +8,7 @@ use speclens_schema::problem::{Code, Edit, NewFile, Problem};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{convert, session::Snapshot};
-use crate::{
-    ide::actions::{self, Scope},
-    workspace,
-};
+use crate::ide::actions::{self, Scope};
 
 /// The kind of the action for the whole file.
 pub(super) const KIND: &str = "source.fixAll.speclens";
@@ -84,7 +81,7 @@ fn action(snapshot: &Snapshot, uri: &Uri, scope: Scope, title: String, kind: Cod
 
 fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
     let document = &snapshot.document;
-    let workspace = workspace::settings_for(&snapshot.place.settings);
+    let workspace = snapshot.workspace();
     let look = |document: &_| super::problems_of(snapshot, document, &workspace);
     let edits = actions::fix_all(document, &look, scope);
     changes(snapshot, uri, &edits)

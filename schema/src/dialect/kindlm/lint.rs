@@ -22,6 +22,7 @@ mod files;
 mod patterns;
 mod references;
 pub(crate) mod scalars;
+mod script;
 mod sections;
 mod shell;
 mod tools;
@@ -90,6 +91,7 @@ pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
     }
     claims::lint_presence(&test, &mut problems);
     files::lint(&test, files, &mut problems);
+    script::lint(&test, files, &mut problems);
     scalars::lint(&test, &mut problems);
     if is_damaged(test.node) {
         // What seems to be absent may stand in the part that cannot be read.
