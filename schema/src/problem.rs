@@ -397,7 +397,8 @@ codes! {
     LastCommandOnly = "last-command-only", Hint;
     /// All tasks work in one directory, and several run at once: they disturb each other.
     SharedWorkdir = "shared-workdir", Warning;
-    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently.
+    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a text without quotes that ends at a ` #` which is
+    /// most likely part of it.
     AmbiguousScalar = "ambiguous-scalar", Hint;
     /// The original tool behaves differently here.
     UpstreamDiffers = "upstream-differs", Information;
