@@ -15,7 +15,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("token_budget", "max_total", "max_total_tokens", true),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
-        ("delegation_occurred", "agent", "to_agent", false),
+    ("delegation_occurred", "agent", "to_agent", false),
     ("delegation_occurred", "target", "to_agent", false),
     ("gateway_response", "url", "endpoint", true),
     ("gateway_response", "status", "expected_status", true),
@@ -209,8 +209,7 @@ fn forbidden_tool(
     if let Some(changes) = first {
         // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
         let title = name(&changes);
-        problem =
-            problem.with_fix(if has_log { Fix::safe(title, changes) } else { Fix::guess(title, changes) });
+        problem = problem.with_fix(if has_log { Fix::safe(title, changes) } else { Fix::guess(title, changes) });
     }
     if let Some(changes) = second {
         problem = problem.with_fix(Fix::suggestion(name(&changes), changes));
