@@ -7,6 +7,8 @@
 mod agents;
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "lsp/facts.rs"]
+mod facts;
 #[path = "lsp/fixing.rs"]
 mod fixing;
 #[path = "lsp/ignoring.rs"]
@@ -15,10 +17,14 @@ mod ignoring;
 mod index;
 #[path = "lsp/kinds.rs"]
 mod kinds;
+#[path = "lsp/limits.rs"]
+mod limits;
 #[path = "lsp/matrix.rs"]
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/protocol.rs"]
+mod protocol;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod checking;
 mod cli;
+mod compat;
 mod fixing;
 mod kinds;
 mod processes;

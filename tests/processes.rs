@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Place, suite};
+use crate::support::{Done, Place, suite};
 
 fn run_of(report: &Value, case: usize) -> &Value {
     &report["suites"][0]["cases"][case]["runs"][0]
@@ -129,6 +129,100 @@ fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
     }
 }
 
+/// Six tests at once, each of which marks that it began, waits for the file `go`, and marks that it ended.
+fn waiting_for_go() -> Place {
+    let tests: String = (0..6)
+        .map(|index| {
+            format!(
+                "  - name: t{index}\n    command: \"echo $$ > begun{index}; while [ ! -e go ]; do sleep 0.01; done; echo ok; echo > done{index}\"\n    \
+                 expect: {{output: {{contains: [ok]}}, latency: {{maxMs: 1900}}}}\n    timeout: 2000\n"
+            )
+        })
+        .collect();
+    Place::with(&format!(
+        "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{concurrency: 6}}\ntests:\n{tests}"
+    ))
+}
+
+/// The letter that stands for what a process does: `T` for one that is stopped.
+fn state(pid: &str) -> String {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().chars().take(1).collect()
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what} never came");
+        thread::yield_now();
+    }
+}
+
+/// Lets the deadline of two seconds pass, by a clock of its own.
+fn pass_the_deadline() {
+    assert!(Command::new("sleep").arg("2.5").status().unwrap().success());
+}
+
+/// Ctrl-Z, a pause beyond every deadline, `fg`: the commands pause, too, and the pause is nobody's time.
+#[test]
+fn suspended_run_times_nothing_out() {
+    let place = waiting_for_go();
+    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    (0..6).for_each(|index| wait_for(&place, &format!("begun{index}")));
+    send("TSTP", child.id());
+    let command = place.read("begun0").trim().to_owned();
+    wait_until("the stop", || state(&child.id().to_string()) == "T" && state(&command) == "T");
+    place.write("go", "");
+    pass_the_deadline();
+    assert!(!place.exists("done0"), "a command went on");
+    send("CONT", child.id());
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["totals"]["passed"], 6, "{report}");
+}
+
+/// Whoever stops the program alone (a debugger, a system short of memory) does not stop the commands: what ended in time did so.
+#[test]
+fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
+    let place = waiting_for_go();
+    let suite = place.read("kindlm.yaml").replace(", latency: {maxMs: 1900}", "");
+    place.write("kindlm.yaml", suite);
+    let mut child = place.program(&["run", "--report", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    (0..6).for_each(|index| wait_for(&place, &format!("begun{index}")));
+    send("STOP", child.id());
+    wait_until("the stop", || state(&child.id().to_string()) == "T");
+    place.write("go", "");
+    (0..6).for_each(|index| wait_for(&place, &format!("done{index}")));
+    pass_the_deadline();
+    send("CONT", child.id());
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["totals"]["passed"], 6, "{report}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The first Ctrl-C asks the commands to end, the second waits for nobody.
+#[test]
+fn second_interrupt_ends_at_once() {
+    let command = "trap 'echo asked > asked' TERM; echo $$ > pid; while :; do sleep 0.01; done";
+    let place = Place::with(&suite(command, "{output: {contains: [x]}}"));
+    let mut child = place.program(&["run"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&place, "pid");
+    send("INT", child.id());
+    wait_for(&place, "asked");
+    // Stopped, so that it sees the second one before the command's grace is over.
+    send("STOP", child.id());
+    send("INT", child.id());
+    send("CONT", child.id());
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!((child.wait().unwrap().code(), text.as_str()), (Some(130), ""));
+    assert_gone(&place, &["pid"]);
+}
+
 /// Whether a process still runs; one that waits to be buried does not.
 fn is_running(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
@@ -158,5 +252,47 @@ fn assert_gone(place: &Place, names: &[&str]) {
             assert!(begun.elapsed() < Duration::from_secs(20), "{name} survived");
             thread::yield_now();
         }
+    }
+}
+
+/// The program with a limit on its address space, and its standard input.
+fn limited(place: &Place, kibibytes: u32, arguments: &[&str], input: &str) -> Option<Done> {
+    place.write("input", input);
+    let program = place.program(&[]);
+    let mut shell = Command::new("sh");
+    // A program that hangs is ended by the watch of the shell, and has no exit code then.
+    let script = format!("ulimit -v {kibibytes}; exec timeout -s KILL 60 \"$0\" \"$@\" < input");
+    shell.args(["-c", &script]).arg(program.get_program()).args(arguments).current_dir(place.path());
+    shell.env("HOME", place.path()).env("XDG_STATE_HOME", place.path().join("state"));
+    let done = Done::of(&shell.output().unwrap());
+    (done.code != Some(137)).then_some(done)
+}
+
+#[test]
+fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() {
+    let message = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let session = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ];
+    let session: String = session.map(message).concat();
+    for arguments in [&["run"][..], &["check"], &["lsp"]] {
+        let mut refused = 0;
+        for mebibytes in [48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 512, 768, 1024, 2048] {
+            let place = Place::with(&suite("echo fine", "{output: {contains: [fine]}}"));
+            let input = if arguments == ["lsp"] { session.as_str() } else { "" };
+            let done = limited(&place, mebibytes * 1024, arguments, input);
+            let done = done.unwrap_or_else(|| panic!("{arguments:?} hangs with {mebibytes} MiB"));
+            if mebibytes >= 1024 {
+                assert_eq!(done.code, Some(0), "{arguments:?} with {mebibytes} MiB: {done:?}");
+            }
+            if done.code != Some(0) {
+                // Where not even the system's own loader gets what it needs, it says so in its own words.
+                assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");
+                refused += usize::from(done.stderr.contains("cannot start another thread"));
+            }
+        }
+        assert!(refused > 0, "{arguments:?} is never refused a thread");
     }
 }

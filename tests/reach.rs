@@ -50,7 +50,7 @@ fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
     let done = Done::of(&check.current_dir(place.path().join("w")).output().unwrap());
     assert!(done.stdout.contains("unknown key `exit_cod`"), "{done:?}");
     assert!(done.stdout.contains("`link.json` cannot be used"), "{done:?}");
-    assert!(done.stdout.contains("2 errors, 1 note in 3 suites"), "{done:?}");
+    assert!(done.stdout.contains("2 errors in 3 suites"), "{done:?}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_task_file_tells_its_own_mistakes() {
         let own = problems("t.yaml");
         assert!(own.len() == 1 && own[0] == told, "{own:?}");
         // Where only the suite is looked at, it has to say that tasks are missing.
-        assert!(place.run(&["list"]).stdout.contains("has mistakes"));
+        assert!(place.run(&["list"]).stdout.contains("has errors"));
     }
     // What says that it is something else is checked as that.
     place.write("t.yaml", "# speclens: dialect=kindlm\nkindlm: 1\n");

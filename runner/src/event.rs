@@ -115,6 +115,7 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
+            AbsenceKind::Broke(RunErrorKind::Defect) => "defect",
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
@@ -125,7 +126,11 @@ impl AbsenceKind {
     pub fn status(self) -> Status {
         match self {
             AbsenceKind::Broke(
-                RunErrorKind::TimedOut | RunErrorKind::Spawn | RunErrorKind::Killed | RunErrorKind::MissingVariable,
+                RunErrorKind::TimedOut
+                | RunErrorKind::Spawn
+                | RunErrorKind::Killed
+                | RunErrorKind::MissingVariable
+                | RunErrorKind::Defect,
             ) => Status::Error,
             AbsenceKind::Broke(RunErrorKind::Cancelled | RunErrorKind::Unsupported)
             | AbsenceKind::NoRecording

@@ -1,10 +1,12 @@
 //! Results → text. Pure: values in, text out; who prints it, and where, is not decided here.
 
+pub mod check;
 mod finding;
 pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
+pub mod plain;
 pub mod sarif;
 
 use std::{borrow::Cow, collections::BTreeSet, ops::Range, sync::Arc};

@@ -202,7 +202,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize) -> Vec<Arc<
     // A worker that panicked leaves a hole: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a defect of speclens";
-        Arc::new(RunResult::absent(unit, AbsenceKind::Broke(RunErrorKind::Cancelled), message))
+        Arc::new(RunResult::absent(unit, AbsenceKind::Broke(RunErrorKind::Defect), message))
     };
     results.into_iter().zip(units).map(|(result, unit)| result.unwrap_or_else(|| hole(unit))).collect()
 }
@@ -395,7 +395,7 @@ async fn blocking(unit: Unit, work: impl FnOnce() -> RunResult + Send + 'static)
         Err(error) => {
             tracing::error!(%error, "judging failed");
             let message = "judging failed; this is a defect of speclens";
-            RunResult::absent(&unit, AbsenceKind::Broke(RunErrorKind::Unsupported), message)
+            RunResult::absent(&unit, AbsenceKind::Broke(RunErrorKind::Defect), message)
         }
     }
 }

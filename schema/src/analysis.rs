@@ -2,6 +2,7 @@
 
 mod aliases;
 mod errors;
+mod facts;
 mod finish;
 mod mark;
 
@@ -15,12 +16,12 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets},
+    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets, unfilled},
     document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
     json_schema::SpecFile,
     parallel,
-    problem::{Code, Problem},
+    problem::{Applicability, Code, Problem},
     rewrite,
     settings::Settings,
     suite::{Case, Suite},
@@ -45,6 +46,8 @@ pub struct Analyzer {
     file: SpecFile,
     /// Counts the times that files changed: what was found out by looking at them is then void.
     epoch: u64,
+    /// Whether it is a guess that documents are of that kind.
+    is_guess: bool,
 }
 
 /// What one item gave: ranges count from its block's first byte, pointers from the item.
@@ -74,7 +77,13 @@ enum RootContext {
 impl Analyzer {
     /// An analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
-        Analyzer { file, epoch: 0 }
+        Analyzer { file, epoch: 0, is_guess: false }
+    }
+
+    /// Returns the same analyzer for documents that are of its kind only as far as can be guessed: no fix is safe in
+    /// them, since they may belong to another tool.
+    pub fn guessing(self, is_guess: bool) -> Analyzer {
+        Analyzer { is_guess, ..self }
     }
 
     /// Files changed: what depends on them is to be looked at again.
@@ -91,7 +100,13 @@ impl Analyzer {
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        finish(self.found(document, files), document, settings)
+        let mut problems = finish(self.found(document, files), document, self.file.dialect(), settings);
+        if self.is_guess {
+            for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes) {
+                fix.applicability = Applicability::Suggestion;
+            }
+        }
+        problems
     }
 
     /// What is wrong, whatever the author allows.
@@ -162,6 +177,7 @@ impl Analyzer {
         rewrite::cure_across(self.file, root, problems);
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
+            unfilled::lint_root(root, Definition::lists(self.file), problems);
         }
     }
 
@@ -242,6 +258,7 @@ impl Analyzer {
         };
         if self.file.dialect().is_some() {
             secrets::lint_item(item, &mut problems);
+            unfilled::lint_item(item, &mut problems);
         }
         Findings { problems, facts }
     }
@@ -257,8 +274,8 @@ impl Analyzer {
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files);
         let mut suite = self.lower_root(document, &context, files, settings);
-        let is_folded = problems.iter().flat_map(|problem| &problem.related).any(aliases::is_use);
-        let is_adjusted = is_folded || !settings.severity.is_empty() || !document.allowances().is_empty();
+        let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
+        let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {

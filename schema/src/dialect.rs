@@ -6,6 +6,7 @@ pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
 pub(crate) mod secrets;
+pub(crate) mod unfilled;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ use crate::{
     evidence::{Concealed, Evidence, Usage},
     files::Files,
     mask::Secrets,
+    problem::Severity,
     verdict::{Status, Verdict},
 };
 
@@ -62,6 +64,15 @@ impl ScalarRules {
 }
 
 impl Dialect {
+    /// Returns how bad it is that the program the format comes from rejects a file, or reads it differently: bad where only
+    /// that program can run it, and worth a hint where speclens runs it.
+    pub fn upstream_severity(self) -> Severity {
+        match self {
+            Dialect::KindLm => Severity::Hint,
+            Dialect::CliBench | Dialect::ClawSpec => Severity::Warning,
+        }
+    }
+
     /// The format's name as reports write it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -227,6 +227,8 @@ pub enum RunErrorKind {
     Cancelled,
     /// This version cannot perform the action.
     Unsupported,
+    /// speclens itself went wrong: nothing can be said about the action.
+    Defect,
 }
 
 impl Evidence {

@@ -1,6 +1,7 @@
 //! What a file that is missing may begin with: one template for each kind of file that specs name.
 
 use crate::{
+    dialect::clawspec::{self, config::Config},
     files::{FileKind, Files},
     problem::{Fix, NewFile},
 };
@@ -97,7 +98,7 @@ impl Template {
             Template::Tasks => concat!(
                 "# Each task says what is to be achieved, never how.\n",
                 "- id: first-task\n",
-                "  intent: Say what a user wants to achieve\n",
+                "  intent: TODO(what a user wants to achieve)\n",
                 "  assert:\n",
                 "    - exit_code: 0\n",
             )
@@ -116,6 +117,9 @@ impl Template {
                     Some("agents") => ("agent", name.clone()),
                     Some(_) | None => ("skill", crate::shape::scalar(&format!("/{name}"))),
                 };
+                let log_path = Config::default().log_path();
+                let negative: String =
+                    clawspec::lint::negative_scenario(&log_path).map(|line| format!("  {line}\n")).concat();
                 format!(
                     concat!(
                         "version: \"1.0\"\n",
@@ -125,25 +129,19 @@ impl Template {
                         "  trigger: {trigger}\n",
                         "scenarios:\n",
                         "  - name: smoke\n",
-                        "    description: What it does when all is well.\n",
                         "    tags: [smoke]\n",
                         "    when:\n",
-                        "      invoke: Say what a user asks for\n",
+                        "      invoke: TODO(what a user asks for)\n",
                         "    then:\n",
                         "      - type: artifact_exists\n",
-                        "        path: memory/drafts/answer.md\n",
+                        "        path: TODO(the file that it writes)\n",
                         "        updated_after: \"{{{{run_started_at}}}}\"\n",
-                        "  - name: refuses\n",
-                        "    description: What it refuses.\n",
-                        "    tags: [negative]\n",
-                        "    when:\n",
-                        "      invoke: Say what it must refuse\n",
-                        "    then:\n",
-                        "      - type: no_span_errors\n",
+                        "{negative}",
                     ),
                     kind = kind,
                     path = path,
                     trigger = trigger,
+                    negative = negative,
                 )
             }
             Template::Pipeline => format!(
@@ -176,11 +174,11 @@ impl Template {
                         "caller_provides:\n",
                         "  required_context:\n",
                         "    - name: topic\n",
-                        "      description: What it is about.\n",
+                        "      description: TODO(what it is about)\n",
                         "callee_produces:\n",
                         "  required_artifacts:\n",
                         "    - path_pattern: memory/drafts/{to}.md\n",
-                        "      description: What is handed back.\n",
+                        "      description: TODO(what is handed back)\n",
                     ),
                     from = crate::shape::scalar(from),
                     to = crate::shape::scalar(to),
@@ -194,8 +192,13 @@ impl Template {
 mod tests {
     use super::*;
     use crate::{
-        analysis::Analyzer, check::schema_file::UserSchema, document::Document, files::MemoryFiles,
-        json_schema::SpecFile, problem::Severity, settings::Settings,
+        analysis::Analyzer,
+        check::schema_file::UserSchema,
+        document::Document,
+        files::MemoryFiles,
+        json_schema::SpecFile,
+        problem::{Code, Severity},
+        settings::Settings,
     };
 
     #[test]
@@ -234,8 +237,12 @@ mod tests {
             let files = MemoryFiles::new("/work", beside).at(path).named_by("cli-bench.yaml");
             let document = Document::read(&text, file.scalar_rules());
             let problems = Analyzer::new(file).problems(&document, &files, &Settings::default());
-            let wrong: Vec<_> = problems.iter().filter(|problem| problem.severity <= Severity::Warning).collect();
+            let (left, wrong): (Vec<_>, Vec<_>) = problems
+                .iter()
+                .filter(|problem| problem.severity <= Severity::Warning)
+                .partition(|problem| problem.code == Code::Placeholder);
             assert!(wrong.is_empty(), "{template:?} {wrong:#?}\n{text}");
+            assert_eq!(left.len(), text.matches("TODO(").count(), "{template:?} {left:#?}\n{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Pointer;
+use crate::{dialect::Dialect, document::Pointer};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -43,6 +43,8 @@ pub struct Problem {
     pub severity: Severity,
     /// What is wrong: one lower-case clause without a final period.
     pub message: String,
+    /// The names that the message lists, where more can join them. `None` where it speaks of one place.
+    pub listing: Option<Listing>,
     /// What happens because of it, such as what the original tool does. `None` where the message says it all.
     pub note: Option<String>,
     /// What to write instead, as an imperative with its object. `None` where a fix says it, or nothing general can be said.
@@ -57,11 +59,34 @@ pub struct Problem {
     pub fixes: Vec<Fix>,
 }
 
+/// Names in a message. Problems of one file that differ in nothing but these are reported as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// What comes before the names.
+    pub before: String,
+    /// The names, each once, in the order of the text.
+    pub names: Vec<String>,
+}
+
+impl Listing {
+    /// The whole message. No name is left out.
+    pub fn message(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        let listed = match names.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            _ => names.concat(),
+        };
+        format!("{} {listed}", self.before)
+    }
+}
+
 /// Another place that belongs to a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Related {
     /// What is there, such as "first defined here".
     pub message: String,
+    /// Whether the same is wrong there.
+    pub repeats: bool,
     /// The node.
     pub at: Pointer,
     /// Its bytes.
@@ -174,6 +199,7 @@ impl Problem {
             code,
             severity: code.severity(),
             message: message.into(),
+            listing: None,
             note: None,
             help: None,
             at,
@@ -181,6 +207,23 @@ impl Problem {
             related: Vec::new(),
             fixes: Vec::new(),
         }
+    }
+
+    /// Returns a fact about the version of the program that a format comes from.
+    pub fn upstream(dialect: Dialect, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::new(Code::UpstreamDiffers, at, range, message).with_severity(dialect.upstream_severity())
+    }
+
+    /// Returns a problem whose message ends with a name, which joins those of other problems with the same beginning.
+    pub fn naming(
+        code: Code,
+        at: Pointer,
+        range: Range<usize>,
+        before: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Problem {
+        let listing = Listing { before: before.into(), names: vec![name.into()] };
+        Problem { listing: Some(listing.clone()), ..Problem::new(code, at, range, listing.message()) }
     }
 
     /// Returns the message with its note and its help on lines of their own, for readers that show one text.
@@ -220,7 +263,7 @@ impl Problem {
 
     /// The same problem with another place that belongs to it.
     pub fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
-        self.related.push(Related { message: message.into(), at, range, file: None });
+        self.related.push(Related { message: message.into(), repeats: false, at, range, file: None });
         self
     }
 
@@ -232,7 +275,7 @@ impl Problem {
         at: Pointer,
         range: Range<usize>,
     ) -> Problem {
-        self.related.push(Related { message: message.into(), at, range, file: Some(file) });
+        self.related.push(Related { message: message.into(), repeats: false, at, range, file: Some(file) });
         self
     }
 
@@ -339,7 +382,7 @@ codes! {
     UnknownReference = "unknown-reference", Error;
     /// Something is defined and never used.
     Unused = "unused", Hint;
-    /// `{{name}}` without a value in `vars`. The run breaks.
+    /// `{{name}}` that gets no value: the run breaks, or the text stays as it is written.
     MissingVariable = "missing-variable", Error;
     /// A file that a spec names cannot be found.
     MissingFile = "missing-file", Error;
@@ -375,8 +418,14 @@ codes! {
     Contradiction = "contradiction", Warning;
     /// Claims, or other entries, that ask for the same position or repeat each other.
     Collision = "collision", Warning;
-    /// A key that has no effect here.
-    NoEffect = "no-effect", Warning;
+    /// Text that nothing reads: a key that the program of the format ignores, or one that another key replaces. It does no
+    /// harm, and editors fade it.
+    NoEffect = "no-effect", Hint;
+    /// A check that never takes place, though somebody wrote it: a contract's assertions that replace what follows from
+    /// the rest of it, a claim about a reply that never comes, a limit that another key switches off.
+    Unchecked = "unchecked", Warning;
+    /// A word that a fix or a snippet left to be filled in, such as `TODO`.
+    Placeholder = "placeholder", Warning;
     /// A value that breaks out of the quotes it is put into.
     ShellQuoting = "shell-quoting", Warning;
     /// A text that has the form of a key, a token or a password. Whoever reads the file has it: replace the secret where
@@ -399,8 +448,10 @@ codes! {
     SharedWorkdir = "shared-workdir", Warning;
     /// A plain scalar that YAML 1.1 and YAML 1.2 read differently.
     AmbiguousScalar = "ambiguous-scalar", Hint;
-    /// The original tool behaves differently here.
-    UpstreamDiffers = "upstream-differs", Information;
+    /// The version of ClawSpec, KindLM or cli-bench that speclens knows rejects the file, or reads it differently. Reported
+    /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in
+    /// `speclens.yaml` names the programs that have to read the files: for these it is an error.
+    UpstreamDiffers = "upstream-differs", Warning;
     /// A setting that does not exist or has a wrong value.
     InvalidSetting = "invalid-setting", Warning;
 }
@@ -414,6 +465,11 @@ impl Code {
     /// Whether no setting can make less of it: a test that could not be read would otherwise vanish in silence.
     pub fn is_always_an_error(self) -> bool {
         matches!(self, Code::Syntax | Code::UnquotedTemplate | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
+    }
+
+    /// Whether it is about text that could be left out as well: editors fade it.
+    pub fn is_about_unnecessary(self) -> bool {
+        matches!(self, Code::Unused | Code::NoEffect)
     }
 
     /// Whether part of the text is not understood: what stands there is not judged, so that nothing can be

@@ -6,7 +6,7 @@ use std::{collections::HashSet, fmt::Write};
 use crate::{
     dialect::Dialect,
     json_schema::SpecFile,
-    problem::{Code, example::example},
+    problem::{Code, example::examples},
     shape::{Field, Need, Shape, Type, show},
     template::FILLINGS,
 };
@@ -91,7 +91,7 @@ pub fn line_of(
 pub fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
     let unless = if code.is_always_an_error() { "whatever settings say" } else { "unless settings say otherwise" };
-    let example = example(code).map(|example| format!("\n{}", example.markdown())).unwrap_or_default();
+    let example: String = examples(code).iter().map(|example| format!("\n{}", example.markdown())).collect();
     format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
 }
 

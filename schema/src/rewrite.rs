@@ -217,9 +217,12 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         let edit = remove_entry(mapping, second.key, second.value);
         return edit.map(|edit| Fix::safe("Remove the repetition", vec![edit])).into_iter().collect();
     }
-    [(second, "Turn this one into a comment"), (first, "Turn the first one into a comment")]
+    // The one that has a value is kept.
+    let is_empty = |node: NodeRef<'_>| node.text() == Some("");
+    [(second, "Turn this one into a comment", first), (first, "Turn the first one into a comment", second)]
         .into_iter()
-        .filter_map(|(entry, title)| {
+        .filter(|(entry, _, other)| is_empty(entry.value) || !is_empty(other.value))
+        .filter_map(|(entry, title, _)| {
             let lines = entry_lines(mapping, entry.key, entry.value)?;
             Some(Fix::suggestion(title, as_comment(mapping, &lines)))
         })

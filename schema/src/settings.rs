@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::problem::{Code, Severity};
+use crate::{
+    dialect::Dialect,
+    problem::{Code, Severity},
+};
 
 /// The settings of a workspace, in `speclens.yaml` at its root.
 ///
@@ -14,6 +17,7 @@ use crate::problem::{Code, Severity};
 /// severity:
 ///   unused: off
 ///   no-claims: error
+/// compat: [kindlm]
 /// recordings:
 ///   redact_env: [CUSTOMER_ID]
 /// ```
@@ -22,6 +26,11 @@ use crate::problem::{Code, Severity};
 pub struct Settings {
     /// How bad each kind of problem is. A code that is not named keeps its own severity.
     pub severity: BTreeMap<String, Level>,
+    /// The programs that have to understand the files, beside speclens.
+    ///
+    /// What one of them rejects or reads differently (`upstream-differs`) is an error in files of its format, whatever
+    /// `severity` says.
+    pub compat: Vec<Dialect>,
     /// Limits that decide when the suite's own file says nothing.
     pub thresholds: Thresholds,
     /// What is kept of a run, and what is masked in it.
@@ -102,6 +111,20 @@ impl Limits {
 }
 
 impl Settings {
+    /// Whether the severity of any problem may be another one than its own.
+    pub fn adjusts_severity(&self) -> bool {
+        !self.severity.is_empty() || !self.compat.is_empty()
+    }
+
+    /// Returns the severity of a problem in a file of a format. `None` when it is switched off.
+    pub fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
+        let has_to_be_read = dialect.is_some_and(|dialect| self.compat.contains(&dialect));
+        match code {
+            Code::UpstreamDiffers if has_to_be_read => Some(Severity::Error),
+            code => self.severity_of(code, own),
+        }
+    }
+
     /// The severity of a problem with this code; nothing when it is switched off.
     pub fn severity_of(&self, code: Code, own: Severity) -> Option<Severity> {
         if code.is_always_an_error() {

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use speclens_schema::{
     cure,
+    dialect::Dialect,
     document::Document,
     json_schema::SpecFile,
     kind::{self, Named},
@@ -102,19 +103,32 @@ fn the_reference_is_fresh() {
 /// The reference holds these: it is stale once more after they were.
 #[test]
 fn the_examples_of_problems_are_fresh() {
-    let mut best: BTreeMap<&str, ((bool, usize), Example)> = BTreeMap::new();
+    type Best = BTreeMap<Option<&'static str>, ((bool, usize), Example)>;
+    let mut best: BTreeMap<&str, Best> = BTreeMap::new();
     for golden in Golden::all() {
         let name = golden.path.file_stem().unwrap().to_str().unwrap().split('.').next().unwrap();
         for problem in golden.problems(&golden.document()) {
             // The file that is named after the code shows it best, and a mistake that can be cured says most.
             let rank = rank(&problem, name == problem.code.as_str());
-            let known = best.get(problem.code.as_str());
-            if known.is_none_or(|(known, _)| rank < *known) {
-                best.insert(problem.code.as_str(), (rank, example(&golden, &problem)));
+            let best = best.entry(problem.code.as_str()).or_default();
+            let format = golden.file.dialect().map(Dialect::as_str);
+            if best.get(&format).is_none_or(|(known, _)| rank < *known) {
+                best.insert(format, (rank, example(&golden, &problem)));
             }
         }
     }
-    let examples: BTreeMap<&str, Example> = best.into_iter().map(|(code, (_, example))| (code, example)).collect();
+    // Of each format that has a file for the code; of one format where none has.
+    let chosen = |mut best: Best| {
+        let least = best.values().map(|(rank, _)| *rank).min();
+        if best.values().any(|((unnamed, _), _)| !unnamed) {
+            best.retain(|_, ((unnamed, _), _)| !*unnamed);
+        } else {
+            best.retain(|_, (rank, _)| Some(*rank) == least);
+        }
+        let is_named = best.values().any(|((unnamed, _), _)| !unnamed);
+        best.into_values().map(|(_, example)| example).take(if is_named { usize::MAX } else { 1 }).collect()
+    };
+    let examples: BTreeMap<&str, Vec<Example>> = best.into_iter().map(|(code, best)| (code, chosen(best))).collect();
     assert!(examples.len() > Code::ALL.len() / 2, "{:?}", examples.keys());
     check("src/problem/examples.json", &format!("{}\n", serde_json::to_string_pretty(&examples).unwrap()));
 }
@@ -158,7 +172,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
     Example {
         file: golden.file.as_str().to_owned(),
         marked: format!("{}\n{}", shown(line), shown(&marks)),
-        message: format!("{}: {}", problem.severity.as_str(), problem.message),
+        message: format!("{}: {}", problem.severity.as_str(), problem.text()),
         cure,
     }
 }

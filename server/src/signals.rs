@@ -1,4 +1,4 @@
-//! The signals by which a person or the system ends the program.
+//! The signals by which a person or the system ends or suspends the program.
 
 /// Waits for the first of them. Pends for ever where there are none to listen to.
 pub(crate) async fn ending() {
@@ -27,4 +27,25 @@ pub(crate) async fn ending() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
+}
+
+/// Suspends the program, and every command with it, each time the terminal asks for it (Ctrl-Z). Never returns.
+pub(crate) async fn suspending() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |to: Signal| signal(SignalKind::from_raw(to.as_raw()));
+        if let Ok(mut asked) = listen(Signal::TSTP) {
+            while asked.recv().await.is_some() {
+                let Ok(mut continued) = listen(Signal::CONT) else { continue };
+                let suspension = speclens_runner::exec::process::suspend();
+                // No process can refuse this one. It may take effect a moment later.
+                let _ = kill_process(getpid(), Signal::STOP);
+                continued.recv().await;
+                drop(suspension);
+            }
+        }
+    }
+    std::future::pending::<()>().await;
 }

@@ -89,6 +89,12 @@ impl Background {
     }
 }
 
+/// Stops every command that is under way, as the program itself is about to be suspended (Ctrl-Z). They go on when what is
+/// returned is dropped. The time between counts towards no deadline and no duration.
+pub fn suspend() -> suspension::Suspension {
+    suspension::Suspension::begin()
+}
+
 /// Runs a command to its end. Never fails: what goes wrong is part of the answer.
 pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
@@ -130,7 +136,9 @@ async fn attend(
     cancel: &CancellationToken,
 ) -> Finished {
     let started = Instant::now();
-    let deadline = started + command.timeout;
+    let mut deadline = started + command.timeout;
+    let suspended_before = suspension::total();
+    let mut suspended = suspended_before;
     let mut stdout = Stream::new(child.stdout(), command.limit);
     let mut stderr = Stream::new(child.stderr(), command.limit);
     let mut exit = None;
@@ -161,6 +169,17 @@ async fn attend(
                 clock.as_mut().reset((Instant::now() + GRACE).into());
             }
             () = &mut clock => match phase {
+                // The program was suspended: what the clock measured was not the command's time.
+                _ if suspension::total() > suspended => {
+                    let more = suspension::total() - suspended;
+                    suspended += more;
+                    deadline += more;
+                    last += more;
+                    let later = clock.deadline() + more;
+                    clock.as_mut().reset(later);
+                }
+                // It ended before the deadline, and this program comes late to learn of it.
+                Phase::Running if child.has_ended() => clock.as_mut().reset((Instant::now() + SILENCE).into()),
                 Phase::Running => {
                     stop = Some(Stop::TimedOut);
                     phase = Phase::Stopping;
@@ -171,6 +190,8 @@ async fn attend(
                 Phase::Ended if last.elapsed() < SILENCE && Instant::now() < deadline => {
                     clock.as_mut().reset((last + SILENCE).min(deadline).into());
                 }
+                // What was written while this program did not look counts as well.
+                Phase::Ended if stdout.has_news().await | stderr.has_news().await => {}
                 Phase::Stopping => {
                     phase = Phase::Killed;
                     child.kill();
@@ -243,7 +264,7 @@ async fn attend(
         stdout,
         stderr,
         // A pipe that is open at the end was open until then at least.
-        duration: ended - started,
+        duration: (ended - started).saturating_sub(suspension::total() - suspended_before),
         error,
         notes,
     }
@@ -300,6 +321,11 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         }
     }
 
+    /// Takes what is there now, without waiting. Whether there was anything, the end included.
+    async fn has_news(&mut self) -> bool {
+        self.is_open() && tokio::time::timeout(Duration::ZERO, self.read()).await.is_ok()
+    }
+
     fn capture(mut self) -> Capture {
         let cut = self.dropped > 0;
         if cut {
@@ -325,6 +351,30 @@ fn drop_half_character(kept: &mut Vec<u8>) {
 
 #[cfg(unix)]
 mod keeper;
+
+#[cfg(unix)]
+pub mod suspension;
+
+#[cfg(not(unix))]
+pub mod suspension {
+    //! Elsewhere nothing can be run, so there is nothing to suspend.
+
+    use std::time::Duration;
+
+    /// Nothing is stopped.
+    #[derive(Debug)]
+    pub struct Suspension;
+
+    impl Suspension {
+        pub(super) fn begin() -> Suspension {
+            Suspension
+        }
+    }
+
+    pub(super) fn total() -> Duration {
+        Duration::ZERO
+    }
+}
 
 #[cfg(unix)]
 mod group {
@@ -390,6 +440,11 @@ mod group {
             // A group that is empty now may give its number to strangers: it is not touched again.
             self.group.take_if(|group| !group.is_alive());
             status.map(|status| Exit { code: status.code(), signal: status.signal() })
+        }
+
+        /// Whether the leader has ended, be it that nobody has waited for it yet.
+        pub(super) fn has_ended(&mut self) -> bool {
+            matches!(self.leader.try_wait(), Ok(Some(_)))
         }
 
         pub(super) fn terminate(&self) {
@@ -514,6 +569,10 @@ mod group {
         }
 
         pub(super) async fn wait(&mut self) -> Option<Exit> {
+            match *self {}
+        }
+
+        pub(super) fn has_ended(&mut self) -> bool {
             match *self {}
         }
 

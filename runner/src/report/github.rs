@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use speclens_schema::problem::Severity;
 
-use super::{SuiteReport, finding::findings};
+use super::{SuiteReport, finding::findings, plain};
 
 /// The commands, and a summary for who reads the log.
 pub fn render(reports: &[SuiteReport]) -> String {
@@ -41,7 +41,7 @@ pub fn render(reports: &[SuiteReport]) -> String {
 
 /// A message: a line end would end the command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    plain::block(&text.replace("\r\n", "\n")).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// A property, which `,` and `:` would end as well.
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_would_end_a_command_is_escaped() {
-        assert_eq!(data("50%\r\n::error::x"), "50%25%0D%0A::error::x");
+        assert_eq!(data("50%\r\n::error::x\u{1b}[31m"), "50%25%0A::error::x\u{fffd}[31m");
         assert_eq!(property("a,b:c%"), "a%2Cb%3Ac%25");
     }
 }

@@ -15,7 +15,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
-use super::{SourceText, SuiteReport, Tally};
+use super::{SourceText, SuiteReport, Tally, plain};
 use crate::event::{AbsenceKind, CaseResult, RunResult, SuiteResult};
 
 /// A value longer than this is shortened in the middle.
@@ -25,20 +25,20 @@ const VALUE_LINES: usize = 12;
 /// As many lines of standard error are shown.
 const TAIL_LINES: usize = 8;
 
-const GREEN: Style = AnsiColor::Green.on_default().bold();
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-const CYAN: Style = AnsiColor::Cyan.on_default();
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
 
 /// What `speclens run` prints.
 pub fn run(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
-    let mut told = BTreeSet::new();
+    let mut settings = BTreeSet::new();
     for report in reports {
         heading(&mut text, report);
-        problems(&mut text, report, &mut told, Severity::Warning);
+        problems(&mut text, report, &mut settings);
         match &report.result {
             Some(result) => suite(&mut text, report, result),
             None if report.is_refused() => {
@@ -51,67 +51,23 @@ pub fn run(reports: &[SuiteReport]) -> String {
     text
 }
 
-/// What `speclens check` prints.
-pub fn check(reports: &[SuiteReport]) -> String {
-    let mut text = String::new();
-    let mut told = BTreeSet::new();
-    let mut severities = Vec::new();
-    for report in reports {
-        severities.extend(problems(&mut text, report, &mut told, Severity::Information));
-    }
-    let count = |severity: Severity| severities.iter().filter(|found| **found == severity).count();
-    let counts = [
-        (count(Severity::Error), "error", RED),
-        (count(Severity::Warning), "warning", YELLOW),
-        (count(Severity::Information), "note", CYAN),
-        (count(Severity::Hint), "hint", CYAN),
-    ];
-    let parts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _, _)| *count > 0)
-        .map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word)))
-        .collect();
-    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
-    let _ = if parts.is_empty() {
-        writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}")
-    } else {
-        writeln!(text, "{} in {checked}", parts.join(", "))
-    };
-    if count(Severity::Hint) > 0 {
-        text.push_str("hints are shown in editors, and by `--format json`\n");
-    }
-    text
-}
-
 fn heading(text: &mut String, report: &SuiteReport) {
     let _ = match &report.suite.name {
         Some(name) => {
-            writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", shown_in_line(name), shown_in_line(&report.source.path))
+            writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", plain::line(name), plain::line(&report.source.path))
         }
-        None => writeln!(text, "{BOLD}{}{BOLD:#}", shown_in_line(&report.source.path)),
+        None => writeln!(text, "{BOLD}{}{BOLD:#}", plain::line(&report.source.path)),
     };
 }
 
-/// Every problem that is at least as bad as `least`, as a snippet. The settings of several suites are told
-/// about once. Returns the severities of all that is told or left.
-fn problems<'r>(
-    text: &mut String,
-    report: &'r SuiteReport,
-    told: &mut BTreeSet<&'r str>,
-    least: Severity,
-) -> Vec<Severity> {
-    let settings = report.settings.as_ref().filter(|settings| told.insert(&settings.source.path));
-    let settings =
-        settings.into_iter().flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
-    let own = report.problems.iter().map(|problem| (&report.source, problem));
-    let mut severities = Vec::new();
-    for (source, problem) in settings.chain(own) {
-        severities.push(problem.severity);
-        if problem.severity <= least {
-            let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
-        }
+/// Prints every error and warning of a suite, and those of its settings unless another suite printed them.
+fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTreeSet<&'r str>) {
+    let own = report.settings.as_ref().filter(|own| settings.insert(&own.source.path));
+    let own = own.into_iter().flat_map(|own| own.problems.iter().map(|problem| (&own.source, problem)));
+    let all = own.chain(report.problems.iter().map(|problem| (&report.source, problem)));
+    for (source, problem) in all.filter(|(_, problem)| problem.severity <= Severity::Warning) {
+        let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
     }
-    severities
 }
 
 /// A problem with the lines that it is about, cures below.
@@ -127,7 +83,11 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
         marks.push(Mark { range: related.range.clone(), label: Some(related.message.clone()), primary: false });
     }
     let mut group = level
-        .primary_title(shown(&source.secrets.mask(&problem.message)))
+        .primary_title(plain::block(&clipped(
+            &source.secrets.mask(&problem.message),
+            2 * VALUE_LIMIT,
+            "see --format json for all",
+        )))
         .id(problem.code.as_str())
         .elements(snippets(source, &marks));
     for related in problem.related.iter().filter(|related| related.file.is_some()) {
@@ -136,11 +96,15 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     }
     let parts = [(Level::NOTE, &problem.note), (Level::HELP, &problem.help)];
     for (level, part) in parts.into_iter().filter_map(|(level, part)| Some((level, part.as_ref()?))) {
-        group = group.element(level.message(shown(&source.secrets.mask(part))));
+        group = group.element(level.message(plain::block(&source.secrets.mask(part))));
     }
     // A fix whose title is the help says nothing new.
     for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
-        group = group.element(Level::HELP.message(shown(&source.secrets.mask(&fix.title))));
+        group = group.element(Level::HELP.message(plain::block(&clipped(
+            &source.secrets.mask(&fix.title),
+            VALUE_LIMIT,
+            "see --format json for all",
+        ))));
     }
     render(group)
 }
@@ -178,8 +142,11 @@ fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
     }
     let notes = outcome.runs.iter().flat_map(|run| &run.notes).cloned();
     remarks.extend(notes);
-    let remarks = if remarks.is_empty() { String::new() } else { format!(" {DIM}({}){DIM:#}", remarks.join(", ")) };
-    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", shown_in_line(&case.name));
+    let remarks = match remarks.is_empty() {
+        true => String::new(),
+        false => format!(" {DIM}({}){DIM:#}", plain::line(&remarks.join(", "))),
+    };
+    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&case.name));
 }
 
 /// What went wrong in one attempt.
@@ -199,7 +166,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
         let at = case.action.at().unwrap_or(&case.at);
         let mut group = level
-            .primary_title(format!("`{}`: {}", shown_in_line(&title), shown(&absence.message)))
+            .primary_title(format!("`{}`: {}", plain::line(&title), plain::block(&absence.message)))
             .id(absence.kind.as_str())
             .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
         if let Some(evidence) = &run.evidence {
@@ -248,7 +215,7 @@ fn verdict_snippet(
     }
     let mut group = level
         .with_name(word)
-        .primary_title(format!("`{}`: {}", shown_in_line(title), shown(&shortened(verdict.outcome.message()))))
+        .primary_title(format!("`{}`: {}", plain::line(title), plain::block(&shortened(verdict.outcome.message()))))
         .id(verdict.code.unwrap_or(verdict.kind))
         .elements(snippets(&source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
@@ -258,7 +225,7 @@ fn verdict_snippet(
             }
         }
         for help in &mismatch.help {
-            group = group.element(Level::HELP.message(shown(&shortened(help))));
+            group = group.element(Level::HELP.message(plain::block(&shortened(help))));
         }
     }
     if let Some(evidence) = evidence {
@@ -292,14 +259,19 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
         if let Some(at) = gate.at.as_ref().filter(|_| wrong) {
             let group = Level::ERROR
                 .with_name("gate failed")
-                .primary_title(shown(&gate.message))
+                .primary_title(plain::block(&gate.message))
                 .id(gate.name)
                 .elements(snippets(&report.source, &[Mark::at(&report.source, at)]));
             let _ = writeln!(text, "{}\n", render(group));
         } else if gate.status == Status::Unknown && !failed {
-            let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", gate.message);
+            let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", plain::block(&gate.message));
         } else if wrong && !failed {
-            let _ = writeln!(text, "{RED}gate failed{RED:#}: {} (the default of `{}`)\n", gate.message, gate.name);
+            let _ = writeln!(
+                text,
+                "{RED}gate failed{RED:#}: {} (the default of `{}`)\n",
+                plain::block(&gate.message),
+                gate.name
+            );
         }
     }
     if result.gates.rescued && !result.failed {
@@ -371,11 +343,11 @@ fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
         let end = visible.ceil_char_boundary((mark.range.end.max(start) - from).clamp(begin, visible.len()));
         let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation: Annotation<'static> =
-            kind.span(begin..end).label(mark.label.as_deref().map(|label| shown(&source.secrets.mask(label))));
+            kind.span(begin..end).label(mark.label.as_deref().map(|label| plain::block(&source.secrets.mask(label))));
         let visible = source.secrets.cover(visible);
         elements.push(Element::from(
             Snippet::source(tabless(&visible))
-                .path(source.path.clone())
+                .path(plain::line(&source.path))
                 .line_start(first + 1)
                 .fold(false)
                 .annotation(annotation),
@@ -391,35 +363,13 @@ fn tabless(line: &str) -> String {
 }
 
 fn note(name: &str, value: &str) -> Element<'static> {
-    let value = shown(value);
+    let value = plain::block(value);
     let text = if value.contains('\n') { format!("\n{value}") } else { value };
     Element::from(Level::NOTE.with_name(name.to_owned()).message(text))
 }
 
 fn render(group: Group<'_>) -> String {
     Renderer::styled().render(&[group])
-}
-
-/// Text from outside, without anything that a terminal would obey.
-fn shown(text: &str) -> String {
-    text.chars()
-        .map(|it| match it {
-            '\n' => '\n',
-            '\t' => ' ',
-            it if it.is_control() || turns_text(it) => char::REPLACEMENT_CHARACTER,
-            it => it,
-        })
-        .collect()
-}
-
-/// The same for what stands in a line of its own, which it must not leave.
-fn shown_in_line(text: &str) -> String {
-    shown(text).replace('\n', "⏎")
-}
-
-/// Characters that have a terminal show others in another order.
-fn turns_text(it: char) -> bool {
-    matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Long values lose their middle. The whole is in the JSON report.
@@ -484,7 +434,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-fn plural(count: usize, word: &str) -> String {
+pub(super) fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
@@ -492,7 +442,7 @@ fn plural(count: usize, word: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{duration, shortened, shown, shown_in_line, tail};
+    use super::{duration, shortened, tail};
 
     #[test]
     fn long_values_lose_their_middle_and_say_where_it_is() {
@@ -507,16 +457,10 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_standard_error_is_shown() {
+    fn end_of_standard_error_is_shown() {
         let lines: Vec<String> = (0..10).map(|line| line.to_string()).collect();
         assert_eq!(tail(&lines.join("\n")), "[… 2 lines before …]\n2\n3\n4\n5\n6\n7\n8\n9");
         assert_eq!(tail("one\n"), "one");
-    }
-
-    #[test]
-    fn what_a_terminal_would_obey_is_not_passed_on() {
-        assert_eq!(shown("a\u{1b}[31mb\tc\nd"), "a\u{fffd}[31mb c\nd");
-        assert_eq!(shown_in_line("a\n  ✓ b \u{202e}c"), "a⏎  ✓ b \u{fffd}c");
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub struct Content {
 }
 
 /// The report as JSON text with a final line end.
-pub fn render(reports: &[SuiteReport], content: Content) -> String {
-    let report = report(reports, content);
+pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) -> String {
+    let report = report(reports, failures, content);
     let mut text = serde_json::to_string_pretty(&report).expect("a report is plain data with text keys");
     text.push('\n');
     text
@@ -55,6 +55,8 @@ pub fn schema_text() -> String {
 pub struct Report {
     /// The version of this format.
     speclens: u32,
+    /// What could not be looked at, such as a directory that cannot be read. Not empty: the exit status is 2.
+    failures: Vec<String>,
     /// Every suite, in the order of their paths.
     suites: Vec<SuiteEntry>,
     /// How many tests came to which end.
@@ -215,7 +217,7 @@ enum RecordingState {
 /// Why there are no verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
-    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `no-recording`, `stale` or
+    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale` or
     /// `failed-fast`.
     kind: String,
     /// What happened and what to do.
@@ -352,7 +354,7 @@ struct Totals {
     skipped: usize,
 }
 
-fn report(reports: &[SuiteReport], content: Content) -> Report {
+fn report(reports: &[SuiteReport], failures: &[String], content: Content) -> Report {
     let tally = Tally::of(reports);
     // What is wrong with the settings of several suites is one mistake: it stands with the first of them.
     let mut told: HashSet<&str> = HashSet::new();
@@ -362,6 +364,7 @@ fn report(reports: &[SuiteReport], content: Content) -> Report {
     });
     Report {
         speclens: 1,
+        failures: failures.to_vec(),
         suites: suites.collect(),
         totals: Totals {
             cases: tally.cases(),

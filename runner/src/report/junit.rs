@@ -11,7 +11,7 @@ use speclens_schema::{
     verdict::{Outcome, Status},
 };
 
-use super::SuiteReport;
+use super::{SuiteReport, plain};
 use crate::event::{RunResult, SuiteResult};
 
 /// The report as XML.
@@ -32,8 +32,8 @@ pub fn render(reports: &[SuiteReport]) -> String {
 }
 
 fn suite(report: &SuiteReport) -> TestSuite {
-    let mut suite = TestSuite::new(report.title());
-    suite.add_property(Property::new("path", &report.source.path));
+    let mut suite = TestSuite::new(plain::line(report.title()));
+    suite.add_property(Property::new("path", plain::line(&report.source.path)));
     suite.add_property(Property::new("dialect", report.dialect.as_str()));
     let Some(result) = &report.result else {
         suite.add_test_case(refusal(report));
@@ -73,7 +73,7 @@ fn refusal(report: &SuiteReport) -> TestCase {
     } else {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("invalid-suite").set_message("the suite has mistakes and was not run");
-        status.set_description(errors.join("\n"));
+        status.set_description(plain::block(&errors.join("\n")));
         status
     };
     named(report, "suite".to_owned(), status)
@@ -99,10 +99,10 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
 fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
     let mut test = named(report, name, status_of(run));
     test.set_assertions(run.verdicts.len());
-    test.add_property(Property::new("subject", &run.subject));
+    test.add_property(Property::new("subject", plain::line(&run.subject)));
     test.add_property(Property::new("run", run.repeat.to_string()));
     for note in &run.notes {
-        test.add_property(Property::new("note", note));
+        test.add_property(Property::new("note", plain::line(note)));
     }
     if let Some(evidence) = &run.evidence {
         describe(&mut test, evidence, run.status);
@@ -122,10 +122,10 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
     }
     if matches!(status, Status::Fail | Status::Error | Status::Unknown) {
         if let Some(stdout) = &evidence.stdout {
-            test.set_system_out(&stdout.text);
+            test.set_system_out(plain::block(&stdout.text));
         }
         if let Some(stderr) = &evidence.stderr {
-            test.set_system_err(&stderr.text);
+            test.set_system_err(plain::block(&stderr.text));
         }
     }
 }
@@ -136,7 +136,7 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
             if let Some(absence) = &run.absence {
-                status.set_message(&absence.message);
+                status.set_message(plain::block(&absence.message));
             }
             return status;
         }
@@ -145,7 +145,7 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     if let Some(absence) = &run.absence {
-        status.set_type(absence.kind.as_str()).set_message(&absence.message);
+        status.set_type(absence.kind.as_str()).set_message(plain::block(&absence.message));
         return status;
     }
     let bad: Vec<_> = run
@@ -159,28 +159,28 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
         .collect();
     if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
         status.set_type(worst.code.unwrap_or(run.status.as_str()));
-        status.set_message(format!("{}: {}", worst.label, worst.outcome.message()));
+        status.set_message(plain::block(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
     let lines: Vec<String> =
         bad.iter().map(|verdict| format!("{}: {}", verdict.label, verdict.outcome.message())).collect();
-    status.set_description(lines.join("\n"));
+    status.set_description(plain::block(&lines.join("\n")));
     status
 }
 
 /// The gates are a suite of their own, so that one that fails alone turns the build red.
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
-    let mut suite = TestSuite::new(format!("{}: gates", report.title()));
+    let mut suite = TestSuite::new(format!("{}: gates", plain::line(report.title())));
     for gate in &result.gates.gates {
         let status = match gate.status {
             Status::Pass | Status::Warn | Status::Skip => TestCaseStatus::success(),
             Status::Fail => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_type("GATE_FAILED").set_message(&gate.message);
+                status.set_type("GATE_FAILED").set_message(plain::block(&gate.message));
                 status
             }
             Status::Unknown | Status::Error => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_type(gate.status.as_str()).set_message(&gate.message);
+                status.set_type(gate.status.as_str()).set_message(plain::block(&gate.message));
                 status
             }
         };
@@ -190,7 +190,7 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
 }
 
 fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
-    let mut test = TestCase::new(name, status);
-    test.set_classname(&report.source.path);
+    let mut test = TestCase::new(plain::line(&name), status);
+    test.set_classname(plain::line(&report.source.path));
     test
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What is said of a place that uses the value again.
-const USED_AGAIN: &str = "used again here, with the same mistake";
+const USED_AGAIN: &str = "used again here";
 
 /// What is said of the value, where only its uses are looked at.
 const VALUE: &str = "the value stands here";
@@ -24,11 +24,6 @@ struct Place {
     at_value: Option<usize>,
     /// The problems that were found through aliases.
     uses: Vec<usize>,
-}
-
-/// Whether a place belongs to a problem because it has the same mistake through an alias.
-pub(super) fn is_use(related: &Related) -> bool {
-    related.message == USED_AGAIN
 }
 
 /// Tells problems that aliases repeat once.
@@ -72,7 +67,13 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
             // Where the value stands nobody looks at it, so that it is told where it is used first.
             None => {
                 let at = problems[first].at.clone();
-                problems[first].related.push(Related { message: VALUE.to_owned(), at, range: own, file: None });
+                problems[first].related.push(Related {
+                    message: VALUE.to_owned(),
+                    repeats: false,
+                    at,
+                    range: own,
+                    file: None,
+                });
                 (first, others)
             }
         };
@@ -81,7 +82,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
             gone[*index] = true;
             let related = &mut problems[told].related;
             if related.last().is_none_or(|last| last.range != range) {
-                related.push(Related { message: USED_AGAIN.to_owned(), at, range, file: None });
+                related.push(Related { message: USED_AGAIN.to_owned(), repeats: true, at, range, file: None });
             }
         }
     }

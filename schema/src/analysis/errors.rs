@@ -2,7 +2,6 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::aliases;
 use crate::{
     problem::{Code, Problem, Severity},
     suite::Case,
@@ -21,7 +20,7 @@ impl<'p> Errors<'p> {
     pub(super) fn of(told: &[Problem], found: &'p [Problem]) -> Errors<'p> {
         let errors = told.iter().filter(|problem| problem.severity == Severity::Error);
         let uses = |problem: &Problem| {
-            let uses = problem.related.iter().filter(|related| aliases::is_use(related));
+            let uses = problem.related.iter().filter(|related| related.repeats);
             uses.map(|related| related.range.start).collect::<Vec<_>>()
         };
         let mut refused: Vec<usize> =

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::aliases;
+use super::{aliases, facts};
 use crate::{
+    dialect::Dialect,
     document::{Allowance, Document, Pointer},
-    problem::{Code, Problem},
+    problem::{Code, Edit, Problem},
     settings::Settings,
     words::nearest,
 };
@@ -44,10 +45,17 @@ impl Allowed<'_> {
 }
 
 /// Sorts problems by place; comments and settings decide which are told, and how bad they are.
-pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: &Settings) -> Vec<Problem> {
+pub(super) fn finish(
+    mut problems: Vec<Problem>,
+    document: &Document,
+    dialect: Option<Dialect>,
+    settings: &Settings,
+) -> Vec<Problem> {
     // In the order of the text: the first use tells where nobody looks at the value.
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);
+    facts::fold(&mut problems);
+    one_remedy_for_a_line(&mut problems, document);
     let allowances = document.allowances();
     let allowed = Allowed::by(&allowances);
     problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
@@ -71,7 +79,7 @@ pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: 
             problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
         }
     }
-    problems.retain_mut(|problem| match settings.severity_of(problem.code, problem.severity) {
+    problems.retain_mut(|problem| match settings.severity_in(dialect, problem.code, problem.severity) {
         Some(severity) => {
             problem.severity = severity;
             true
@@ -80,4 +88,24 @@ pub(super) fn finish(mut problems: Vec<Problem>, document: &Document, settings: 
     });
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     problems
+}
+
+/// Where a key of a line belongs elsewhere, nothing else is done about the indentation of that line.
+fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
+    let text = document.text();
+    let line_of = |problem: &Problem| text.byte_to_line(problem.range.start.min(text.len_bytes()));
+    let is_indentation = |problem: &Problem| {
+        let blank = |edit: &Edit| edit.text.trim() == text.byte_slice(edit.range.clone()).to_string().trim();
+        problem.code == Code::Syntax && problem.fixes.iter().flat_map(|fix| &fix.edits).any(blank)
+    };
+    if !problems.iter().any(is_indentation) {
+        return;
+    }
+    let moved = problems.iter().filter(|problem| problem.code == Code::UnknownKey && !problem.fixes.is_empty());
+    let lines: FxHashSet<usize> = moved.map(line_of).collect();
+    for problem in problems {
+        if is_indentation(problem) && lines.contains(&line_of(problem)) {
+            problem.fixes.clear();
+        }
+    }
 }

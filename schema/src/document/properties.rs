@@ -3,11 +3,16 @@
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 without it).
 
+#[path = "../../tests/common/list_style.rs"]
+mod list_style;
+
 use std::{collections::HashSet, time::Instant};
 
 use proptest::prelude::*;
 
 use crate::dialect::ScalarRules;
+
+use list_style::ListStyle;
 
 use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
 
@@ -45,6 +50,12 @@ fn task_file(tests: usize) -> String {
         text.push_str(line.strip_prefix("  ").unwrap_or(line));
     }
     text
+}
+
+/// One of them, in one of the styles of lists.
+fn base(round: usize, tests: usize) -> String {
+    let text = if round.is_multiple_of(2) { suite(tests) } else { task_file(tests) };
+    ListStyle::ALL[round / 2 % 3].of(&text)
 }
 
 fn whole(text: &str) -> Option<Document> {
@@ -164,11 +175,11 @@ fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, Stri
 
 #[test]
 fn reading_by_blocks_says_what_reading_the_whole_says() {
-    let bases = [suite(25), task_file(25)];
+    let bases = [suite(25), task_file(25), ListStyle::Flat.of(&suite(25)), ListStyle::Deep.of(&task_file(25))];
     let mut random = Random(0x5eed_0001);
-    let mut intact = [0, 0];
-    for round in 0..6000 {
-        let mut text = bases[round % 2].clone();
+    let mut intact = [0; 4];
+    for round in 0..10_000 {
+        let mut text = bases[round % 4].clone();
         for _ in 0..=random.below(3) {
             let (range, new) = random_edit(&mut random, &text);
             text.replace_range(range, &new);
@@ -179,7 +190,7 @@ fn reading_by_blocks_says_what_reading_the_whole_says() {
         let document = Document::read(&text, ScalarRules::Yaml12);
         match whole(&text) {
             Some(whole) => {
-                intact[round % 2] += 1;
+                intact[round % 4] += 1;
                 assert_same(&document, &whole, &text);
                 assert!(document.is_intact(), "{:?}\n{text}", document.problems());
             }
@@ -193,7 +204,7 @@ fn reading_by_blocks_says_what_reading_the_whole_says() {
 fn an_edited_document_is_the_document_of_the_edited_text() {
     let mut random = Random(0x5eed_0002);
     for round in 0..80 {
-        let mut text = if round % 2 == 0 { suite(12) } else { task_file(12) };
+        let mut text = base(round, 12);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..60 {
             // Several edits may come before anybody asks for the tree.
@@ -223,7 +234,7 @@ fn a_saved_document_is_the_reopened_one() {
     let mut random = Random(0x5eed_0005);
     let mut broken = 0;
     for round in 0..80 {
-        let mut text = if round % 2 == 0 { suite(8) } else { task_file(8) };
+        let mut text = base(round, 8);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..40 {
             for _ in 0..=random.below(2) {
@@ -408,8 +419,18 @@ fn damage_stays_where_it_is() {
 }
 
 #[test]
+fn damage_stays_where_it_is_in_lists_that_are_not_indented() {
+    damage_stays(&ListStyle::Flat.of(&suite(100)));
+}
+
+#[test]
 fn damage_stays_in_its_item() {
     damage_stays(&task_file(100));
+}
+
+#[test]
+fn damage_stays_in_its_item_with_lists_that_are_not_indented() {
+    damage_stays(&ListStyle::Flat.of(&task_file(100)));
 }
 
 #[track_caller]
@@ -456,6 +477,7 @@ fn no_mutation_makes_it_panic() {
         suite(3),
         suite(6),
         task_file(6),
+        ListStyle::Flat.of(&suite(6)),
         "a: &a [*a]\nb: {c: *a}\n<<: *a\n".to_owned(),
         "{a: [1, {b: 'x'}]}".to_owned(),
     ];

@@ -17,17 +17,17 @@ pub struct Example {
     pub file: String,
     /// The line that is wrong, and carets under the mistake.
     pub marked: String,
-    /// What is said of it.
+    /// What is said of it: the message, the note and the help, a line for each.
     pub message: String,
     /// What the best cure does, and what the lines are then.
     pub cure: Option<(String, String)>,
 }
 
-/// The example of a kind of problem; nothing for what no text can show.
-pub fn example(code: Code) -> Option<&'static Example> {
-    static ALL: LazyLock<BTreeMap<String, Example>> =
+/// Returns the examples of a kind of problem, one for each format that has its own. Empty for what no text can show.
+pub fn examples(code: Code) -> &'static [Example] {
+    static ALL: LazyLock<BTreeMap<String, Vec<Example>>> =
         LazyLock::new(|| serde_json::from_str(EXAMPLES).expect("the tests wrote the file"));
-    ALL.get(code.as_str())
+    ALL.get(code.as_str()).map_or(&[], Vec::as_slice)
 }
 
 impl Example {
@@ -46,8 +46,12 @@ impl Example {
 
     /// The example as Markdown.
     pub fn markdown(&self) -> String {
-        let mut text =
-            format!("For example (`{}`):\n\n```text\n{}\n```\n\n> {}\n", self.file, self.marked, self.message);
+        let mut text = format!(
+            "For example (`{}`):\n\n```text\n{}\n```\n\n> {}\n",
+            self.file,
+            self.marked,
+            self.message.replace('\n', "\\\n> ")
+        );
         if let Some((title, after)) = &self.cure {
             text.push_str(&format!("\nFix: {title}\n\n```yaml\n{after}\n```\n"));
         }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use speclens_runner::report::{SuiteReport, github, human, json, sarif};
+use speclens_runner::report::{SuiteReport, check, github, json, sarif};
+use speclens_schema::problem::Severity;
 
 use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 
@@ -17,19 +18,27 @@ pub(super) struct Args {
     format: Format,
     #[command(flatten)]
     levels: levels::LevelArgs,
-    /// Apply the fixes that need nobody's judgement, and say what is left
+    /// The least severe problems to print
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Least::Warning)]
+    level: Least,
+    /// Print each problem with its lines, however many files have problems
+    #[arg(long)]
+    verbose: bool,
+    /// Apply the safe fixes, and report the problems that are left
     #[arg(long)]
     fix: bool,
-    /// Print what `--fix` would change as a unified diff; change nothing
-    #[arg(long, conflicts_with_all = ["fix", "format"])]
+    /// Print what `--fix` would change as a unified diff, and change nothing
+    #[arg(long, conflicts_with = "format")]
     diff: bool,
 }
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Text with source snippets
+    /// Text with the lines of each problem; a summary where many files have problems
     Human,
+    /// One line for each problem: `path:line:column: severity[code]: message`
+    Concise,
     /// The JSON report
     Json,
     /// SARIF 2.1.0, for code scanning
@@ -38,49 +47,85 @@ enum Format {
     Github,
 }
 
+/// The least severe problems that are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Least {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// Notes, too
+    Information,
+    /// Everything
+    Hint,
+}
+
+impl Least {
+    fn severity(self) -> Severity {
+        match self {
+            Least::Error => Severity::Error,
+            Least::Warning => Severity::Warning,
+            Least::Information => Severity::Information,
+            Least::Hint => Severity::Hint,
+        }
+    }
+}
+
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let levels = args.levels.levels()?;
-    let mut suites = load::suites(&args.paths, Wanted::Files, &levels)?;
+    let mut load = load::suites(&args.paths, Wanted::Files, &levels);
     let mut outcome = None;
-    if args.fix {
-        let fixed = fix::apply(&suites);
+    // Together with `--diff`, `--fix` is what the difference is about.
+    if args.fix && !args.diff {
+        let fixed = fix::apply(&load.suites);
         if !fixed.fixed.is_empty() {
             // What is left is what the files say now.
-            suites = load::suites(&args.paths, Wanted::Files, &levels)?;
+            load = load::suites(&args.paths, Wanted::Files, &levels);
         }
         outcome = Some(fixed);
     }
+    if args.format != Format::Json {
+        load.failures.iter().for_each(output::complain);
+    }
     if args.diff {
-        let (text, count) = fix::diff(&suites);
+        let (text, count) = fix::diff(&load.suites);
         output::print(&text)?;
         output::remark(&format!("`--fix` would fix {}", fix::plural(count, "problem")));
     }
-    let failed = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
-    let fixable = if args.format == Format::Human && !args.fix && !args.diff { fix::count(&suites) } else { 0 };
-    let reports: Vec<SuiteReport> = suites.into_iter().map(|loaded| loaded.report).collect();
+    let is_human = args.format == Format::Human && !args.diff;
+    let fixable = if is_human && !args.fix { fix::count(&load.suites) } else { 0 };
+    let reports: Vec<SuiteReport> = load.suites.into_iter().map(|loaded| loaded.report).collect();
+    let view = check::View { least: args.level.severity(), verbose: args.verbose };
     match args.format {
         _ if args.diff => {}
-        Format::Human => output::print(&human(&reports, outcome.as_ref(), fixable))?,
-        Format::Json => output::print(&json::render(&reports, json::Content::default()))?,
+        // The failures above say it all.
+        Format::Human | Format::Concise if reports.is_empty() => {}
+        Format::Human => output::print(&human(&reports, view, outcome.as_ref(), fixable))?,
+        Format::Concise => output::print(&check::concise(&reports, view.least))?,
+        Format::Json => {
+            let failures: Vec<String> = load.failures.iter().map(|error| format!("{error:#}")).collect();
+            output::print(&json::render(&reports, &failures, json::Content::default()))?;
+        }
         Format::Sarif => output::print(&sarif::render(&reports))?,
         Format::Github => output::print(&github::render(&reports))?,
     }
+    let unwritten = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
     if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
         // Standard output belongs to the report.
         output::remark(&fix::summary(&outcome));
     }
-    let bad = failed || reports.iter().any(SuiteReport::is_refused);
+    let bad = unwritten || !load.failures.is_empty() || reports.iter().any(SuiteReport::is_refused);
     Ok(if bad { INVALID } else { PASSED })
 }
 
 /// The report for people: what was done, what is left, what could be done.
-fn human(reports: &[SuiteReport], outcome: Option<&fix::Outcome>, fixable: usize) -> String {
+fn human(reports: &[SuiteReport], view: check::View, outcome: Option<&fix::Outcome>, fixable: usize) -> String {
     let Some(outcome) = outcome else {
         let hint = match fixable {
             0 => String::new(),
             count => format!("`speclens check --fix` can fix {}\n", fix::plural(count, "problem")),
         };
-        return format!("{}{hint}", human::check(reports));
+        return format!("{}{hint}", check::human(reports, view));
     };
-    format!("{}{}{}\n", fix::describe(outcome), human::check(reports), fix::summary(outcome))
+    format!("{}{}{}\n", fix::describe(outcome), check::human(reports, view), fix::summary(outcome))
 }

@@ -24,9 +24,9 @@ use speclens_schema::{
 
 use super::output;
 use crate::{
-    lsp::STACK_BYTES,
     read::{beginning, read_text, walk},
     scope::{Scope, Scopes},
+    threads::STACK_BYTES,
 };
 
 /// A file that is ours.
@@ -47,30 +47,43 @@ pub(super) enum Wanted {
     Suites,
 }
 
+/// What a search found.
+#[derive(Debug, Default)]
+pub(super) struct Discovery {
+    /// The files that are ours, each once, in the order of the paths.
+    pub(super) found: Vec<Found>,
+    /// What was named and is no suite, and what could not be searched: it may hold a suite that fails.
+    pub(super) failures: Vec<anyhow::Error>,
+}
+
 /// The files that the paths name: files as such, directories with everything below them, the current
 /// directory when there are none.
-pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> anyhow::Result<Vec<Found>> {
+pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> Discovery {
     let here = [PathBuf::from(".")];
     let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
     let mut seen = HashSet::new();
-    let mut all = Vec::new();
+    let mut all = Discovery::default();
     for path in if paths.is_empty() { &here[..] } else { paths } {
-        let metadata = fs::metadata(path).map_err(|error| absent(path, &error))?;
-        let mut found = match metadata.is_dir() {
-            true => below(path, &scopes, wanted)?,
-            false => vec![named(path, &scopes, wanted)?],
+        let looked = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => below(path, &scopes, wanted, &mut all.failures),
+            Ok(_) => named(path, &scopes, wanted).map(|found| vec![found]),
+            Err(error) => Err(absent(path, &error)),
         };
+        let mut found = looked.unwrap_or_else(|error| {
+            all.failures.push(error);
+            Vec::new()
+        });
         if wanted == Wanted::Files {
             let parts: Vec<Found> = found.iter().flat_map(|main| parts_of(main, &scopes)).collect();
             found.extend(parts);
         }
         for found in found {
             if seen.insert(fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone())) {
-                all.push(found);
+                all.found.push(found);
             }
         }
     }
-    Ok(all)
+    all
 }
 
 /// Says what is wrong with a path that was named, and what to do.
@@ -98,8 +111,14 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
 }
 
 /// What is ours in a directory, in the order of the paths; it is an error that there is nothing. What version
-/// control ignores is left out. What cannot be looked at may hold a suite that fails, so it is an error too.
-fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Vec<Found>> {
+/// control ignores is left out; what cannot be searched is a failure of its own.
+fn below(
+    directory: &Path,
+    scopes: &Scopes,
+    wanted: Wanted,
+    failures: &mut Vec<anyhow::Error>,
+) -> anyhow::Result<Vec<Found>> {
+    let known_failures = failures.len();
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut misnamed = None;
     for entry in walk(directory).build() {
@@ -107,7 +126,10 @@ fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Ve
             Ok(entry) => entry,
             // Gone since its directory was listed.
             Err(error) if error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound) => continue,
-            Err(error) => return Err(unreadable(directory, &error)),
+            Err(error) => {
+                failures.push(unreadable(directory, &error));
+                continue;
+            }
         };
         if !entry.file_name().to_str().is_some_and(kind::is_yaml) {
             continue;
@@ -141,6 +163,9 @@ fn below(directory: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Ve
             )),
             Standing::Part => {}
         }
+    }
+    if found.is_empty() && failures.len() > known_failures {
+        return Ok(found);
     }
     if found.is_empty()
         && let Some(misnamed) = misnamed
@@ -243,7 +268,8 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         let has_key = document.root().is_some_and(|root| root.get("kindlm").is_some());
         has_key.then(|| scopes.of_kind(&real, SpecFile::KindLm))
     };
-    let scope = scopes.find(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
+    let scope =
+        scopes.find_asked_for(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
     let Some(scope) = scope else {
         bail!(
             "{} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
@@ -277,7 +303,8 @@ fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         // One that says what it is otherwise is checked as what it is.
         let path = lexical(&root.join(&place));
         let said = scopes.find(&path, &beginning(&path).unwrap_or_default());
-        let scope = Scope { file, root, place: place.clone(), main: Some(main.scope.place.clone()) };
+        let main_place = Some(main.scope.place.clone());
+        let scope = Scope { file, root, place: place.clone(), main: main_place, is_guess: false };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
         // A path that begins above the one that was named cannot be told from there.
         Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }

@@ -7,7 +7,7 @@ use speclens_schema::{
     dialect::clawspec::assertion::Assertion,
     document::Pointer,
     json_schema::SpecFile,
-    problem::{Code, example::example},
+    problem::{Code, example::examples},
     shape::{self, Need, Place, Shape},
     template::FILLINGS,
     words,
@@ -90,7 +90,7 @@ fn variable(name: &str) -> String {
 
 fn problem(code: Code) -> String {
     let docs: Vec<&str> = code.docs().lines().map(str::trim).collect();
-    let example = example(code).map(|example| format!("\n{}", example.text())).unwrap_or_default();
+    let example: String = examples(code).iter().map(|example| format!("\n{}", example.text())).collect();
     format!("{} ({})\n\n{}\n{example}", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
 }
 

@@ -10,9 +10,9 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use speclens_runner::report::SourceText;
+use speclens_runner::report::{SourceText, plain};
 use speclens_schema::{
-    cure::{self, Applied, Cured},
+    cure::{self, Applied, Cured, Revealing},
     document::Document,
     problem::{Code, Fix, Problem},
 };
@@ -63,7 +63,8 @@ impl Candidate<'_> {
             Some(lookout) => lookout.problems(document),
             None => workspace::problems(document),
         };
-        Some(cure::cure(&self.source.document, &look, &safe)).filter(|cured| !cured.applied.is_empty())
+        Some(cure::cure(&self.source.document, &look, &safe, Revealing::Allowed))
+            .filter(|cured| !cured.applied.is_empty())
     }
 }
 
@@ -136,10 +137,11 @@ pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
         for fix in applied.iter().take(LISTED) {
-            let _ = writeln!(text, "fixed {path}:{}: {} [{}]", fix.line + 1, fix.title, fix.code.as_str());
+            let title = plain::line(&fix.title);
+            let _ = writeln!(text, "fixed {}:{}: {title} [{}]", plain::line(path), fix.line + 1, fix.code.as_str());
         }
         if applied.len() > LISTED {
-            let _ = writeln!(text, "fixed {path}: and {} more", applied.len() - LISTED);
+            let _ = writeln!(text, "fixed {}: and {} more", plain::line(path), applied.len() - LISTED);
         }
     }
     if !text.is_empty() {
@@ -154,11 +156,11 @@ pub(super) fn summary(outcome: &Outcome) -> String {
     let files = outcome.fixed.len();
     let failed = match outcome.failed.as_slice() {
         [] => String::new(),
-        [only] => format!("{only} could not be written"),
+        [only] => format!("{} could not be written", plain::line(only)),
         more => format!("{} could not be written", plural(more.len(), "file")),
     };
     match (count, failed.is_empty()) {
-        (0, true) => "nothing could be fixed without a person's judgement".to_owned(),
+        (0, true) => "there was no safe fix to apply".to_owned(),
         (0, false) => format!("nothing was fixed: {failed}"),
         (_, true) => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
         (_, false) => format!("fixed {} in {}; {failed}", plural(count, "problem"), plural(files, "file")),

@@ -4,6 +4,7 @@ use std::{fmt::Write, path::PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use speclens_runner::report::plain;
 use speclens_schema::{
     dialect::Dialect,
     suite::{Action, Case},
@@ -58,7 +59,10 @@ struct TestEntry {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let suites: Vec<SuiteEntry> = load::suites(&args.paths, Wanted::Suites, &Levels::default())?
+    let load = load::suites(&args.paths, Wanted::Suites, &Levels::default());
+    load.failures.iter().for_each(output::complain);
+    let suites: Vec<SuiteEntry> = load
+        .suites
         .into_iter()
         .map(|loaded| SuiteEntry {
             refused: loaded.report.is_refused(),
@@ -68,7 +72,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             path: loaded.report.source.path,
         })
         .collect();
-    let refused = suites.iter().any(|suite| suite.refused);
+    let refused = !load.failures.is_empty() || suites.iter().any(|suite| suite.refused);
     let text = match args.format {
         Format::Human => human(&suites),
         Format::Json => {
@@ -84,9 +88,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 fn human(suites: &[SuiteEntry]) -> String {
     let mut text = String::new();
     for suite in suites {
-        let name = suite.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-        let refused = if suite.refused { ": has mistakes, see `speclens check`" } else { "" };
-        let _ = writeln!(text, "{}{name}{refused}", suite.path);
+        let name = suite.name.as_ref().map(|name| format!(" ({})", plain::line(name))).unwrap_or_default();
+        let refused = if suite.refused { ": has errors, see `speclens check`" } else { "" };
+        let _ = writeln!(text, "{}{name}{refused}", plain::line(&suite.path));
         for test in &suite.tests {
             let mut remarks = vec![test.action.to_owned()];
             if test.subjects.iter().any(|subject| subject != "command") {
@@ -101,7 +105,7 @@ fn human(suites: &[SuiteEntry]) -> String {
             if test.skip {
                 remarks.push("skipped".to_owned());
             }
-            let _ = writeln!(text, "  {} ({})", test.name, remarks.join("; "));
+            let _ = writeln!(text, "  {} ({})", plain::line(&test.name), plain::line(&remarks.join("; ")));
         }
     }
     text

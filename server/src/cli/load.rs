@@ -23,7 +23,7 @@ use speclens_schema::{
 };
 
 use super::{
-    discover::{Found, Wanted, discover, in_parallel},
+    discover::{Discovery, Found, Wanted, discover, in_parallel},
     levels::Levels,
 };
 use crate::{
@@ -69,12 +69,20 @@ impl Lookout {
     }
 }
 
+/// What became of reading suites.
+pub(super) struct Load {
+    /// The suites that could be read.
+    pub(super) suites: Vec<Loaded>,
+    /// Why others could not.
+    pub(super) failures: Vec<anyhow::Error>,
+}
+
 /// Reads what the paths name: files as such, directories with everything below them, the current directory
-/// when there are none.
-pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> anyhow::Result<Vec<Loaded>> {
-    let found = discover(paths, wanted)?;
+/// when there are none. What cannot be read hides nothing of the rest.
+pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load {
+    let Discovery { found, failures } = discover(paths, wanted);
     let loader = Loader { settings: Mutex::default(), levels, wanted };
-    in_parallel(&found, |found| loader.load(found)).into_iter().collect()
+    Load { suites: in_parallel(&found, |found| loader.load(found)), failures }
 }
 
 /// What applies to every suite of a directory.
@@ -94,7 +102,7 @@ struct Loader<'l> {
 }
 
 impl Loader<'_> {
-    fn load(&self, found: &Found) -> anyhow::Result<Loaded> {
+    fn load(&self, found: &Found) -> Loaded {
         let Found { path, scope } = found;
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&scope.settings_directory());
@@ -103,7 +111,7 @@ impl Loader<'_> {
             .named_by(scope.main.clone())
             .following()
             .with_parts(self.wanted == Wanted::Files);
-        let analyzer = Analyzer::new(scope.file);
+        let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
         let look = |text: &str| {
             let document = Document::read(text, scope.file.scalar_rules());
             let analysis = analyzer.analyze(&document, &files, &settings);
@@ -136,7 +144,7 @@ impl Loader<'_> {
             suite: Arc::new(analysis.suite),
             result: None,
         };
-        Ok(Loaded { report, settings, secrets, directory: scope.root.clone(), file_name, lookout })
+        Loaded { report, settings, secrets, directory: scope.root.clone(), file_name, lookout }
     }
 
     fn settings_of(&self, directory: &Path) -> Surroundings {

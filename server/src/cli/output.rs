@@ -8,6 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+use speclens_runner::report::plain;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
@@ -31,12 +32,12 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Says why the program gives up.
+/// Says what could not be done, and why.
 pub(super) fn complain(error: &anyhow::Error) {
-    let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {error:#}");
+    let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", plain::block(&format!("{error:#}")));
 }
 
 /// Says something that changes no result.
 pub(super) fn remark(message: &str) {
-    let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {message}");
+    let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", plain::block(message));
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use speclens_runner::{
     clock::Clock,
     event::{Absence, AbsenceKind, Event, SuiteResult},
@@ -17,11 +17,10 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::signals;
+use crate::{signals, threads};
 
 use super::{
-    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, discover::Wanted, levels, load, load::Loaded, output,
-    select,
+    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
 };
 
 mod dry;
@@ -124,20 +123,24 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     );
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let mut suites = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?)?;
+    let load::Load { mut suites, failures } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
+    failures.iter().for_each(output::complain);
+    if suites.is_empty() && args.reports.is_empty() {
+        return Ok(INVALID);
+    }
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_stack_size(STACK_BYTES)
-        .build()
-        .context("cannot start")?;
+    let runtime = threads::runtime()?;
     let cancel = CancellationToken::new();
     let token = cancel.clone();
     runtime.spawn(async move {
         signals::ending().await;
         token.cancel();
+        // Who asks twice does not want to wait for commands to comply. Whatever they started ends with the program.
+        signals::ending().await;
+        std::process::exit(i32::from(INTERRUPTED));
     });
+    runtime.spawn(signals::suspending());
     if args.failed {
         for (loaded, cases) in suites.iter().zip(&mut chosen) {
             let failing = runtime.block_on(failing(loaded, clock, cases));
@@ -151,7 +154,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 
     if args.dry_run {
         output::print(&dry::describe(&suites, &chosen))?;
-        return Ok(if suites.iter().any(|loaded| loaded.report.is_refused()) { INVALID } else { PASSED });
+        let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
+        return Ok(if refused { INVALID } else { PASSED });
     }
 
     let narrowed = args.failed || !args.select.is_empty();
@@ -182,14 +186,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     let cancelled = cancel.is_cancelled();
-    // The end of the program ends its threads. Letting go of threads that are just ending can crash inside glibc
-    // (its bug 19951) when their stacks are as large as ours, and the reports would be lost.
+    // The end of the program ends its threads: none of them has to be waited for.
     std::mem::forget(runtime);
+    let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     let mut lost = false;
     for target in &targets {
         let text = match target.kind {
             ReportKind::Human => human::run(&reports),
-            ReportKind::Json => json::render(&reports, content),
+            ReportKind::Json => json::render(&reports, &failures, content),
             ReportKind::Junit => junit::render(&reports),
             ReportKind::Sarif => sarif::render(&reports),
             ReportKind::Github => github::render(&reports),
@@ -204,7 +208,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             lost = true;
         }
     }
-    Ok(if lost && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
+    Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
 }
 
 /// Which reports go where. People always get something to read on standard output.

@@ -10,7 +10,10 @@ use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
 };
 
-use crate::index::Depth;
+use crate::{
+    index::Depth,
+    threads::{Panicked, Pool},
+};
 
 use super::{
     client::{Abilities, Display},
@@ -95,11 +98,17 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
+        self.with_on(&self.session.requests, uri, work).await
+    }
+
+    async fn with_on<T: Send + 'static>(
+        &self,
+        pool: &Pool,
+        uri: &Uri,
+        work: impl FnOnce(Snapshot) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
         let Some(snapshot) = self.session.snapshot(&uri.0) else { return Ok(None) };
-        match tokio::task::spawn_blocking(move || work(snapshot)).await {
-            Ok(answer) => Ok(Some(answer)),
-            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
-        }
+        Ok(Some(pool.perform(move || work(snapshot)).await.map_err(panicked)?))
     }
 
     /// The same for answers that may be long: they are put into words away from the transport, too.
@@ -124,14 +133,14 @@ impl Backend {
         }
     }
 
-    /// Does work on a snapshot that concerns other files, too.
+    /// Does work on a snapshot that concerns other files, too, and may wait until they were read.
     async fn across<T: Send + 'static>(
         &self,
         uri: &Uri,
         work: impl FnOnce(&Session, Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
         let session = Arc::clone(&self.session);
-        self.with(uri, move |snapshot| work(&session, snapshot)).await
+        self.with_on(&self.session.patient, uri, move |snapshot| work(&session, snapshot)).await
     }
 
     /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
@@ -245,6 +254,10 @@ fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
     uris.into_iter().filter_map(convert::path).collect()
 }
 
+fn panicked(panicked: Panicked) -> Error {
+    failed(format!("the request failed inside the server: {panicked}"))
+}
+
 /// A request that cannot be done, for a reason that the user can read.
 fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
@@ -340,7 +353,7 @@ impl LanguageServer for Backend {
         }
         let session = Arc::clone(&self.session);
         let runtime = tokio::runtime::Handle::current();
-        tokio::task::spawn_blocking(move || session.consult_whole(&runtime, &uri));
+        self.session.requests.begin(move || session.consult_whole(&runtime, &uri));
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
@@ -422,7 +435,9 @@ impl LanguageServer for Backend {
         let work = move |session: &Session, snapshot: Snapshot| {
             features::completion(session, &snapshot, &at, place.position, trigger.as_deref(), list)
         };
-        let Some((response, docs)) = self.across(&uri, work).await? else { return Ok(None) };
+        let session = Arc::clone(&self.session);
+        let found = self.with(&uri, move |snapshot| work(&session, snapshot)).await?;
+        let Some((response, docs)) = found else { return Ok(None) };
         if !docs.is_empty() {
             let mut state = self.session.state();
             state.offered.push_back((list, docs));
@@ -533,10 +548,8 @@ impl LanguageServer for Backend {
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
         let session = Arc::clone(&self.session);
         let work = move || navigation::workspace_symbols(&session, &params.query);
-        match tokio::task::spawn_blocking(work).await {
-            Ok(found) => Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found))),
-            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
-        }
+        let found = self.session.patient.perform(work).await.map_err(panicked)?;
+        Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found)))
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

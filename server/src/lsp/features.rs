@@ -70,7 +70,8 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
 
 /// The problems of the text, for a client that asks.
 pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
-    convert::diagnostics(&snapshot.document, snapshot.abilities.encoding, uri, &problems(snapshot))
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    convert::diagnostics(document, encoding, uri, &problems(snapshot), snapshot.edited_at)
 }
 
 /// The problems of this version, under the settings as they are now.
@@ -141,11 +142,16 @@ pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActio
         })
     };
     let mut actions = Vec::new();
-    if wanted("quickfix") {
-        actions.extend(quick_fixes(session, snapshot, params));
-    }
-    if wanted(fix_all::KIND) && fix_all::is_asked_for(params) {
-        actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems(snapshot)));
+    let quick = wanted("quickfix");
+    let whole = wanted(fix_all::KIND) && fix_all::is_asked_for(params);
+    if quick || whole {
+        let problems = problems(snapshot);
+        if quick {
+            actions.extend(quick_fixes(session, snapshot, params, &problems));
+        }
+        if whole && fix_all::is_affordable(snapshot, params) {
+            actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems));
+        }
     }
     if wanted("source.speclens.run") {
         actions.extend(run_actions(snapshot, params));
@@ -153,27 +159,33 @@ pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActio
     actions
 }
 
-fn quick_fixes(session: &Session, snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+fn quick_fixes(
+    session: &Session,
+    snapshot: &Snapshot,
+    params: &CodeActionParams,
+    problems: &[Problem],
+) -> Vec<CodeActionResponse> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let uri = &params.text_document.uri;
-    let problems = problems(snapshot);
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
-    let fixes = actions::quick_fixes(document, &problems, start..end).into_iter().filter_map(|fix| {
+    let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
         let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved: Vec<Problem> = problems.get(fix.solves).cloned().into_iter().collect();
+        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
-            diagnostics: Some(convert::diagnostics(document, encoding, uri, &solved)),
+            diagnostics: solved.map(|solved| vec![solved]),
             is_preferred: fix.preferred.then_some(true),
             edit: Some(edit),
             ..CodeAction::default()
         }))
     });
-    let mut actions: Vec<CodeActionResponse> =
-        fixes.chain(fix_all::of_kinds(snapshot, uri, &problems, start..end)).collect();
-    actions.extend(ignoring::actions(session, snapshot, uri, &problems, start..end));
+    let mut actions: Vec<_> = fixes.collect();
+    if fix_all::is_affordable(snapshot, params) {
+        actions.extend(fix_all::of_kinds(snapshot, uri, problems, start..end));
+    }
+    actions.extend(ignoring::actions(session, snapshot, uri, problems, start..end));
     actions
 }
 

@@ -48,7 +48,7 @@ pub(super) fn actions(
             (format!("Ignore `{word}` in this workspace"), in_workspace(session, snapshot, code)),
         ];
         let encoding = snapshot.abilities.encoding;
-        let solved = convert::diagnostics(&snapshot.document, encoding, uri, std::slice::from_ref(problem));
+        let solved = vec![convert::diagnostic(&snapshot.document, encoding, uri, problem)];
         for (title, edit) in ways.into_iter().filter_map(|(title, edit)| Some((title, edit?))) {
             found.push(lsp::CodeActionResponse::CodeAction(lsp::CodeAction {
                 title,

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert,
+    convert, limit,
     results::{CaseOutcome, Latest},
     session::{Session, Snapshot},
 };
@@ -46,10 +46,10 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     if first {
         // So does what the whole says beyond its parts.
-        let (session, uri) = (Arc::clone(session), uri.to_owned());
+        let (shared, uri) = (Arc::clone(session), uri.to_owned());
         let handle = runtime.clone();
-        runtime.spawn_blocking(move || {
-            session.consult_whole(&handle, &uri);
+        session.requests.begin(move || {
+            shared.consult_whole(&handle, &uri);
             super::reference::prepare();
         });
     }
@@ -172,13 +172,15 @@ fn publish(
     let mut diagnostics = if snapshot.abilities.pulls_diagnostics {
         Vec::new()
     } else {
-        convert::diagnostics(document, encoding, &lsp_uri, problems)
+        convert::diagnostics(document, encoding, &lsp_uri, problems, snapshot.edited_at)
     };
     if let Some(severity) = snapshot.display.run_severity {
-        let shown = run_problems.iter().take(convert::DIAGNOSTIC_LIMIT);
-        let mut results: Vec<_> = shown.map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)).collect();
-        convert::cap(&mut results, run_problems.len());
-        diagnostics.append(&mut results);
+        let shown = limit::chosen(run_problems, snapshot.edited_at, |problem| {
+            (run_severity(problem.status, Severity::Error), &problem.range)
+        });
+        diagnostics.extend(shown.iter().map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)));
+        let count = run_problems.len() - shown.len();
+        diagnostics.extend(convert::left_out(count, convert::RUN_SOURCE, "speclens run --recorded"));
     }
     let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
     runtime.block_on(publish);
@@ -188,14 +190,19 @@ fn publish(
     }
 }
 
+/// How bad a result is, where a claim that fails is as bad as `failing`.
+fn run_severity(status: Status, failing: Severity) -> Severity {
+    match status {
+        Status::Fail | Status::Error => failing,
+        // What is not known to be wrong is told more quietly.
+        Status::Warn => failing.max(Severity::Warning),
+        Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
+    }
+}
+
 fn run_diagnostic(snapshot: &Snapshot, uri: &lsp::Uri, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let severity = match problem.status {
-        Status::Fail | Status::Error => severity,
-        // What is not known to be wrong is told more quietly.
-        Status::Warn => severity.max(Severity::Warning),
-        Status::Unknown | Status::Pass | Status::Skip => severity.max(Severity::Information),
-    };
+    let severity = run_severity(problem.status, severity);
     let related: Vec<_> = problem
         .related
         .iter()

@@ -23,6 +23,7 @@ use crate::{
     buffers::Buffers,
     index::{Index, Limits},
     scope::Scopes,
+    threads::Pool,
     workspace::{self, Workspace},
 };
 
@@ -30,6 +31,10 @@ use crate::{
 pub(super) struct Session {
     /// The way to the client.
     pub client: Client,
+    /// The threads that work on requests.
+    pub requests: Pool,
+    /// The threads that work on requests that may wait for the index: they must not hold up the others.
+    pub patient: Pool,
     /// What time it is, for recordings.
     pub clock: Clock,
     /// What the editor holds, saved or not.
@@ -136,6 +141,8 @@ pub(super) struct Open {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     /// Under a lock of its own: judging takes longer than anybody may wait for the state.
@@ -150,6 +157,8 @@ pub(super) struct Snapshot {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
@@ -169,7 +178,7 @@ impl Snapshot {
 
 impl Session {
     /// A session without documents.
-    pub(super) fn new(client: Client, clock: Clock) -> Session {
+    pub(super) fn new(client: Client, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
             strangers: HashMap::new(),
@@ -193,6 +202,8 @@ impl Session {
         let acting = Acting(watch::Sender::new(0));
         Session {
             client,
+            requests,
+            patient,
             clock,
             buffers,
             scopes,
@@ -263,6 +274,7 @@ impl Session {
             opening: open.opening,
             version: open.version,
             document: open.document.clone(),
+            edited_at: open.edited_at,
             place: open.place.clone(),
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),

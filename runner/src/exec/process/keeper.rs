@@ -4,11 +4,15 @@
 //! ends with the program, however that ends, and the shell then kills what was not reported as over. (The
 //! kernel could send a signal at the death of a parent, but of the parent's *thread*, to one process only
 //! instead of its group, and on Linux alone.)
+//!
+//! The watcher can die or be stopped like any process. It never holds up a run: the pipe does not block, and a
+//! watcher that does not read is replaced.
 
 use std::{
+    collections::BTreeSet,
     io::Write,
     os::unix::process::CommandExt,
-    process::{ChildStdin, Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{Mutex, PoisonError},
 };
 
@@ -25,60 +29,175 @@ done
 for group in $live; do kill -s KILL -- \"-$group\"; done";
 
 /// One for the whole program, from its first command on.
-static KEEPER: Mutex<Option<ChildStdin>> = Mutex::new(None);
+static KEEPER: Mutex<Keeper> = Mutex::new(Keeper::new());
 
 /// Makes sure that somebody watches before a command begins: from its beginning on there is little time to lose.
 pub(super) fn prepare() {
-    let mut keeper = KEEPER.lock().unwrap_or_else(PoisonError::into_inner);
-    if keeper.is_none() {
-        *keeper = spawn();
-    }
+    with(|keeper| keeper.tell(""));
 }
 
 /// A group begins.
 pub(super) fn begun(group: Pid) {
-    let mut keeper = KEEPER.lock().unwrap_or_else(PoisonError::into_inner);
-    // One that was killed has a successor.
-    for _ in 0..2 {
-        if keeper.is_none() {
-            *keeper = spawn();
-        }
-        if tell(&mut keeper, '+', group) {
-            return;
-        }
-    }
+    with(|keeper| keeper.begun(group));
 }
 
 /// A group is over, and its number may be given to strangers.
 pub(super) fn over(group: Pid) {
-    tell(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner), '-', group);
+    with(|keeper| keeper.over(group));
 }
 
-fn tell(keeper: &mut Option<ChildStdin>, change: char, group: Pid) -> bool {
-    let Some(input) = keeper else { return false };
-    let told = input.write_all(format!("{change} {}\n", group.as_raw_nonzero()).as_bytes()).is_ok();
-    if !told {
-        *keeper = None;
+/// The groups that have begun and are not over.
+pub(super) fn live() -> Vec<Pid> {
+    with(|keeper| keeper.live.iter().filter_map(|group| Pid::from_raw(*group)).collect())
+}
+
+fn with<A>(act: impl FnOnce(&mut Keeper) -> A) -> A {
+    act(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What is watched over, and the process that does so.
+#[derive(Debug)]
+struct Keeper {
+    live: BTreeSet<i32>,
+    watcher: Option<Child>,
+}
+
+impl Keeper {
+    const fn new() -> Keeper {
+        Keeper { live: BTreeSet::new(), watcher: None }
     }
-    told
+
+    fn begun(&mut self, group: Pid) {
+        self.live.insert(group.as_raw_nonzero().get());
+        self.tell(&line('+', group.as_raw_nonzero().get()));
+    }
+
+    fn over(&mut self, group: Pid) {
+        self.live.remove(&group.as_raw_nonzero().get());
+        self.tell(&line('-', group.as_raw_nonzero().get()));
+    }
+
+    /// Sends a change to the watcher. One that is gone, or does not read, gets a successor that learns everything.
+    fn tell(&mut self, change: &str) {
+        if self.watcher.as_mut().is_some_and(|watcher| send(watcher, change)) {
+            return;
+        }
+        if let Some(watcher) = self.watcher.take() {
+            dismiss(watcher);
+        }
+        let all: String = self.live.iter().map(|group| line('+', *group)).collect();
+        self.watcher = spawn().and_then(|mut watcher| send(&mut watcher, &all).then_some(watcher));
+    }
+}
+
+fn line(change: char, group: i32) -> String {
+    format!("{change} {group}\n")
+}
+
+/// Whether the watcher's pipe took all of a text.
+fn send(watcher: &mut Child, text: &str) -> bool {
+    watcher.stdin.as_mut().is_some_and(|input| input.write_all(text.as_bytes()).is_ok())
+}
+
+/// Ends a watcher before its pipe ends: it must not kill what it knows.
+fn dismiss(mut watcher: Child) {
+    let _ = watcher.kill();
+    // It is buried at leisure: a process that is stuck in the kernel must not hold up the run.
+    let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || watcher.wait());
 }
 
 /// Without it everything works, but for the death of the program.
-fn spawn() -> Option<ChildStdin> {
-    let child = Command::new("sh")
+fn spawn() -> Option<Child> {
+    let watcher = Command::new("sh")
         .args(["-c", SCRIPT])
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0)
-        .spawn();
-    match child {
-        // It is not waited for: it ends after this program.
-        Ok(child) => child.stdin,
-        Err(error) => {
-            tracing::warn!(%error, "nothing watches over the commands, should this program be killed");
-            None
+        .spawn()
+        .and_then(|watcher| {
+            watcher.stdin.as_ref().map_or(Ok(()), |input| rustix::io::ioctl_fionbio(input, true))?;
+            Ok(watcher)
+        });
+    watcher
+        .inspect_err(|error| tracing::warn!(%error, "nothing watches over the commands, should this program be killed"))
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        os::unix::process::{CommandExt, ExitStatusExt},
+        process::{Child, Command},
+    };
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::Keeper;
+
+    fn sleeper() -> (Child, Pid) {
+        let child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
+        let group = Pid::from_raw(child.id().cast_signed()).unwrap();
+        (child, group)
+    }
+
+    /// Ends the pipe as the death of the program does, and waits until the watcher has done its work.
+    fn abandon(mut keeper: Keeper) {
+        let mut watcher = keeper.watcher.take().unwrap();
+        drop(watcher.stdin.take());
+        watcher.wait().unwrap();
+    }
+
+    #[test]
+    fn watcher_kills_live_groups_and_spares_those_that_are_over() {
+        let mut keeper = Keeper::new();
+        let ((mut live, group), (mut over, other)) = (sleeper(), sleeper());
+        keeper.begun(group);
+        keeper.begun(other);
+        keeper.over(other);
+        abandon(keeper);
+        assert_eq!(live.wait().unwrap().signal(), Some(9));
+        assert_eq!(over.try_wait().unwrap(), None);
+        over.kill().unwrap();
+        over.wait().unwrap();
+    }
+
+    #[test]
+    fn stopped_watcher_is_replaced_and_holds_up_nothing() {
+        let mut keeper = Keeper::new();
+        let (mut child, group) = sleeper();
+        keeper.begun(group);
+        let first = keeper.watcher.as_ref().unwrap().id();
+        kill_process(Pid::from_raw(first.cast_signed()).unwrap(), Signal::STOP).unwrap();
+        // More than a pipe holds.
+        let stranger = Pid::from_raw(i32::MAX).unwrap();
+        for _ in 0..20_000 {
+            keeper.begun(stranger);
+            keeper.over(stranger);
+            if keeper.watcher.as_ref().unwrap().id() != first {
+                break;
+            }
         }
+        assert_ne!(keeper.watcher.as_ref().unwrap().id(), first);
+        assert_eq!(child.try_wait().unwrap(), None, "the first watcher killed what it knew");
+        // The successor knows what began before its time.
+        abandon(keeper);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn killed_watcher_is_replaced() {
+        let mut keeper = Keeper::new();
+        let (mut child, group) = sleeper();
+        keeper.begun(group);
+        let watcher = keeper.watcher.as_mut().unwrap();
+        watcher.kill().unwrap();
+        watcher.wait().unwrap();
+        let (mut other, second) = sleeper();
+        keeper.begun(second);
+        abandon(keeper);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+        assert_eq!(other.wait().unwrap().signal(), Some(9));
     }
 }

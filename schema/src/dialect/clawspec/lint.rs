@@ -23,6 +23,7 @@ mod patterns;
 pub(super) mod pipeline;
 mod reading;
 mod relations;
+mod replaced;
 mod scalars;
 mod shapes;
 mod target;
@@ -44,6 +45,7 @@ use around::Around;
 
 pub use facts::{ItemFacts, Named};
 pub use ledger::contract_of;
+pub(crate) use negative::scenario as negative_scenario;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
 /// known already.
@@ -56,7 +58,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             templates::lint(file, &root, &["scenarios"], problems);
             target::lint(&root, files, problems);
             files::lint_target(&root, files, problems);
-            effect::lint_defaults(&root, problems);
         }
         SpecFile::ClawSpecHandoff => {
             contracts::lint_kind(&root, problems);
@@ -142,7 +143,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
         if assertion.is_mapping() {
             type_keys::lint(&assertion, &mut found);
             types::lint(around, &assertion, &mut found);
-            keys::lint(around, &assertion, &mut found);
+            keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
             patterns::lint(&assertion, &mut found);
             traps::lint(&assertion, before, files, &mut found);

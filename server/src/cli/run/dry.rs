@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
+use speclens_runner::report::plain;
 use speclens_schema::suite::Action;
 
 use crate::cli::load::Loaded;
@@ -15,9 +16,9 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
         if cases.is_empty() && !report.is_refused() {
             continue;
         }
-        let _ = writeln!(text, "{}", report.source.path);
+        let _ = writeln!(text, "{}", plain::line(&report.source.path));
         if report.is_refused() {
-            let _ = writeln!(text, "  refused: the suite has mistakes, see `speclens check`");
+            let _ = writeln!(text, "  refused: the suite has errors, see `speclens check`");
             continue;
         }
         for &index in cases {
@@ -44,7 +45,8 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                 remarks.push(format!("tags {}", case.tags.join(", ")));
             }
             attempts += if case.skip { 0 } else { runs };
-            let _ = writeln!(text, "  {} ({})\n      {does}", case.name, remarks.join("; "));
+            let (name, remarks) = (plain::line(&case.name), plain::line(&remarks.join("; ")));
+            let _ = writeln!(text, "  {name} ({remarks})\n      {}", plain::block(&does));
         }
     }
     let _ = writeln!(text, "{attempts} {} would run", if attempts == 1 { "attempt" } else { "attempts" });

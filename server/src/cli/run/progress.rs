@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use speclens_runner::event::Event;
+use speclens_runner::{event::Event, report::plain};
 use speclens_schema::{suite::Suite, verdict::Status};
 use tokio::sync::mpsc;
 
@@ -35,7 +35,7 @@ pub(super) async fn show(mut events: mpsc::UnboundedReceiver<Event>, suite: Arc<
         }
         let names: Vec<&str> = running.keys().map(|&case| suite.cases[case].name.as_str()).collect();
         let failures = if failed > 0 { format!("{failed} failed  ") } else { String::new() };
-        bar.set_message(format!("{failures}{}", names.join(", ")));
+        bar.set_message(format!("{failures}{}", plain::line(&names.join(", "))));
     }
     bar.finish_and_clear();
 }

@@ -2,9 +2,12 @@
 
 use crate::{
     check::time,
-    dialect::clawspec::{
-        assertion::{Assertion, Category},
-        lower,
+    dialect::{
+        Dialect,
+        clawspec::{
+            assertion::{Assertion, Category},
+            lower,
+        },
     },
     document::Scalar,
     files::Files,
@@ -144,17 +147,20 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
     }
     if let Some(consistency) = assertion.get("consistency").filter(|it| it.node.is_null()) {
         problems.retain(|problem| problem.at != consistency.at);
-        let message = "`consistency` has no value, so that the judge is asked once: remove the key";
-        problems.push(consistency.head_problem(Code::NoEffect, message));
+        let problem = consistency.head_problem(Code::NoEffect, "`consistency` has no value: the judge is asked once");
+        problems.push(problem.with_help("remove the key"));
     }
     if let Some(consistency) = assertion.get("consistency") {
         lint_consistency(&consistency, problems);
         if consistency.bool() == Some(true) {
-            let message = "the original program breaks on `true`, though its reference describes it; here the judge is asked three times";
-            let mut problem = consistency.problem(Code::UpstreamDiffers, message);
-            if let Some(edit) = edits::replace(&consistency, "{ runs: 3, min_passes: 3 }") {
-                problem = problem.with_fix(Fix::suggestion("Write what it stands for", vec![edit]));
-            }
+            let message = "ClawSpec 0.1.0 does not support `consistency: true`";
+            let problem = Problem::upstream(Dialect::ClawSpec, consistency.at.clone(), consistency.range(), message);
+            let mut problem =
+                problem.with_note("it aborts the scenario, although its documentation describes the value");
+            let meant = "{ runs: 3, min_passes: 3 }";
+            let help = format!("write `{meant}`");
+            problem.fixes.extend(edits::replace(&consistency, meant).map(|edit| Fix::suggestion(&help, vec![edit])));
+            problem = problem.with_help(help);
             problems.push(problem);
         }
         let count = |key: &str| consistency.get(key).and_then(|it| it.number()).unwrap_or(1.0);
@@ -247,8 +253,8 @@ fn lint_routing(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut given = ROUTING.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
     let Some((key, first)) = given.next() else { return };
     for (other, member) in given {
-        let message = format!("`{other}` has no effect beside `{key}`: keep one of them");
-        problems.push(member.head_problem(Code::NoEffect, message));
+        let problem = member.head_problem(Code::NoEffect, format!("`{other}` is ignored beside `{key}`"));
+        problems.push(problem.with_help("keep one of the two"));
     }
     let is_told = |spot: &Spot<'_>, problems: &[Problem]| problems.iter().any(|problem| problem.at == spot.at);
     let parts = if first.is_list() { first.items() } else { vec![first.clone()] };
@@ -259,8 +265,8 @@ fn lint_routing(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             let names_one = filled(decision.clone())
                 || ["selected_agent", "agent"].iter().any(|name| decision.get(name).is_some_and(filled));
             if !names_one && !is_told(&decision, problems) {
-                let message = "no agent is named here, so that this is passed over: write a name, or `agent: NAME`";
-                problems.push(decision.problem(Code::NoEffect, message));
+                let problem = decision.problem(Code::Unchecked, "this decision names no agent, and is skipped");
+                problems.push(problem.with_help("write the name of an agent, or `agent: NAME`"));
             }
         }
     } else if key.contains("state") {
@@ -382,7 +388,7 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         for part in ["max_input_tokens", "max_output_tokens"].into_iter().filter_map(|key| assertion.get(key)) {
             if part.number().is_some_and(|part| part > total) {
                 let key = part.at.last().unwrap_or_default();
-                let message = format!("`{key}` has no effect: `max_total_tokens` is smaller");
+                let message = format!("`{key}` is never reached: `max_total_tokens` is smaller");
                 problems.push(part.problem(Code::NoEffect, message));
             }
         }
@@ -400,12 +406,18 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
     if !waits {
         for member in ["timeout", "updated_after"].into_iter().filter_map(|key| assertion.get(key)) {
             let key = member.at.last().unwrap_or_default();
-            let message = format!("`{key}` has no effect on `{name}`: only assertions about artifacts wait for a file");
-            let mut problem = member.head_problem(Code::NoEffect, message);
-            if let Some(edit) = edits::remove(&member) {
-                problem = problem.with_fix(Fix::suggestion(format!("Remove `{key}`"), vec![edit]));
-            }
-            problems.push(problem);
+            // Without the wait the assertion fails, where the file is late; without the time an old file satisfies it.
+            let (code, severity, message) = match key.as_str() {
+                "timeout" => {
+                    (Code::NoEffect, Severity::Warning, format!("`{name}` does not wait: `timeout` is ignored"))
+                }
+                _ => (Code::Unchecked, Severity::Warning, format!("`{name}` does not check `{key}`")),
+            };
+            let note = "only `state_file` and the types that begin with `artifact_` do";
+            let help = format!("remove `{key}`");
+            let mut problem = member.head_problem(code, message).with_severity(severity).with_note(note);
+            problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(&help, vec![edit])));
+            problems.push(problem.with_help(help));
         }
         return;
     }
@@ -413,9 +425,8 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
     let Some(after) = assertion.get("updated_after") else { return };
     if after.node.is_null() {
         problems.retain(|problem| problem.at != after.at);
-        let message =
-            "`updated_after` has no value, so that a file of any time counts: remove the key, or give it a time";
-        problems.push(after.head_problem(Code::NoEffect, message));
+        let problem = after.head_problem(Code::Unchecked, "`updated_after` has no value: a file of any time counts");
+        problems.push(problem.with_help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"));
         return;
     }
     let Some(text) = after.node.text() else { return };
@@ -491,8 +502,8 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     }
     let (words, source, key) = (assertion.get("words"), assertion.get("source"), assertion.get("key"));
     if let (Some(_), Some(source)) = (&words, &source) {
-        let mut problem =
-            source.head_problem(Code::NoEffect, "`source` has no effect beside `words`: keep one of them");
+        let mut problem = source.head_problem(Code::Unchecked, "the words in `source` are not checked beside `words`");
+        problem.help = Some("keep one of the two".to_owned());
         if key.is_none() {
             let edit = moving::take(assertion.node, "source");
             problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `source`", vec![edit])));

@@ -1,15 +1,13 @@
 //! What the schema cannot say of handoffs and of settings.
 
 use crate::{
-    dialect::clawspec::lower::settings,
     files::{FileKind, Files},
     problem::{Code, Fix, Problem, Severity},
     rewrite::{self, COMMENT},
-    shape::scalar,
     spot::Spot,
 };
 
-use super::{edits, files as paths, shapes::refused, templates::has_template};
+use super::{files as paths, replaced, shapes::refused, templates::has_template};
 
 /// Keys that a contract does not have: with them, the original refuses the file.
 pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
@@ -70,40 +68,7 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
     for section in sections.flat_map(|list| list.items()) {
         super::traps::lint_heading(&section, problems);
     }
-    let claims = root.get("assertions");
-    let count = |key: &str| claims.as_ref().and_then(|claims| claims.get(key)).map_or(0, |list| list.items().len());
-    if let Some(claims) = claims.as_ref().filter(|_| count("pre_delegation") + count("post_delegation") > 0) {
-        let after = claims.get("post_delegation").map(|list| list.items()).unwrap_or_default();
-        let text = |spot: &Spot<'_>, key: &str| spot.get(key).and_then(|it| it.text().map(str::to_owned));
-        for tool in actions.iter().filter_map(|action| action.get("tool")) {
-            let Some(name) = tool.text().filter(|text| !text.is_empty()) else { continue };
-            let is_denied = |claim: &Spot<'_>| match text(claim, "type").as_deref() {
-                Some("tool_not_called" | "tool_not_invoked") => text(claim, "tool").as_deref() == Some(name),
-                Some("tool_not_permitted") => true,
-                _ => false,
-            };
-            if !after.iter().any(is_denied) {
-                let message = format!(
-                    "`assertions` replaces all that follows from the contract, so that nothing looks for calls of `{name}`: add a `tool_not_called` to `post_delegation`"
-                );
-                let members = [
-                    ("type", "tool_not_called".to_owned()),
-                    ("tool", scalar(name)),
-                    ("log_path", scalar(&settings(files).log_path())),
-                    ("run_id", scalar("{{callee_run_id}}")),
-                ];
-                let edit = claims.get("post_delegation").and_then(|list| edits::append(&list, &members));
-                let mut problem = tool.problem(Code::NoEffect, message);
-                problem.fixes.extend(edit.map(|edit| Fix::guess("Add a `tool_not_called`", vec![edit])));
-                problems.push(problem);
-            }
-        }
-        let covered = claims.node.find(&crate::document::Pointer::parse("/post_delegation")).is_some();
-        if !covered && !artifacts.is_empty() {
-            let message = "these assertions replace all that follows from the contract: nothing looks at the files that must be produced";
-            problems.push(claims.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
-        }
-    }
+    replaced::lint(root, files, problems);
 }
 
 /// Settings that are given twice, or that nobody knows.
@@ -137,7 +102,7 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
     ];
     for old in flat.into_iter().filter_map(|key| root.get(key)).filter(|_| nested.is_some()) {
         let key = old.at.last().unwrap_or_default();
-        let message = format!("`{key}` has no effect: the block `observability` replaces it");
+        let message = format!("`{key}` is ignored: the block `observability` replaces it");
         let mut problem = old.head_problem(Code::NoEffect, message);
         let edits = rewrite::comment(root.node, &old.at);
         problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));

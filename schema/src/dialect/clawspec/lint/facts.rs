@@ -31,6 +31,10 @@ pub struct ItemFacts {
     pub handoff: Option<Named>,
     /// The parameters of a scenario that an agent is not sent as they stand.
     pub params: Option<Params>,
+    /// Whether some assertion below `then` waits.
+    pub has_timeout: bool,
+    /// Whether `test_mode` is among the parameters of a scenario.
+    pub has_test_mode: bool,
 }
 
 /// Parameters of a scenario.
@@ -73,5 +77,9 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
         agent: named("agent"),
         handoff: named("handoff_contract"),
         params,
+        has_timeout: item
+            .get("then")
+            .is_some_and(|then| then.items().iter().any(|claim| claim.get("timeout").is_some())),
+        has_test_mode: item.find(&["when", "params", "test_mode"]).is_some(),
     }
 }

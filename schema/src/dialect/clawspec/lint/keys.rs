@@ -1,7 +1,6 @@
 //! Keys that an assertion does not have, where it is known what their authors mean.
 
 use crate::{
-    dialect::clawspec::assertion::{Assertion, Category},
     document::Pointer,
     problem::{Code, Fix, Problem, Severity},
     spot::Spot,
@@ -15,8 +14,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("token_budget", "max_total", "max_total_tokens", true),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
-    ("delegation_occurred", "from", "from_agent", true),
-    ("delegation_occurred", "agent", "to_agent", true),
+        ("delegation_occurred", "agent", "to_agent", false),
     ("delegation_occurred", "target", "to_agent", false),
     ("gateway_response", "url", "endpoint", true),
     ("gateway_response", "status", "expected_status", true),
@@ -24,13 +22,13 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("gateway_response", "body", "expected_body", false),
     ("state_file", "fields", "expected_fields", false),
     ("state_file", "status", "expected_status", true),
-    ("agent_identity_consistent", "path", "output_path", true),
+    ("agent_identity_consistent", "path", "output_path", false),
     ("agent_identity_consistent", "soul", "soul_path", true),
     ("decision_routed_to", "agent", "expected_agent", true),
     ("decision_routed_to", "path", "state_path", true),
     ("tool_not_permitted", "allowed", "allowed_tools", true),
     ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
-    ("tool_not_permitted", "tools", "allowed_tools", true),
+    ("tool_not_permitted", "tools", "allowed_tools", false),
     ("tool_was_called", "name", "tool", true),
     ("tool_not_called", "name", "tool", true),
     ("tool_not_invoked", "name", "tool", true),
@@ -55,7 +53,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("llm_call_count", "min_calls", "min", true),
 ];
 
-pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     let unknown = |key: &str, problems: &[Problem]| {
@@ -72,8 +70,14 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
             // That neither `expected` nor its opposite stands there is the same mistake.
             problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
         }
-        let message = format!("`{name}` has no key `{written}`: write `{real}`. What it claims is never checked");
-        let mut problem = error(&member, message);
+        let mut problem = error(&member, format!("unknown key `{written}` in `{name}`"));
+        problem = problem.with_help(format!("rename it to `{real}`")).with_note(match (name, *real) {
+            ("delegation_occurred", "to_agent") => "ClawSpec breaks the scenario without `to_agent`",
+            ("tool_not_permitted", _) if *written == "tools" => {
+                "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
+            }
+            _ => "ClawSpec never checks it",
+        });
         if let Some(edit) = edits::rename(&member, real) {
             let title = format!("Rename to `{real}`");
             let sure = *sure || *real == "expected_fields" && member.is_mapping();
@@ -84,7 +88,17 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
     match name {
         "tool_not_permitted" => {
             if let Some(tool) = assertion.get("tool").filter(|_| assertion.get("allowed_tools").is_none()) {
-                forbidden_tool(around, assertion, &kind, &tool, problems);
+                forbidden_tool(assertion, &kind, &tool, problems);
+            }
+        }
+        "delegation_occurred" => {
+            if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
+                take(problems, &[member.at.clone()]);
+                let problem = member.head_problem(Code::UnknownKey, "unknown key `from` in `delegation_occurred`");
+                let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
+                let mut problem = problem.with_severity(Severity::Hint).with_note(note);
+                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion("Remove `from`", vec![edit])));
+                problems.push(problem.with_help("remove `from`"));
             }
         }
         "trace_token_budget" => {
@@ -162,25 +176,12 @@ fn take(problems: &mut Vec<Problem>, places: &[Pointer]) {
 }
 
 /// `tool_not_permitted` with `tool`, meant as "this tool must not be called".
-fn forbidden_tool(
-    around: &Spot<'_>,
-    assertion: &Spot<'_>,
-    kind: &Spot<'_>,
-    tool: &Spot<'_>,
-    problems: &mut Vec<Problem>,
-) {
+fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     let places = ["tool", "allowed_tools", "log_path", "run_id"].map(|key| assertion.at.key(key));
     take(problems, &places);
-    let message = "`tool_not_permitted` takes a list of the tools that are allowed: to forbid one tool, use `tool_not_called` \
-                   (the gateway's log tells) or `tool_not_invoked` (the trace tells)";
-    let mut problem = error(tool, message);
+    let help = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
+    let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(help);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
-    let traced = around.get("then").is_some_and(|then| {
-        then.items()
-            .iter()
-            .filter_map(|item| item.get("type")?.text().map(str::to_owned))
-            .any(|name| Assertion::type_info(&name).is_some_and(|info| info.category == Category::Trace))
-    });
     let by_log = edits::replace(kind, "tool_not_called").map(|edit| {
         let mut changes = vec![edit];
         let missing: Vec<(&str, String)> =
@@ -188,15 +189,15 @@ fn forbidden_tool(
         changes.extend(edits::insert_behind(assertion, "tool", &missing));
         changes
     });
+    // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
     let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| !has_log).map(|edit| vec![edit]);
-    let (first, second) = if traced && !has_log { (by_trace, by_log) } else { (by_log, by_trace) };
-    let name = |changes: &[crate::problem::Edit]| format!("Change to `{}`", changes[0].text);
-    if let Some(changes) = first {
-        problem = problem.with_fix(Fix::safe(name(&changes), changes));
-    }
-    if let Some(changes) = second {
-        problem = problem.with_fix(Fix::suggestion(name(&changes), changes));
-    }
+    let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
+    // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
+    problem.fixes.extend(by_log.map(|changes| match has_log {
+        true => Fix::safe(name(&changes), changes),
+        false => Fix::guess(name(&changes), changes),
+    }));
+    problem.fixes.extend(by_trace.map(|changes| Fix::suggestion(name(&changes), changes)));
     problems.push(problem);
 }
 

@@ -1,9 +1,12 @@
 //! The cures of a contract without a negative scenario: a tag for the scenario that is one, or a new scenario.
 
 use crate::{
+    dialect::{clawspec::lower, unfilled::placeholder},
     document::Shape,
+    files::Files,
     problem::{Edit, Fix},
     rewrite::moving,
+    shape::scalar,
     spot::Spot,
 };
 
@@ -13,7 +16,7 @@ const WORDS: [&str; 14] = [
     "wrong", "error", "abort",
 ];
 
-pub(super) fn cures(scenarios: &Spot<'_>) -> Vec<Fix> {
+pub(super) fn cures(scenarios: &Spot<'_>, files: &dyn Files) -> Vec<Fix> {
     let looks = |scenario: &Spot<'_>| {
         let name = scenario.get("name").and_then(|name| name.text()).unwrap_or_default().to_lowercase();
         WORDS.iter().any(|word| name.contains(word))
@@ -21,23 +24,31 @@ pub(super) fn cures(scenarios: &Spot<'_>) -> Vec<Fix> {
     let items = scenarios.items();
     let tagged = items.iter().filter(|scenario| looks(scenario)).take(3).enumerate().filter_map(|(index, scenario)| {
         let edit = tag(scenario)?;
-        let title = format!("Tag `{}` as `negative`", scenario.get("name")?.text()?);
+        let title = format!("tag `{}` as `negative`", scenario.get("name")?.text()?);
         Some(if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) })
     });
     let mut fixes: Vec<Fix> = tagged.collect();
-    let lines = [
-        "- name: refuses",
-        "  description: What it refuses.",
-        "  tags: [negative]",
-        "  when:",
-        "    invoke: Say what it must refuse",
-        "  then:",
-        "    - type: no_span_errors",
-    ];
+    let lines = scenario(&lower::settings(files).log_path());
     let is_taken = items.iter().any(|item| item.get("name").is_some_and(|name| name.text() == Some("refuses")));
-    let edit = moving::append_item(scenarios.node, &lines.map(str::to_owned)).filter(|_| !is_taken);
-    fixes.extend(edit.map(|edit| Fix::suggestion("Add a negative scenario", vec![edit])));
+    let edit = moving::append_item(scenarios.node, &lines).filter(|_| !is_taken);
+    fixes.extend(edit.map(|edit| Fix::suggestion("add a negative scenario, and fill it in", vec![edit])));
     fixes
+}
+
+/// The lines of a negative scenario: the one thing that can be observed of a refusal is that a tool is not called.
+pub(crate) fn scenario(log_path: &str) -> [String; 9] {
+    let (refused, tool) = (placeholder("a request that it must refuse"), placeholder("the tool that it must not call"));
+    [
+        "- name: refuses".to_owned(),
+        "  tags: [negative]".to_owned(),
+        "  when:".to_owned(),
+        format!("    invoke: {refused}"),
+        "  then:".to_owned(),
+        "    - type: tool_not_called".to_owned(),
+        format!("      tool: {tool}"),
+        format!("      log_path: {}", scalar(log_path)),
+        format!("      run_id: {}", scalar("{{run_id}}")),
+    ]
 }
 
 /// The edit that tags a scenario.

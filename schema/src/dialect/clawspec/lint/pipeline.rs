@@ -14,7 +14,7 @@ use crate::{
 use super::{edits, files as paths};
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    if let Some(path) = paths::directory_of(files.place()).filter(|_| paths::is_placed(files)) {
+    if let Some(path) = crate::kind::target_of(files.place()).filter(|_| paths::is_placed(files)) {
         let at = Pointer::parse("/pipeline/skill_path");
         for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
             rewrite::with_value(&mut problem.fixes, "skill_path", &scalar(path));
@@ -48,7 +48,7 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut problem =
         count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
     if let Some(edit) = edits::replace(&count, actual.to_string()) {
-        problem = problem.with_fix(Fix::safe(format!("Change to {actual}"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(format!("Change to {actual}"), vec![edit]));
     }
     problems.push(problem);
 }
@@ -83,7 +83,7 @@ fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             "a pipeline has no key `orchestrator`: its guide shows the key, and its program wants `name`".to_owned();
         problem.fixes.clear();
         if pipeline.get("name").is_none() {
-            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::safe("Rename to `name`", vec![edit])));
+            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::guess("Rename to `name`", vec![edit])));
         }
     }
     // That `name` is missing is the same mistake.

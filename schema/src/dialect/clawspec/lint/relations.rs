@@ -22,7 +22,7 @@ use crate::{
 use super::{
     ItemFacts, Named,
     agents::{self, Standing},
-    edits, files as paths, negative, pipeline,
+    edits, effect, files as paths, negative, pipeline,
 };
 
 type Items<'a> = [(usize, &'a ItemFacts)];
@@ -92,8 +92,8 @@ fn lint_params(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) 
         problems.push(if params.is_task {
             Problem::new(Code::WrongType, at, range, "what is sent to an agent must be text: put it in quotes")
         } else {
-            let message = "an agent is sent the text of `invoke` and no parameters: say it there, or remove `params`";
-            Problem::new(Code::NoEffect, at, range, message)
+            let message = "`params` is ignored for agents: only `invoke` is sent";
+            Problem::new(Code::NoEffect, at, range, message).with_help("put what the agent must know into `invoke`")
         });
     }
 }
@@ -136,6 +136,7 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     lint_names(items, "scenarios", "scenario", problems);
     lint_discovery(root, files, problems);
     lint_params(root, items, problems);
+    effect::lint_defaults(root, items, problems);
     let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
     if items.iter().any(|(_, facts)| facts.negative) || !root.node.document().is_intact() || is_damaged(root.node) {
         return;
@@ -143,10 +144,10 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     if is_refusal_elsewhere(root, files) {
         return;
     }
-    let message = "no scenario is tagged `negative`: every target needs one that shows what it refuses, and the original program \
-                   runs nothing without it";
-    let mut problem = scenarios.head_problem(Code::MissingNegative, message);
-    problem.fixes = negative::cures(&scenarios);
+    let mut problem = scenarios
+        .head_problem(Code::MissingNegative, "no scenario is tagged `negative`")
+        .with_note("ClawSpec refuses to run a target without one, and every other target that is selected with it");
+    problem.fixes = negative::cures(&scenarios, files);
     problems.push(problem);
 }
 

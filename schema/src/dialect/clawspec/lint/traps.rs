@@ -177,8 +177,8 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems.retain(|problem| {
             problem.code != Code::ConflictingFields || problem.at.parent().as_ref() != Some(&assertion.at)
         });
-        let mut problem =
-            path.head_problem(Code::NoEffect, "`path` has no effect beside `state_path`: keep one of them");
+        let mut problem = path.head_problem(Code::Unchecked, "the file in `path` is not checked beside `state_path`");
+        problem.help = Some("keep one of the two".to_owned());
         let edit = crate::rewrite::moving::take(assertion.node, "path");
         problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `path`", vec![edit])));
         problems.push(problem);

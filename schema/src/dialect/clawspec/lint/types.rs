@@ -1,12 +1,18 @@
 //! The `type` of an assertion: it exists, and it can be evaluated.
 
+use std::ops::Range;
+
 use crate::{
-    dialect::clawspec::assertion::{Assertion, Category},
+    dialect::{
+        Dialect,
+        clawspec::assertion::{Assertion, Category},
+    },
+    document::Pointer,
     problem::{Code, Fix, Problem},
     rewrite,
     shape::scalar,
     spot::Spot,
-    words::nearest,
+    words::{nearest, opposite_of, same_negation},
 };
 
 use super::{around::Around, assertions::artifact_paths, edits, shapes::comment};
@@ -78,6 +84,10 @@ const ADVICE: &[(&[&str], &str)] = &[
          `artifact_absent_words` about that",
     ),
     (&["env_unset", "env_absent"], "nothing claims that a variable is not set: `env_present` claims that it is"),
+    (
+        &["model_not_used", "model_not_expected", "model_not_called"],
+        "`model_used` with `not_expected` asserts that a model is not used",
+    ),
     (&["invoke"], "what is done stands under `when`: assertions only look"),
     (
         &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
@@ -85,18 +95,21 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// A type, or a key of a scenario, that the schema of ClawSpec does not know.
+pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
+    let before = "ClawSpec 0.1.0 rejects this file: its schema does not allow";
+    let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
+    let problem = problem.with_severity(Dialect::ClawSpec.upstream_severity());
+    problem.with_note("they are in its documentation or its runner, and not in its schema")
+}
+
 pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     match Assertion::type_info(name) {
         None => unknown(around, assertion, &kind, name, problems),
         Some(info) => match info.category {
-            Category::Trace => {
-                let message = format!(
-                    "the original program refuses a file with `{name}`, though its reference describes the type; here it is judged"
-                );
-                problems.push(kind.problem(Code::UpstreamDiffers, message));
-            }
+            Category::Trace => problems.push(rejected(kind.at.clone(), kind.range(), name)),
             Category::Unsupported => {
                 let message = format!(
                     "no program can evaluate `{name}`: nothing defines what it claims, and the scenario breaks; remove it"
@@ -115,7 +128,9 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
     let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
     let advice = ADVICE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| *advice);
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
-    let near = nearest(name, names);
+    let names: Vec<&str> = names.collect();
+    let near = nearest(name, names.iter().copied());
+    let opposite = opposite_of(name, &names);
     let what = format!("there is no type `{name}`, so that nothing is claimed");
     let mut problem = match (foreign, advice, near) {
         (Some(foreign), ..) => {
@@ -128,6 +143,15 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
             match edits::replace(kind, scalar(near)) {
                 Some(edit) => problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit])),
                 None => problem,
+            }
+        }
+        (None, None, None) if let Some(other) = opposite => {
+            let problem = kind.problem(Code::UnknownType, what);
+            match same_negation(name, other, &names) {
+                Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
+                None => {
+                    problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec"))
+                }
             }
         }
         (None, None, None) => kind.problem(Code::UnknownType, format!("{what}: `speclens explain` lists the types")),
@@ -220,5 +244,13 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
         changes.extend(literal(&member, foreign.real)?);
     }
     let title = format!("Change to `{}`", foreign.real);
-    Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
+    // What looks for one file of this very name sees none with a wildcard: that it is absent would always hold.
+    let path = assertion.get("path");
+    let is_pattern = path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']));
+    let is_literal = matches!(foreign.real, "file_absent" | "file_present") && is_pattern;
+    Some(match (foreign.sure, is_literal) {
+        (true, false) => Fix::safe(title, changes),
+        (false, false) => Fix::guess(title, changes),
+        (_, true) => Fix::suggestion(title, changes),
+    })
 }

@@ -1,6 +1,7 @@
 //! What the revisions of the documentation say differently.
 
 use crate::{
+    dialect::Dialect,
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
@@ -8,8 +9,9 @@ use crate::{
 /// Fields of the main file.
 pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(modes) = root.get("help_modes") {
-        let message = "only earlier documentation has this key; with later versions of the original a model gets the name of the program and the intent";
-        problems.push(modes.head_problem(Code::UpstreamDiffers, message));
+        let message = "later versions of cli-bench have no key `help_modes`";
+        let problem = Problem::upstream(Dialect::CliBench, modes.at.clone(), modes.head(), message);
+        problems.push(problem.with_note("they give a model the name of the program and the intent"));
     }
     let providers = root.get("providers");
     // Under a name that is told to be another one they are there.
@@ -29,13 +31,13 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// Fields of a task.
 pub(super) fn lint_task(task: &Spot<'_>, problems: &mut Vec<Problem>) {
-    for (key, message) in [
-        ("teardown", "the original tool is not known to have this key, and may ignore it"),
-        ("timeout", "the original tool is not known to have this key, and may ignore it"),
-        ("scaffold", "the documentation of the original describes this key for the whole suite only"),
-    ] {
+    for key in ["teardown", "timeout", "scaffold"] {
         if let Some(field) = task.get(key) {
-            problems.push(field.head_problem(Code::UpstreamDiffers, message));
+            let before = "the documentation of cli-bench has no such key for a task:";
+            let problem = Problem::naming(Code::UpstreamDiffers, field.at.clone(), field.head(), before, key);
+            problems.push(
+                problem.with_severity(Dialect::CliBench.upstream_severity()).with_note("cli-bench may ignore it"),
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 /// `thresholds`, and the models that it names.
@@ -15,8 +15,8 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let default = thresholds.get("default");
     let models_are_wrong = thresholds.get("models").is_some_and(|models| !models.is_mapping());
     if default.is_none() && models.is_empty() && !models_are_wrong {
-        let message = "no model has a threshold: give `default`, or name models in `models`";
-        problems.push(thresholds.head_problem(Code::NoEffect, message));
+        let problem = thresholds.head_problem(Code::Unchecked, "`thresholds` gives no model a threshold");
+        problems.push(problem.with_help("add `default`, or name models in `models`"));
     }
     let providers = root.get("providers").map(|providers| providers.texts()).unwrap_or_default();
     let known: Vec<&str> = providers.iter().map(|(name, _)| *name).collect();
@@ -64,9 +64,9 @@ pub(super) fn lint_id(model: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(modes) = root.get("help_modes").filter(Spot::is_list) {
         if modes.is_empty() {
-            let message =
-                "an empty list names no mode: a model gets the name of the program and the intent, as without the key";
-            problems.push(modes.problem(Code::NoEffect, message));
+            let message = "an empty list of `help_modes` is the same as none";
+            let note = "a model gets the name of the program and the intent";
+            problems.push(modes.problem(Code::NoEffect, message).with_note(note).with_help("remove the key"));
         }
         let items = modes.items();
         for (index, mode) in items.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             let problem = mode.problem(Code::Collision, message);
             let mut problem = problem.with_related("first here", first.at.clone(), first.range());
             if let Some(edit) = super::edits::remove_item(modes.node, index) {
-                problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+                problem = problem.with_fix(Fix::guess("Remove it", vec![edit]));
             }
             problems.push(problem);
         }
@@ -104,7 +104,7 @@ fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str], near: Option<&str>
         Some(near) => format!("`{name}` is not run, so that its threshold is never looked at: did you mean `{near}`?"),
         None => format!(
             "`{name}` is not run, so that its threshold is never looked at: `providers` has {}",
-            listed(known.iter().copied()).replace(" or ", " and ")
+            all_of(known.iter().copied())
         ),
     };
     let problem = spot.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
+    dialect::Dialect,
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
@@ -140,8 +141,8 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
         if is_forbidden {
             for key in ["argsMatch", "argsSchema", "order"] {
                 if let Some(spot) = call.get(key) {
-                    let message = format!("`{key}` has no effect beside `shouldNotCall`: any call of `{name}` fails");
-                    problems.push(spot.head_problem(Code::NoEffect, message));
+                    let message = format!("`{key}` is not checked beside `shouldNotCall`: any call of `{name}` fails");
+                    problems.push(spot.head_problem(Code::Unchecked, message));
                 }
             }
             forbidden.entry(name).or_insert(tool);
@@ -197,8 +198,9 @@ fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<
         let enabled = pii.get("enabled");
         let is_empty = |key: &str| pii.get(key).map(|list| list.is_list() && list.is_empty());
         if let Some(spot) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
-            let message = "the original program searches all the same; here `false` switches the claim off";
-            problems.push(spot.problem(Code::UpstreamDiffers, message));
+            let message = "KindLM searches for personal data despite `enabled: false`";
+            let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
+            problems.push(problem.with_note("speclens does not search then"));
         } else if is_empty("denyPatterns") == Some(true) && is_empty("customPatterns") != Some(false) {
             let message =
                 "without any pattern nothing is searched for: remove `denyPatterns` to search for the built-in ones";
@@ -263,7 +265,8 @@ fn lint_baseline(baseline: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems
             .push(spot.head_problem(Code::VacuousClaim, "`field-diff` compares nothing without `fields`: name some"));
     } else if let Some(fields) = fields.filter(|_| name != "field-diff") {
-        let message = format!("`fields` has no effect with `method: {name}`: use `field-diff`");
-        problems.push(fields.head_problem(Code::NoEffect, message).with_severity(Severity::Warning));
+        let message = format!("`fields` are not compared with `method: {name}`");
+        let problem = fields.head_problem(Code::Unchecked, message);
+        problems.push(problem.with_help("use `method: field-diff`, or remove `fields`"));
     }
 }

@@ -21,8 +21,8 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     if has("prompt")
         && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
     {
-        let message = "an empty list asks no model, so that the test never runs: remove `models` to ask all of them";
-        problems.push(models.problem(Code::NoEffect, message));
+        let problem = models.problem(Code::Unchecked, "the test never runs: `models` is an empty list");
+        problems.push(problem.with_help("remove `models` to ask all models, or name some"));
     }
     let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
     for (name, model) in test.get("models").map(|models| models.texts()).unwrap_or_default() {
@@ -38,8 +38,9 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     for turn in test.get("conversation").map(|turns| turns.items()).unwrap_or_default() {
         if let Some(user) = turn.get("user") {
-            let message = "what the user says in a turn is never sent: write it into the prompt";
-            problems.push(user.head_problem(Code::NoEffect, message).with_severity(Severity::Information));
+            let problem =
+                user.head_problem(Code::NoEffect, "`user` is never sent").with_severity(Severity::Information);
+            problems.push(problem.with_help("write it into the prompt"));
         }
     }
 }

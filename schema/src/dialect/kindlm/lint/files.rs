@@ -4,6 +4,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
+    dialect::Dialect,
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
@@ -24,9 +25,9 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
                 continue;
             }
             lint_file(&file, files, problems);
-            let message =
-                "the original program fails every `argsSchema` with an internal error; here the arguments are checked";
-            problems.push(file.head_problem(Code::UpstreamDiffers, message));
+            let message = "KindLM fails every `argsSchema` with an internal error";
+            let problem = Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message);
+            problems.push(problem.with_note("speclens checks the arguments"));
         }
     }
 }
@@ -73,14 +74,14 @@ fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         Examined::Valid { draft, unchecked } => {
             if draft != "draft-07" {
                 let message =
-                    format!("`{path}` is written for {draft}: the original program knows draft-07 only, and fails");
-                problems.push(spot.problem(Code::UpstreamDiffers, message));
+                    format!("`{path}` is a JSON Schema of {draft}, which KindLM fails: it knows draft-07 only");
+                problems.push(Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message));
             }
             for format in unchecked {
-                let message = format!(
-                    "`format: {format}` in `{path}` is not checked, here or in the original program: use a `pattern` instead"
-                );
-                problems.push(spot.problem(Code::NoEffect, message));
+                let message = format!("`format: {format}` in `{path}` is not checked");
+                let note = "neither KindLM nor speclens knows the format";
+                let problem = spot.problem(Code::Unchecked, message).with_note(note);
+                problems.push(problem.with_help("use a `pattern` in its place"));
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     document::Pointer,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 use super::facts::{Named, RootFacts, TestFacts};
@@ -183,7 +183,7 @@ fn unknown<'c>(
             format!("no {what} is called `{name}`: `{section}` defines none")
         }
         None => {
-            format!("no {what} is called `{name}`: `{section}` defines {}", listed(candidates).replace(" or ", " and "))
+            format!("no {what} is called `{name}`: `{section}` defines {}", all_of(candidates))
         }
     };
     let problem = place.problem(Code::UnknownReference, message);

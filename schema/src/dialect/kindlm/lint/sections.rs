@@ -1,6 +1,7 @@
 //! The sections other than `tests`: what is needed, what cannot fail, where the original program differs.
 
 use crate::{
+    dialect::Dialect,
     document::Pointer,
     problem::{Code, Problem},
     spot::Spot,
@@ -27,14 +28,14 @@ const SIZE: usize = 1_048_576;
 pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let text = root.node.document().text();
     if text.len_bytes() > SIZE && text.len_utf16_cu() > SIZE {
-        let message = "the original program refuses a file of more than 1 MB";
-        problems.push(Problem::new(Code::UpstreamDiffers, Pointer::root(), root.head(), message));
+        let message = "KindLM rejects a file of more than 1 MB";
+        problems.push(Problem::upstream(Dialect::KindLm, Pointer::root(), root.head(), message));
     }
     if let Some(models) = root.get("models")
         && models.node.items().count() > MODELS
     {
-        let message = format!("the original program refuses more than {MODELS} models");
-        problems.push(models.head_problem(Code::UpstreamDiffers, message));
+        let message = format!("KindLM rejects a file of more than {MODELS} models");
+        problems.push(Problem::upstream(Dialect::KindLm, models.at.clone(), models.head(), message));
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
         if let Some(organization) = provider.get("organization").filter(|_| name != "openai") {
@@ -68,11 +69,10 @@ fn lint_urls(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 /// The original program gives up on an anchor that is used too often.
 fn aliases(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (name, range) in root.node.document().aliases_beyond(ALIASES) {
-        let message = format!(
-            "the original program refuses a file in which `&{name}` is used {ALIASES} times or more: write some of the values out"
-        );
+        let message = format!("KindLM rejects a file in which `&{name}` is used {ALIASES} times or more");
         let at = root.node.document().pointer_at(range.start);
-        problems.push(Problem::new(Code::UpstreamDiffers, at, range, message));
+        let problem = Problem::upstream(Dialect::KindLm, at, range, message);
+        problems.push(problem.with_help("write some of the values out"));
     }
 }
 
@@ -93,8 +93,8 @@ fn lint_gates(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
     }
     if let Some(gate) = gates.get("costMaxUsd") {
-        let message = "the original program leaves this gate out unless the feature `costGating` is switched on";
-        problems.push(gate.head_problem(Code::UpstreamDiffers, message));
+        let message = "KindLM skips `costMaxUsd` unless its feature `costGating` is on";
+        problems.push(Problem::upstream(Dialect::KindLm, gate.at.clone(), gate.head(), message));
     }
 }
 
@@ -103,8 +103,8 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
     if tests.len() > TESTS {
         let (start, _) = tests[TESTS];
         let at = Pointer::root().key("tests").index(TESTS);
-        let message = format!("the original program refuses more than {TESTS} tests");
-        problems.push(Problem::new(Code::UpstreamDiffers, at, start..start, message));
+        let message = format!("KindLM rejects a file of more than {TESTS} tests");
+        problems.push(Problem::upstream(Dialect::KindLm, at, start..start, message));
     }
     let prompt_test =
         tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.prompt.as_ref()?)));
@@ -129,8 +129,8 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
             let range = first.key.clone().unwrap_or_else(|| root.head.clone());
             let at = first.key.as_ref().map_or_else(Pointer::root, |_| Pointer::root().key(first.name));
             let names = words::listed(names.iter().copied());
-            let message = format!("nothing here needs {names}, but the original program refuses a file without them");
-            problems.push(Problem::new(Code::UpstreamDiffers, at, range, message));
+            let message = format!("KindLM rejects a file without {names}");
+            problems.push(Problem::upstream(Dialect::KindLm, at, range, message).with_note("no test here needs them"));
         }
         None => {}
     }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::{
     check::schema_file::UserSchema,
+    dialect::Dialect,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 use super::expects;
@@ -75,7 +76,7 @@ fn claim(
         None => {
             let mut names: Vec<&str> = names.to_vec();
             names.dedup();
-            let names = listed(names).replace(" or ", " and ");
+            let names = all_of(names);
             let message = format!("no tool of this test is called `{name}`: `tools` has {names}");
             problems.push(spot.problem(Code::UnknownReference, message).with_severity(Severity::Warning));
         }
@@ -100,7 +101,7 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
             Some(near) => format!("`{name}` has no argument `{key}`: did you mean `{near}`?"),
             None => format!(
                 "`{name}` has no argument `{key}`: it has {}",
-                listed(known.iter().map(String::as_str)).replace(" or ", " and ")
+                all_of(known.iter().map(String::as_str))
             ),
         };
         let mut problem = arg.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
@@ -133,7 +134,7 @@ fn responses(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
             continue;
         };
         let message = "this answer is never given: an earlier one matches every such call";
-        let problem = response.head_problem(Code::NoEffect, message);
+        let problem = response.head_problem(Code::NoEffect, message).with_severity(Severity::Warning);
         problems.push(problem.with_related("matches first", responses[first].at.clone(), responses[first].head()));
     }
 }
@@ -157,9 +158,9 @@ fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
     for (index, turn) in turns.items().iter().enumerate() {
         if index as f64 >= most && most >= 1.0 {
-            let message =
-                format!("a reply after number {most} never comes, so that this is never judged: raise `maxTurns`");
-            problems.push(turn.head_problem(Code::NoEffect, message));
+            let message = format!("this reply is never checked: the conversation ends after {most}");
+            let problem = turn.head_problem(Code::Unchecked, message);
+            problems.push(problem.with_help("raise `maxTurns`, or remove the reply"));
         }
         for key in ["judge", "baseline"] {
             if let Some(claim) = turn.find(&["expect", key]) {
@@ -169,9 +170,8 @@ fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             }
         }
         if let Some(file) = turn.find(&["expect", "output", "schemaFile"]) {
-            let message =
-                "the original program does not read a file for a single reply: it checks only that the reply is JSON";
-            problems.push(file.head_problem(Code::UpstreamDiffers, message));
+            let message = "KindLM does not read `schemaFile` for a single reply: it checks only that the reply is JSON";
+            problems.push(Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message));
         }
     }
 }
@@ -214,7 +214,7 @@ mod tests {
             warning duplicate-name @lookup: the tool `lookup` stands twice in this test: the first one answers every call
             warning invalid-value @parameters: `parameters` is no JSON Schema, which the provider refuses: at `/type`: "objekt" is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
             warning never-evaluated @judge: `judge` cannot be judged for a single reply: move it to the `expect` of the test
-            warning no-effect @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: a reply after number 1 never comes, so that this is never judged: raise `maxTurns`
+            warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked: the conversation ends after 1
             warning unknown-reference @lokup: no tool of this test is called `lokup`: did you mean `lookup`? [Change to `lookup`]
             warning unknown-reference @orderid: `lookup` has no argument `orderid`: did you mean `order_id`? [Change to `order_id`]
             warning unknown-reference @refund: no tool of this test is called `refund`: `tools` has `lookup`

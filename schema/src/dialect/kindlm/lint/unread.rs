@@ -1,10 +1,12 @@
 //! What is written and nothing reads: keys, placeholders, gates over claims that no test makes.
 
+use std::ops::Range;
+
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     template::{self, placeholders},
-    words::{listed, nearest},
+    words::{all_of, nearest},
 };
 
 use super::{
@@ -34,14 +36,14 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             root.find(path).filter(|spot| path[1] == "tags" || spot.node.scalar().is_some() && !spot.node.is_null())
         {
             let message = format!("`{}` has no effect: {reason}", path[path.len() - 1]);
-            problems.push(spot.head_problem(Code::NoEffect, message).with_severity(Severity::Hint));
+            problems.push(spot.head_problem(Code::NoEffect, message));
         }
     }
     for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
         let provider = model.get("provider").and_then(|provider| provider.text()).unwrap_or_default();
         if let Some(seed) = model.find(&["params", "seed"]).filter(|_| SEEDLESS.contains(&provider)) {
             let message = format!("`seed` has no effect on `{provider}`, which is sent none");
-            problems.push(seed.head_problem(Code::NoEffect, message).with_severity(Severity::Hint));
+            problems.push(seed.head_problem(Code::NoEffect, message));
         }
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
@@ -49,7 +51,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             if ["ollama", "http"].contains(&name.as_str()) {
                 let cure = if name == "http" { ": name the variable in `headers`, as `env:NAME`" } else { "" };
                 let message = format!("`apiKeyEnv` has no effect on `{name}`, which is sent no key{cure}");
-                problems.push(key.head_problem(Code::NoEffect, message).with_severity(Severity::Hint));
+                problems.push(key.head_problem(Code::NoEffect, message));
             }
             lint_variable(&key, problems);
         }
@@ -100,7 +102,7 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
         told.push(found.name);
         let (near, cure) = match nearest(found.name, names()) {
             Some(near) => (Some(near), format!("did you mean `{{{{{near}}}}}`?")),
-            None => (None, format!("it knows {}", listed(names()).replace(" or ", " and "))),
+            None => (None, format!("it knows {}", all_of(names()))),
         };
         let message = format!("`{}` becomes empty in the body of a request: {cure}", found.text);
         let range = body.part(found.text, 0);
@@ -114,13 +116,19 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A placeholder that is not filled in.
+pub(super) fn literal(spot: &Spot<'_>, range: Range<usize>, written: &str) -> Problem {
+    let message = format!("`{written}` is not filled in: the text stays as it is written");
+    Problem::new(Code::MissingVariable, spot.at.clone(), range, message).with_severity(Severity::Warning)
+}
+
 /// What looks like a placeholder in a prompt, and is none.
 fn lint_prompt(text: &Spot<'_>, problems: &mut Vec<Problem>) {
     let content = text.text().unwrap_or_default();
     for found in placeholders(content).into_iter().filter(template::Placeholder::is_reserved) {
-        let message = format!("`{}` is left as it stands: give the value in `vars`", found.text);
         let range = text.part(found.text, 0);
-        problems.push(Problem::new(Code::NoEffect, text.at.clone(), range, message));
+        let problem = literal(text, range, found.text);
+        problems.push(problem.with_help("name the variable otherwise, and give it a value in `vars`"));
     }
     let mut rest = content;
     while let Some((_, behind)) = rest.split_once("{{") {
@@ -132,8 +140,8 @@ fn lint_prompt(text: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         let written = format!("{{{{{inside}}}}}");
         let range = text.part(&written, 0);
-        let message = format!("`{written}` is left as it stands: write `{{{{{name}}}}}`");
-        let mut problem = Problem::new(Code::NoEffect, text.at.clone(), range.clone(), message);
+        let mut problem =
+            literal(text, range.clone(), &written).with_help(format!("write it without spaces, `{{{{{name}}}}}`"));
         if text.is_own() && range.len() == written.len() {
             let edit = Edit::new(range, format!("{{{{{name}}}}}"));
             problem = problem.with_fix(Fix::safe("Remove the spaces", vec![edit]));
@@ -167,10 +175,9 @@ pub(super) fn lint_claims(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec
     for text in texts {
         for found in placeholders(text.text().unwrap_or_default()) {
             if vars.iter().any(|name| name == found.name) {
-                let message =
-                    format!("`{}` is left as it stands: variables have no value in claims, write it out", found.text);
                 let range = text.part(found.text, 0);
-                problems.push(Problem::new(Code::NoEffect, text.at.clone(), range, message));
+                let note = "variables have no value below `expect`";
+                problems.push(literal(&text, range, found.text).with_note(note).with_help("write the value itself"));
             }
         }
     }

@@ -18,6 +18,7 @@ use super::{
     facts::{Named, RootFacts, TestFacts},
     references::absolute,
     shell,
+    unread::literal,
 };
 
 /// The command of a test and its variables.
@@ -25,7 +26,7 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let vars = test.get("vars").filter(Spot::is_mapping);
     let entries = vars.as_ref().map(|vars| vars.entries()).unwrap_or_default();
     for (name, var) in entries.iter().filter(|(name, _)| name.starts_with("env.")) {
-        let message = format!("`{name}` can never be filled in: names that begin with `env.` are left alone");
+        let message = format!("`{name}` is never used: names that begin with `env.` are not filled in");
         problems.push(var.head_problem(Code::NoEffect, message));
     }
     let Some(command) = test.get("command") else { return };
@@ -50,8 +51,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         if placeholder.is_reserved() {
             let range = place(placeholder.text);
             let variable = placeholder.name.trim_start_matches("env.");
-            let message = format!("`{}` is left as it stands: write `${variable}` in a command", placeholder.text);
-            problems.push(Problem::new(Code::NoEffect, command.at.clone(), range, message));
+            let problem = literal(&command, range, placeholder.text);
+            problems.push(problem.with_help(format!("write `${variable}`, which the shell fills in")));
             continue;
         }
         match values.get(placeholder.name) {
@@ -73,8 +74,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         let spaced = format!("{{{{ {name} }}}}");
         if spaced_names.contains(name.as_str()) {
             let range = command.part(&spaced, 0);
-            let message = format!("`{spaced}` is left as it stands: write `{{{{{name}}}}}`");
-            let mut problem = Problem::new(Code::NoEffect, command.at.clone(), range.clone(), message);
+            let mut problem = literal(&command, range.clone(), &spaced)
+                .with_help(format!("write it without spaces, `{{{{{name}}}}}`"));
             if command.is_own() && range.len() == spaced.len() {
                 let edits = vec![Edit { range, text: format!("{{{{{name}}}}}") }];
                 problem = problem.with_fix(Fix::safe("Remove the spaces", edits));
@@ -83,7 +84,7 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         } else if is_variable_name(name) {
             problems.push(var.head_problem(Code::Unused, format!("the command does not use `{{{{{name}}}}}`")));
         } else {
-            let message = format!("no placeholder can name `{name}`: use ASCII letters, digits, `_` and `.` only");
+            let message = format!("no placeholder can name `{name}`: use only ASCII letters, digits, `_` and `.`");
             problems.push(var.head_problem(Code::NoEffect, message));
         }
     }

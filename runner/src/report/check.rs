@@ -1,0 +1,227 @@
+//! What `speclens check` prints for people: each problem with its lines, one line each, or, for many files, a summary by
+//! code.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use speclens_schema::{
+    document::{Encoding, Lines},
+    problem::{Code, Problem, Severity},
+};
+
+use super::{
+    SourceText, SuiteReport,
+    human::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, plural, problem_snippet},
+    plain,
+};
+
+/// Problems of more files than this are summed up instead of printed one by one.
+const MAX_FILES_IN_FULL: usize = 20;
+/// A summary shows the most frequent messages of a code, up to this number.
+const MAX_MESSAGES_PER_CODE: usize = 3;
+/// A message in a summary has at most this many characters.
+const MAX_MESSAGE_CHARS: usize = 150;
+
+/// Which problems are printed, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The least severe problems that are printed.
+    pub least: Severity,
+    /// Whether each problem is printed with its lines, in however many files.
+    pub verbose: bool,
+}
+
+/// A problem and the text that it is in.
+type Found<'r> = (&'r SourceText, &'r Problem);
+
+/// Returns the report: each problem with its lines, and a summary by code where there are many files.
+pub fn human(reports: &[SuiteReport], view: View) -> String {
+    let all = all(reports);
+    let (printed, left): (Vec<Found<'_>>, Vec<Found<'_>>) =
+        all.into_iter().partition(|(_, problem)| problem.severity <= view.least);
+    let files: BTreeSet<&str> = printed.iter().map(|(source, _)| source.path.as_str()).collect();
+    let many = files.len() > MAX_FILES_IN_FULL;
+    let mut text = String::new();
+    if view.verbose || !many {
+        for (source, problem) in &printed {
+            let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
+        }
+    }
+    if many {
+        summary(&mut text, &printed);
+    }
+    totals(&mut text, reports, &printed, &left);
+    if many && !view.verbose {
+        let _ = writeln!(
+            text,
+            "to see each problem, name fewer files, or add `--format concise` (one line each) or `--verbose`"
+        );
+    }
+    text
+}
+
+/// Returns one line for each problem: `path:line:column: severity[code]: message`, all counted from 1, columns in characters.
+pub fn concise(reports: &[SuiteReport], least: Severity) -> String {
+    let mut text = String::new();
+    for (source, problem) in all(reports).into_iter().filter(|(_, problem)| problem.severity <= least) {
+        let message = source.secrets.mask(&problem.message);
+        let _ = writeln!(
+            text,
+            "{}: {}[{}]: {}",
+            place(source, problem),
+            problem.severity.as_str(),
+            problem.code.as_str(),
+            plain::line(&message)
+        );
+    }
+    text
+}
+
+/// Every problem in the order of the files; those of settings that several suites share once.
+fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
+    let mut settings: BTreeSet<&str> = BTreeSet::new();
+    let mut found = Vec::new();
+    for report in reports {
+        if let Some(own) = report.settings.as_ref().filter(|own| settings.insert(&own.source.path)) {
+            found.extend(own.problems.iter().map(|problem| (&own.source, problem)));
+        }
+        found.extend(report.problems.iter().map(|problem| (&report.source, problem)));
+    }
+    found
+}
+
+/// Where a problem begins.
+fn place(source: &SourceText, problem: &Problem) -> String {
+    let start = Lines::new(source.document.text(), Encoding::Utf32).places(problem.range.clone()).start;
+    format!("{}:{}:{}", plain::line(&source.path), start.line + 1, start.column + 1)
+}
+
+/// Problems of one code and severity.
+#[derive(Default)]
+struct Group<'r> {
+    files: BTreeSet<&'r str>,
+    problems: usize,
+    fixable: usize,
+    /// By the message without the names in it.
+    messages: BTreeMap<String, Message<'r>>,
+}
+
+/// Problems whose messages differ in names only.
+struct Message<'r> {
+    first: Found<'r>,
+    /// The message, where it is the same for all of them.
+    same: Option<String>,
+    problems: usize,
+}
+
+fn summary(text: &mut String, printed: &[Found<'_>]) {
+    let mut groups: BTreeMap<(Severity, Code), Group<'_>> = BTreeMap::new();
+    for &(source, problem) in printed {
+        let group = groups.entry((problem.severity, problem.code)).or_default();
+        group.files.insert(&source.path);
+        group.problems += 1;
+        group.fixable += usize::from(problem.fixes.iter().any(|fix| fix.is_safe()));
+        let message = source.secrets.mask(&problem.message);
+        let entry = group.messages.entry(nameless(&message)).or_insert_with(|| Message {
+            first: (source, problem),
+            same: Some(message.clone()),
+            problems: 0,
+        });
+        entry.same.take_if(|same| *same != message);
+        entry.problems += 1;
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|((severity, _), group)| (*severity, std::cmp::Reverse(group.problems)));
+    for ((severity, code), group) in groups {
+        let style = match severity {
+            Severity::Error => RED,
+            Severity::Warning => YELLOW,
+            Severity::Information | Severity::Hint => CYAN,
+        };
+        let _ = write!(text, "{style}{}[{}]{style:#}", severity.as_str(), code.as_str());
+        let _ = write!(text, "{BOLD}: {} in {}{BOLD:#}", group.problems, plural(group.files.len(), "file"));
+        let _ = match group.fixable {
+            0 => writeln!(text),
+            count => writeln!(text, ", {count} fixable with `--fix`"),
+        };
+        let mut messages: Vec<_> = group.messages.into_iter().collect();
+        messages.sort_by_key(|(_, message)| std::cmp::Reverse(message.problems));
+        for (nameless, message) in messages.iter().take(MAX_MESSAGES_PER_CODE) {
+            let shown = shortened(&plain::line(message.same.as_ref().unwrap_or(nameless)));
+            let (source, problem) = message.first;
+            let more = if message.problems > 1 { ", ..." } else { "" };
+            let _ = writeln!(
+                text,
+                "  {:>5}  {shown}\n         {DIM}{}{more}{DIM:#}",
+                message.problems,
+                place(source, problem)
+            );
+        }
+        if let Some(rest) = messages.get(MAX_MESSAGES_PER_CODE..).filter(|rest| !rest.is_empty()) {
+            let problems: usize = rest.iter().map(|(_, message)| message.problems).sum();
+            let _ = writeln!(text, "  {problems:>5}  with {}", plural(rest.len(), "other message"));
+        }
+        text.push('\n');
+    }
+}
+
+/// The message with `…` for each name in backticks: what differs between problems of one kind.
+fn nameless(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    let parts: Vec<&str> = parts.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();
+    parts.join("`")
+}
+
+fn shortened(message: &str) -> String {
+    match message.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((at, _)) => format!("{}…", &message[..at]),
+        None => message.to_owned(),
+    }
+}
+
+/// How many problems there are, and how many of them were not printed.
+fn totals(text: &mut String, reports: &[SuiteReport], printed: &[Found<'_>], left: &[Found<'_>]) {
+    let words = [
+        (Severity::Error, "error", RED),
+        (Severity::Warning, "warning", YELLOW),
+        (Severity::Information, "note", CYAN),
+        (Severity::Hint, "hint", CYAN),
+    ];
+    let counted = |found: &[Found<'_>]| {
+        let count = |severity| found.iter().filter(|(_, problem)| problem.severity == severity).count();
+        let parts = words.into_iter().map(|(severity, word, style)| (count(severity), word, style));
+        let parts = parts.filter(|(count, _, _)| *count > 0);
+        parts.map(|(count, word, style)| format!("{style}{}{style:#}", plural(count, word))).collect::<Vec<_>>()
+    };
+    let checked = format!("{}, {}", plural(reports.len(), "suite"), plural(SuiteReport::tests(reports), "test"));
+    let parts = counted(printed);
+    let _ = match parts.is_empty() {
+        true => writeln!(text, "{GREEN}no problems{GREEN:#} in {checked}"),
+        false => writeln!(text, "{} in {checked}", parts.join(", ")),
+    };
+    let least = left.iter().map(|(_, problem)| problem.severity).max();
+    if let Some(least) = least {
+        let _ = writeln!(text, "{} not shown; add `--level {}` to see them", counted(left).join(", "), least.as_str());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{nameless, shortened};
+
+    #[test]
+    fn messages_that_differ_in_names_are_one_group() {
+        assert_eq!(nameless("unknown key `a`, as in `b c`"), "unknown key `…`, as in `…`");
+        assert_eq!(nameless("no names"), "no names");
+        assert_eq!(nameless("`open"), "`…");
+    }
+
+    #[test]
+    fn long_messages_are_cut_between_characters() {
+        assert_eq!(shortened("short"), "short");
+        let long = "é".repeat(200);
+        assert_eq!(shortened(&long), format!("{}…", "é".repeat(150)));
+    }
+}

@@ -1,0 +1,45 @@
+//! A fact about a version of the program that a format comes from is one problem of a file, however many places it is
+//! about: it is reported at the first of them, and the others belong to it.
+
+use rustc_hash::FxHashMap;
+
+use crate::problem::{Code, Problem, Related};
+
+/// Maximum number of other places that belong to one fact.
+const MAX_PLACES: usize = 100;
+
+/// Makes one problem of those that state the same fact. Each that has a fix of its own stays, so it can be applied. The
+/// problems are in the order of the text.
+pub(super) fn fold(problems: &mut Vec<Problem>) {
+    let mut first: FxHashMap<(String, Option<String>), usize> = FxHashMap::default();
+    let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());
+    for problem in std::mem::take(problems) {
+        if problem.code != Code::UpstreamDiffers || !problem.fixes.is_empty() {
+            kept.push(problem);
+            continue;
+        }
+        let fact = problem.listing.as_ref().map_or(&problem.message, |listing| &listing.before).clone();
+        match first.get(&(fact.clone(), problem.note.clone())) {
+            Some(&index) => join(&mut kept[index], problem),
+            None => {
+                first.insert((fact, problem.note.clone()), kept.len());
+                kept.push(problem);
+            }
+        }
+    }
+    *problems = kept;
+}
+
+fn join(fact: &mut Problem, other: Problem) {
+    if let (Some(listing), Some(more)) = (&mut fact.listing, other.listing) {
+        let new: Vec<String> = more.names.into_iter().filter(|name| !listing.names.contains(name)).collect();
+        if !new.is_empty() {
+            listing.names.extend(new);
+            fact.message = listing.message();
+        }
+    }
+    let place =
+        Related { message: "also here".to_owned(), repeats: true, at: other.at, range: other.range, file: None };
+    let room = MAX_PLACES.saturating_sub(fact.related.len());
+    fact.related.extend(std::iter::once(place).chain(other.related).take(room));
+}

@@ -1,0 +1,92 @@
+//! What a version of ClawSpec, KindLM or cli-bench makes of a file: said once, and as bad as the workspace wants it.
+
+use serde_json::Value;
+
+use crate::support::{Done, Place};
+
+const TRACES: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: one\n  tags: [negative]\n  when: {invoke: /a}\n  then:\n  - type: no_span_errors\n  - type: trace_cost\n    max_usd: 1\n- name: two\n  when: {invoke: /a}\n  then:\n  - type: no_span_errors\n";
+const COMMAND: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo hello\n    expect: {output: {contains: [hello]}}\n";
+
+fn workspace(settings: &str) -> Place {
+    let place = Place::empty();
+    place.write("speclens.yaml", settings);
+    place.write("clawspec.yaml", "report_dir: reports\n");
+    place.write("skills/a/SKILL.md", "# A\n");
+    place.write("skills/a/tests/scenarios.yaml", TRACES);
+    place.write("kindlm.yaml", COMMAND);
+    place
+}
+
+/// The severity and the message of each fact, by the file it is about.
+fn facts(done: &Done) -> Vec<(String, String, String)> {
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let suites = report["suites"].as_array().unwrap();
+    let problems = suites.iter().flat_map(|suite| suite["problems"].as_array().unwrap());
+    let facts = problems.filter(|problem| problem["code"] == "upstream-differs").map(|problem| {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&problem["place"]["path"]), text(&problem["severity"]), text(&problem["message"]))
+    });
+    let mut facts: Vec<_> = facts.collect();
+    facts.sort();
+    facts
+}
+
+#[test]
+fn what_a_program_rejects_is_reported_once_for_a_file() {
+    let place = workspace("");
+    let done = place.run(&["check", "--format", "json"]);
+    let scenarios = "skills/a/tests/scenarios.yaml".to_owned();
+    let rejected = "ClawSpec 0.1.0 rejects this file: its schema does not allow `no_span_errors` or `trace_cost`";
+    let command = "KindLM rejects a file without `providers`, `models` or `prompts`";
+    let expected = [
+        ("kindlm.yaml".to_owned(), "hint".to_owned(), command.to_owned()),
+        (scenarios, "warning".to_owned(), rejected.to_owned()),
+    ];
+    assert_eq!(facts(&done), expected);
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[test]
+fn compat_makes_errors_of_what_its_programs_reject() {
+    for (settings, severities, code) in [
+        ("compat: [clawspec]\n", ["hint", "error"], 2),
+        ("compat: [kindlm]\n", ["error", "warning"], 2),
+        ("compat: [clawspec, kindlm, cli-bench]\nseverity: {upstream-differs: hint}\n", ["error", "error"], 2),
+        ("compat: [cli-bench]\nseverity: {upstream-differs: information}\n", ["information", "information"], 0),
+    ] {
+        let done = workspace(settings).run(&["check", "--format", "json"]);
+        let found: Vec<String> = facts(&done).into_iter().map(|(_, severity, _)| severity).collect();
+        assert_eq!(found, severities, "{settings}");
+        assert_eq!(done.code, Some(code), "{settings}: {done:?}");
+    }
+    let done = workspace("compat: [clawspek]\n").run(&["check"]);
+    assert!(done.stdout.contains("speclens.yaml:1"), "{done:?}");
+}
+
+/// A test whose file the other program rejects is understood all the same.
+#[test]
+fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
+    let place = workspace("compat: [kindlm]\n");
+    let done = place.run(&["run", "kindlm.yaml"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("KindLM rejects") && !done.stdout.contains("not be understood"), "{done:?}");
+}
+
+/// No fix that is applied unseen makes ClawSpec reject a file.
+#[test]
+fn fixes_add_no_problem() {
+    for compat in ["", "compat: [clawspec]\n"] {
+        let place = workspace(compat);
+        let claims =
+            "  - type: tool_not_permitted\n    tool: mail.send\n  - type: delegation_occurred\n    to_agent: b\n";
+        let text =
+            TRACES.replace("  - type: no_span_errors\n", claims).replace("  - type: trace_cost\n    max_usd: 1\n", "");
+        place.write("skills/a/tests/scenarios.yaml", text);
+        let done = place.run(&["check", "--fix", "--format", "json"]);
+        assert!(facts(&done).iter().all(|(path, ..)| path == "kindlm.yaml"), "{done:?}");
+        let fixed = place.read("skills/a/tests/scenarios.yaml");
+        assert_eq!(fixed.matches("type: tool_not_called").count(), 2, "{fixed}");
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert!(!report.to_string().contains("\"severity\":\"error\""), "{report:#}");
+    }
+}
