@@ -270,8 +270,9 @@ fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
 /// The fix that gives an item whose name is taken one that no other item of its list has.
 fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     let node = root.find(&problem.at).filter(|node| node.alias().is_none() && !node.is_through_alias())?;
-    // Where the problem is on what leads to the name, the name is in another file.
-    let name = node.text().filter(|name| problem.message.contains(&format!("`{name}`")))?;
+    // Where the problem is on what leads to the name, the name is in another file; a path is the name of something that
+    // exists.
+    let name = node.text().filter(|name| !name.contains('/') && problem.message.contains(&format!("`{name}`")))?;
     let key = problem.at.last()?;
     let list = root.find(&problem.at.parent()?.parent()?)?;
     let names = || list.items().filter_map(|item| item.get(&key)?.text());
