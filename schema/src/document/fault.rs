@@ -194,8 +194,7 @@ impl Fault {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             &line[blanks.min(surplus)..]
         });
-        let cure =
-            Rewrite { text: moved.collect(), range: lines, is_certain, kind: RewriteKind::IndentTo(column) };
+        let cure = Rewrite { text: moved.collect(), range: lines, is_certain, kind: RewriteKind::IndentTo(column) };
         Fault::indented(text, first, column).with_cure(cure)
     }
 

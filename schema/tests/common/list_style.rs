@@ -65,7 +65,8 @@ impl ListStyle {
             let is_key = content.ends_with(':') && !content.starts_with(['"', '\'', '[', '{']);
             key = is_key.then_some(begin);
             let mark = content.rsplit([' ', ':']).next().unwrap_or_default();
-            let opens_text = mark.starts_with(['|', '>']) && mark.len() <= 2 && (mark == content || content.contains(':'));
+            let opens_text =
+                mark.starts_with(['|', '>']) && mark.len() <= 2 && (mark == content || content.contains(':'));
             block_text = opens_text.then_some(if mark == content { indent } else { begin });
         }
         out

@@ -44,15 +44,12 @@ impl Reading {
                 let (close, what) = if first == '[' { (']', "a list") } else { ('}', "a mapping") };
                 let is_closed = value.matches(first).count() == value.matches(close).count();
                 let goes_on = !value.split(" #").next().unwrap_or_default().trim_end().ends_with(close);
-                (is_closed && goes_on).then(|| {
-                    in_quotes(format!("`{first}` begins {what}, and text follows behind its end"))
-                })?
+                (is_closed && goes_on)
+                    .then(|| in_quotes(format!("`{first}` begins {what}, and text follows behind its end")))?
             }
             '*' => in_quotes("`*` begins the name of an alias".to_owned()),
             '&' => in_quotes("`&` begins the name of an anchor".to_owned()),
-            '|' | '>' => in_quotes(format!(
-                "behind `{first}` a text begins on the next line"
-            )),
+            '|' | '>' => in_quotes(format!("behind `{first}` a text begins on the next line")),
             '%' | '@' | '`' => in_quotes(format!("a text without quotes cannot begin with {first:?}")),
             '-' => Reading::of_item(value),
             '?' => in_quotes("`? ` begins a key".to_owned()),

@@ -131,9 +131,9 @@ impl Context<'_> {
         // A value that cannot be there speaks against a likeness, unless that is close.
         let near = near.filter(|name| {
             let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-            let holds = entry.zip(member).is_none_or(|(entry, member)| {
-                entry.value.is_null() || could_hold(&member, entry.value)
-            });
+            let holds = entry
+                .zip(member)
+                .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
             holds || is_surely(key, name, fields.iter().copied())
         });
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);

@@ -14,7 +14,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("token_budget", "max_total", "max_total_tokens", true),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
-        ("delegation_occurred", "agent", "to_agent", false),
+    ("delegation_occurred", "agent", "to_agent", false),
     ("delegation_occurred", "target", "to_agent", false),
     ("gateway_response", "url", "endpoint", true),
     ("gateway_response", "status", "expected_status", true),

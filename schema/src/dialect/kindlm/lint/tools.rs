@@ -99,10 +99,7 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
         let near = search.nearest(&key, known.iter().map(String::as_str));
         let message = match near {
             Some(near) => format!("`{name}` has no argument `{key}`: did you mean `{near}`?"),
-            None => format!(
-                "`{name}` has no argument `{key}`: it has {}",
-                all_of(known.iter().map(String::as_str))
-            ),
+            None => format!("`{name}` has no argument `{key}`: it has {}", all_of(known.iter().map(String::as_str))),
         };
         let mut problem = arg.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
         if let (Some(near), Some(written)) = (near, arg.key.filter(|key| !key.is_through_alias())) {
