@@ -1,6 +1,7 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod aliases;
+mod cut_text;
 mod errors;
 mod facts;
 mod finish;
@@ -113,6 +114,7 @@ impl Analyzer {
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = document.problems();
         problems.extend(mark::lint(document, self.file));
+        problems.extend(cut_text::lint(document));
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}

@@ -48,7 +48,9 @@ use fault::{Fault, RewriteKind};
 use update::Pending;
 
 pub use allow::Allowance;
+pub(crate) use block::is_foreign_blank;
 pub use block::{Block, BlockKind};
+pub(crate) use fault::quoted;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;
 pub use scalar::{Scalar, is_ambiguous};
@@ -620,8 +622,8 @@ fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
     let message = format!("no `&{name}` stands before this alias");
     // Nobody calls an anchor so: it is a text such as `*.txt`.
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
-        let quoted = fault::quoted(&format!("*{name}"));
-        let message = format!("{message}: a text that begins with `*` must stand in quotes");
+        let quoted = quoted(&format!("*{name}"));
+        let message = format!("{message}: a text that begins with `*` needs quotes");
         let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
         return Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
     }
@@ -644,7 +646,7 @@ fn block_kind(kind: SpanKind) -> BlockKind {
     }
 }
 
-fn syntax_problem(fault: &Fault, start: usize) -> Problem {
+pub(crate) fn syntax_problem(fault: &Fault, start: usize) -> Problem {
     let is_template = fault.cure.as_ref().is_some_and(|cure| cure.kind == RewriteKind::Template);
     let code = match (fault.too_large, is_template) {
         (true, _) => Code::TooLarge,

@@ -129,6 +129,7 @@ impl Block {
             }
         }
         block.expect_margin(text);
+        block.expect_spaces(text);
         block.drop_foreign_root();
         if let Some(root) = &block.root {
             let mut survey =
@@ -215,6 +216,26 @@ impl Block {
                 return;
             }
             start += line.len();
+        }
+    }
+
+    /// A damaged line whose indentation holds a no-break space is damaged by it.
+    fn expect_spaces(&mut self, text: &str) {
+        if self.faults.is_empty() || !text.contains(is_foreign_blank) {
+            return;
+        }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter));
+            let blanks = &line[..line.len() - words.len()];
+            let range = start..start + blanks.len();
+            let of_line = start..start + line.len();
+            start += line.len();
+            let is_damaged = |fault: &Fault| of_line.contains(&fault.range.start);
+            if blanks.contains(is_foreign_blank) && !words.trim().is_empty() && self.faults.iter().any(is_damaged) {
+                self.faults.retain(|fault| !is_damaged(fault));
+                self.faults.push(Fault::foreign_blanks(text, range));
+            }
         }
     }
 
@@ -329,6 +350,11 @@ impl Block {
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found
     }
+}
+
+/// Whether a character looks like a space, and is none in YAML.
+pub(crate) fn is_foreign_blank(letter: char) -> bool {
+    matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
 /// The mistake of a text in which a second document begins.

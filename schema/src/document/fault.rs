@@ -57,6 +57,8 @@ pub(crate) enum RewriteKind {
     IndentBy(usize),
     /// The indentation, to so many columns.
     IndentTo(usize),
+    /// The characters of the indentation.
+    Blanks,
 }
 
 impl Rewrite {
@@ -70,6 +72,7 @@ impl Rewrite {
         match self.kind {
             RewriteKind::Text | RewriteKind::Template => format!("Write `{}`", self.text),
             RewriteKind::IndentBy(by) => format!("Indent it by {by}"),
+            RewriteKind::Blanks => "Replace it with a space".to_owned(),
             RewriteKind::IndentTo(0) => "Remove its indentation".to_owned(),
             RewriteKind::IndentTo(column) => format!("Indent it by {column}"),
         }
@@ -134,6 +137,18 @@ impl Fault {
         Fault::new(range, "tab in the indentation").with_help("indent with spaces")
     }
 
+    /// Blanks before a line that are none in YAML.
+    pub(crate) fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
+        let blanks = &text[range.clone()];
+        let message = match blanks.trim_start_matches(' ').chars().next() {
+            None | Some('\u{a0}') => "no-break space in the indentation".to_owned(),
+            Some(letter) => format!("U+{:04X} in the indentation, which looks like a space", u32::from(letter)),
+        };
+        let spaces = " ".repeat(blanks.chars().count());
+        let cure = Rewrite { range: range.clone(), text: spaces, is_certain: true, kind: RewriteKind::Blanks };
+        Fault::new(range, message).with_cure(cure)
+    }
+
     /// A line that begins between the columns where entries may begin.
     pub(super) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
         let line = line_at(text, offset);
@@ -190,11 +205,16 @@ impl Fault {
     pub(super) fn too_deep(text: &str, lines: Range<usize>, column: usize, is_certain: bool) -> Fault {
         let first = line_at(text, lines.start);
         let surplus = indent_at(text, &first).saturating_sub(column);
-        let moved = text[lines.clone()].split_inclusive('\n').map(|line| {
+        // Lines below that are already as deep as they should be stay.
+        let below =
+            next_line(&text[..lines.end], first.end).map(|line| line.len() - line.trim_start_matches(' ').len());
+        let moved_to = if below == Some(column + 2) { first.end } else { lines.end };
+        let moved = first.start..moved_to.max(lines.start);
+        let dedented = text[moved.clone()].split_inclusive('\n').map(|line| {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             &line[blanks.min(surplus)..]
         });
-        let cure = Rewrite { text: moved.collect(), range: lines, is_certain, kind: RewriteKind::IndentTo(column) };
+        let cure = Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
         Fault::indented(text, first, column).with_cure(cure)
     }
 

@@ -10,7 +10,7 @@ use std::{collections::HashSet, time::Instant};
 
 use proptest::prelude::*;
 
-use crate::dialect::ScalarRules;
+use crate::{dialect::ScalarRules, problem::Code};
 
 use list_style::ListStyle;
 
@@ -81,6 +81,17 @@ fn outline(document: &Document) -> Vec<String> {
         lines.push(format!("{pointer} {range:?} {text:?} {:?} {:?} {keys:?}", node.anchor(), node.tag()));
     });
     lines
+}
+
+/// What stands in a node begins and ends in it, also where a damaged text was read.
+#[track_caller]
+fn assert_nested(node: NodeRef<'_>, text: &str) {
+    let children = node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items());
+    for child in children.filter(|_| node.alias().is_none()) {
+        let (outer, inner) = (node.own_range(), child.own_range());
+        assert!(outer.start <= inner.start && inner.end <= outer.end, "{inner:?} is not in {outer:?}\n{text}");
+        assert_nested(child, text);
+    }
 }
 
 /// Compares two trees and shows the first difference.
@@ -501,12 +512,62 @@ fn no_mutation_makes_it_panic() {
         }
         if let Some(root) = document.root() {
             let _ = root.to_value();
+            assert_nested(root, &text);
         }
         document.pointer_at(random.below(text.len() + 1));
     }
     if runs > 20_000 {
         eprintln!("{runs} mutations, the slowest reading took {slowest:?}");
     }
+}
+
+/// The bytes of a line break are no part of a mistake, and lines are told alike however they end.
+#[test]
+fn problems_are_the_same_with_other_line_breaks() {
+    let mut random = Random(0x5eed_0006);
+    let shown = |text: &str| {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let problems = document.problems().into_iter().map(|problem| {
+            let marked = &text[problem.range.clone()];
+            assert!(!marked.ends_with('\r') && !marked.ends_with('\n'), "{problem:?}\n{text:?}");
+            let line = text[..problem.range.start].matches('\n').count();
+            format!("{line}: {} <- {}", problem.message, marked.replace("\r\n", "\n"))
+        });
+        problems.collect::<Vec<_>>()
+    };
+    for round in 0..600 {
+        let mut text = base(round, 6);
+        for _ in 0..=random.below(2) {
+            let (range, new) = random_edit(&mut random, &text);
+            text.replace_range(range, &new.replace('\r', ""));
+        }
+        assert_eq!(shown(&text), shown(&text.replace('\n', "\r\n")), "{text}");
+    }
+}
+
+#[test]
+fn nul_byte_is_one_problem_of_its_line() {
+    for text in ["a: b\0\nc: d\n", "a: \"b\0\"\n", "t:\n- n: x # \0\n- n: y\n"] {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let found: Vec<_> = document.problems().iter().map(|problem| (problem.code, problem.range.start)).collect();
+        assert_eq!(found, [(Code::Encoding, text.find('\0').unwrap())], "{text:?}");
+    }
+}
+
+#[test]
+fn names_of_damaged_blocks_are_known() {
+    for slip in ["\"abc", "{{x}}.md", "a: b", "'it's'"] {
+        for head in ["- n: &a\n  - x\n  ", "- &a\n  ", "- n: [&a x, y]\n  ", "- &a x: y\n  "] {
+            let text = format!("t:\n{head}broken: {slip}\n  more: 1\n- m: *a\n");
+            let problems = Document::read(&text, ScalarRules::Yaml12).problems();
+            assert!(
+                !problems.is_empty() && problems.iter().all(|it| it.code != Code::UnknownAlias),
+                "{text}{problems:#?}"
+            );
+        }
+    }
+    let document = Document::read("t:\n- n: &a\n  - x\n  m: \"abc\n- m: *a\n", ScalarRules::Yaml12);
+    assert_eq!(document.find(&Pointer::parse("/t/1/m/0")).and_then(NodeRef::text), Some("x"));
 }
 
 #[test]

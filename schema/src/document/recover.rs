@@ -184,9 +184,14 @@ impl Reader {
 
     /// Reads what stands at one level: the entries of a mapping, or the items of a list.
     fn pieces(&mut self, range: Range<usize>, depth: usize) -> Option<Node> {
-        let starts = piece_starts(&self.work, range.clone());
+        let mut starts = piece_starts(&self.work, range.clone());
         let first = *starts.first()?;
         let column = self.column_of_pieces(&starts, depth);
+        if column < indent(&self.work[first..]) {
+            starts.truncate(2);
+            let others = starts.pop().unwrap_or(range.end);
+            starts.extend(piece_starts(&self.work, others..range.end));
+        }
         let is_list = is_dash(&self.work[first + indent(&self.work[first..])..]);
         if depth > NESTING_LIMIT {
             self.blame(first..range.end, "nested too deep to be read while it is broken");
@@ -559,6 +564,8 @@ fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut column = None;
     let mut is_list = false;
+    // The column of the piece that goes on.
+    let mut open = 0;
     for line in lines(text, range) {
         let content = text[line.clone()].trim_start_matches(' ');
         if content.trim().is_empty() || content.starts_with('#') {
@@ -569,9 +576,10 @@ fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
             is_list = is_dash(content);
         }
         let first = *column.get_or_insert(indent);
-        let is_item_of_key = !is_list && indent == first && is_dash(content);
+        let is_item_of_key = !is_list && indent == open && is_dash(content);
         if starts.is_empty() || (indent <= first && !is_item_of_key && !content.starts_with([']', '}'])) {
             starts.push(line.start);
+            open = indent;
         }
     }
     starts

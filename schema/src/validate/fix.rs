@@ -245,6 +245,37 @@ pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("Make it a mapping", edits))
 }
 
+/// A line that holds `: ` and was meant as a text: `- Total: 5`.
+pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
+    let mut entries = node.entries();
+    let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
+    let text = node.document().text();
+    let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
+    let is_short = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+    let is_own = [node, entry.key, entry.value].iter().all(|it| it.alias().is_none() && it.anchor().is_none());
+    if !is_short || !is_own || node.resolved().is_through_alias() || crate::rewrite::is_flow(node) {
+        return None;
+    }
+    let cure = crate::document::quoted(&String::from(text.get_byte_slice(range.clone())?));
+    Some(Fix::guess(format!("Write `{cure}`"), vec![Edit::new(range, cure)]))
+}
+
+/// The only item of a list, which is a scalar, on the line of the key without its dash.
+pub(super) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
+    let mut items = list.items();
+    let item = items.next().filter(|item| items.next().is_none() && !item.is_null() && is_own_line(*item))?;
+    item.scalar()?;
+    if list.resolved().is_through_alias() || list.anchor().is_some() || crate::rewrite::is_flow(list) {
+        return None;
+    }
+    let text = list.document().text();
+    let start = item.own_range().start;
+    let above = text.line_to_byte(text.byte_to_line(start).checked_sub(1)?);
+    let before = String::from(text.get_byte_slice(above..start)?);
+    let key = before.strip_suffix("- ")?.trim_end();
+    key.ends_with(':').then(|| Fix::safe("Remove the dash", vec![Edit::new(above + key.len()..start, " ")]))
+}
+
 /// A scalar as it can stand in brackets.
 fn words(node: NodeRef<'_>) -> Option<String> {
     let words = String::from(node.document().text().get_byte_slice(node.own_range())?);

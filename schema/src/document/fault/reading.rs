@@ -396,7 +396,7 @@ mod tests {
         check(
             "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
             expect![[r#"
-                between brackets and braces a text that holds `{{` must stand in quotes <- a-{{today}}-{{run_id}}.md
+                between brackets a text that holds `{{` needs quotes <- a-{{today}}-{{run_id}}.md
                 paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
         );
     }

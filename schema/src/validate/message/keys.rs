@@ -137,6 +137,13 @@ impl Context<'_> {
             holds || is_surely(key, name, fields.iter().copied())
         });
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+        // Where only one of both places can have the value, the key belongs there.
+        let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
+            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let other = Shape::find(file, &place.pointer().key(key), None);
+            let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
+            free.contains(&name) && fits(member) && !fits(other)
+        });
         let stand_in = self.stand_ins.borrow().get(&at).copied();
         let opposite = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close));
         if let Some(name) = opposite {
@@ -178,7 +185,7 @@ impl Context<'_> {
                 fix.edits.extend(edits);
                 problem = problem.with_fix(fix);
             }
-        } else if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
+        } else if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
                 let sure = is_surely(key, name, free.iter().copied());
@@ -213,6 +220,13 @@ impl Context<'_> {
         {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
             misplaced = place.is_some_and(|place| self.is_misplaced_claim(here, place, name));
+            if let Some(place) = place.filter(|place| here.contains(place) && here.distance(place) == 1)
+                && is_surely(key, name, shape::all_keys(file))
+                && let ([.., child], Some(mapping)) = (place.0.as_slice(), mapping)
+                && let Some(edits) = moving::below_as(*mapping, key, child, name)
+            {
+                problem.fixes.push(Fix::guess(format!("Move below `{child}`, as `{name}`"), edits));
+            }
             let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
             problem.message = format!("{what}: did you mean `{name}`{place}?");
         } else if free.is_empty() {

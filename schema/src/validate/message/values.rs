@@ -102,6 +102,16 @@ impl Context<'_> {
                 message.push_str(if in_brackets { ": remove the brackets" } else { ": remove the `- `" });
                 fix = fix::only_item(node);
             }
+            (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
+                message.push_str(": `: ` makes a mapping of it");
+                fix = Some(quoted);
+            }
+            (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
+                if let Some(undashed) = fix::undashed(node) =>
+            {
+                message.push_str(": remove the `- `");
+                fix = Some(undashed);
+            }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => message.push_str(": write `{…}`"),
             (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
             (_, NodeShape::Scalar) if node.is_null() => {
