@@ -28,8 +28,10 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 ///     when:
 ///       invoke: /newsletter send it now
 ///     then:
-///       - type: tool_not_invoked
+///       - type: tool_not_called
 ///         tool: resend.send
+///         log_path: "/tmp/openclaw/openclaw-{{today}}.log"
+///         run_id: "{{run_id}}"
 /// ```
 ///
 /// Scalars are read by the rules of YAML 1.1: `yes` is true, `1.0` is a number, an unquoted date is a date.
