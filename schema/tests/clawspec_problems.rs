@@ -184,6 +184,19 @@ fn another_name_is_one_mistake() {
     assert_eq!(both, ["missing-field", "missing-field", "unknown-key", "unknown-key"]);
 }
 
+/// A target under the name `meta` is recognized by its keys.
+#[test]
+fn meta_with_a_path_is_renamed_to_target() {
+    let text = "version: '1.0'\nmeta: {path: skills/demo, trigger: /demo}\nscenarios:\n- name: a\n  tags: [negative]\n  \
+                when: {invoke: /demo}\n  then:\n  - {type: file_present, path: x}\n";
+    let document = Document::read(text, ScalarRules::Yaml11);
+    let files = MemoryFiles::new("/work", [("skills/demo/SKILL.md", "")]).at("skills/demo/tests/scenarios.yaml");
+    let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+    let meta = found.iter().find(|problem| problem.code == Code::UnknownKey).unwrap();
+    assert_eq!(meta.help.as_deref(), Some("rename it to `target`: it has `path` and `trigger`"));
+    assert!(apply(text, &meta.fixes[0]).contains("\ntarget: {path: skills/demo"), "{meta:?}");
+}
+
 /// What the patterns of the settings find, and what other contracts of the target hold.
 #[test]
 fn the_patterns_of_the_workspace_count() {
