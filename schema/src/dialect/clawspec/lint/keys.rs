@@ -94,7 +94,7 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
         }
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
-                take(problems, &[member.at.clone()]);
+                take(problems, std::slice::from_ref(&member.at));
                 let problem = member.head_problem(Code::UnknownKey, "unknown key `from` in `delegation_occurred`");
                 let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
                 let mut problem = problem.with_severity(Severity::Hint).with_note(note);
