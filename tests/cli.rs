@@ -18,7 +18,7 @@ fn the_starter_suite_passes_and_is_never_overwritten() {
     assert_eq!(checked.code, Some(0), "{checked:?}");
     let ran = place.run(&["run"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stdout.contains("2 tests: 2 passed"), "{ran:?}");
+    assert!(ran.stdout.contains("3 tests: 2 passed, 1 skipped"), "{ran:?}");
     place.write("kindlm.yaml", "mine");
     let again = place.run(&["init", "kindlm"]);
     assert_eq!((again.code, place.read("kindlm.yaml").as_str()), (Some(2), "mine"));
@@ -306,6 +306,45 @@ fn trust_is_remembered_by_the_real_path() {
     let stored = fs::read_to_string(state.path().join("speclens/trusted-folders")).unwrap();
     let real = fs::canonicalize(place.path().join("suite")).unwrap();
     assert_eq!(stored, format!("{}\n", real.display()));
+}
+
+#[test]
+fn trust_is_listed_and_taken_back() {
+    let place = Place::empty();
+    fs::create_dir_all(place.path().join("suite/inner")).unwrap();
+    fs::create_dir(place.path().join("other")).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        Done::of(&place.program(&[&["trust"], args].concat()).env("XDG_STATE_HOME", state.path()).output().unwrap())
+    };
+    assert_eq!(run(&["--list"]).stdout, "");
+    for directory in ["suite", "other"] {
+        assert_eq!(run(&[directory]).code, Some(0));
+    }
+    let real = |name: &str| fs::canonicalize(place.path()).unwrap().join(name).display().to_string();
+    assert_eq!(run(&["--list"]).stdout, format!("{}\n{}\n", real("suite"), real("other")));
+
+    // What is trusted through a directory above can be taken back there only.
+    let inner = run(&["--remove", "suite/inner"]);
+    assert!(inner.code == Some(2) && inner.stderr.contains(&format!("remove {}", real("suite"))), "{inner:?}");
+    fs::remove_dir_all(place.path().join("other")).unwrap();
+    for directory in ["suite", "other"] {
+        assert_eq!(run(&["--remove", directory]).code, Some(0));
+    }
+    assert_eq!(run(&["--list"]).stdout, "");
+    let again = run(&["--remove", "suite"]);
+    assert!(again.code == Some(2) && again.stderr.contains("is not trusted"), "{again:?}");
+    assert_eq!(run(&["--list", "suite"]).code, Some(2));
+}
+
+#[test]
+fn starter_suites_have_no_problem_of_any_severity() {
+    for format in ["kindlm", "cli-bench", "clawspec"] {
+        let place = Place::empty();
+        assert_eq!(place.run(&["init", format]).code, Some(0));
+        let checked = place.run(&["check", "--deny", "warnings"]);
+        assert!(checked.code == Some(0) && checked.stdout.starts_with("no problems in "), "{format}: {checked:?}");
+    }
 }
 
 #[test]

@@ -164,3 +164,56 @@ fn an_id_that_stands_in_two_files_is_shown_in_both() {
     assert_eq!(other["artifactLocation"]["uri"], "bench/tasks/one.yaml", "{found:#}");
     assert_eq!(other["region"]["startLine"], 1, "{found:#}");
 }
+
+/// Files of other tools under names that contracts have, too.
+const STRANGERS: [(&str, &str); 6] = [
+    ("load/tests/scenarios.yaml", "config:\n  target: https://x\nscenarios:\n  - flow:\n      - get: {url: /}\n"),
+    ("deploy/tests/pipeline.yaml", "stages: [build, test]\nbuild: {script: [make]}\n"),
+    ("api/tests/pipeline.yaml", "test_name: a\nstages:\n- name: b\n  request: {url: x}\n"),
+    ("old/tests/pipeline.yaml", "pipeline: [{step: build}]\n"),
+    ("models/tests/baselines.yaml", "baselines: {model: 0.9}\n"),
+    ("k8s/tests/handoffs/service.yaml", "apiVersion: v1\nkind: Service\n"),
+];
+
+#[test]
+fn files_of_other_tools_are_left_alone_under_any_name() {
+    let place = Place::empty();
+    for (path, text) in STRANGERS {
+        place.write(path, text);
+    }
+    let done = place.run(&["check"]);
+    assert!(done.stderr.contains("no suite in this directory"), "{done:?}");
+    // Beside files that are ours nothing changes.
+    place.write("clawspec.yaml", "scenario_patterns: ['skills/**/tests/scenarios.yaml']\n");
+    place.write("kindlm.yaml", suite("echo hello", GOOD));
+    assert_eq!(checked(&place, &[]).len(), 2);
+    place.run(&["check", "--fix"]);
+    for (path, text) in STRANGERS {
+        assert_eq!(place.read(path), text);
+    }
+}
+
+#[test]
+fn a_file_whose_kind_is_a_guess_is_not_fixed_unseen() {
+    let text = "target: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: a\n  when: {invoke: /a}\n  \
+                then:\n  - {type: file_present, path: b}\n";
+    let place = Place::empty();
+    place.write("notes/one.yaml", text);
+    let done = place.run(&["check", "notes"]);
+    assert!(done.stdout.contains("`version`") && !done.stdout.contains("--fix"), "{done:?}");
+    place.run(&["check", "--fix", "notes"]);
+    assert_eq!(place.read("notes/one.yaml"), text);
+    // Whoever names the file, or puts it where such files are, has said what it is.
+    place.run(&["check", "--fix", "notes/one.yaml"]);
+    assert!(place.read("notes/one.yaml").starts_with("version: \"1.0\"\n"));
+    place.write("skills/a/tests/scenarios.yaml", text);
+    place.run(&["check", "--fix", "skills"]);
+    assert!(place.read("skills/a/tests/scenarios.yaml").starts_with("version: \"1.0\"\n"));
+    // What could as well belong to another tool is checked for who asks, and stays as it is.
+    let (path, stranger) = STRANGERS[0];
+    place.write(path, stranger);
+    let done = place.run(&["check", "--fix", path]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains(path), "{done:?}");
+    assert_eq!(place.read(path), stranger);
+}

@@ -11,14 +11,20 @@ mod client;
 mod facts;
 #[path = "lsp/fixing.rs"]
 mod fixing;
+#[path = "lsp/ignoring.rs"]
+mod ignoring;
 #[path = "lsp/index.rs"]
 mod index;
 #[path = "lsp/kinds.rs"]
 mod kinds;
+#[path = "lsp/limits.rs"]
+mod limits;
 #[path = "lsp/matrix.rs"]
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/protocol.rs"]
+mod protocol;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Place, suite};
+use crate::support::{Done, Place, suite};
 
 fn run_of(report: &Value, case: usize) -> &Value {
     &report["suites"][0]["cases"][case]["runs"][0]
@@ -252,5 +252,47 @@ fn assert_gone(place: &Place, names: &[&str]) {
             assert!(begun.elapsed() < Duration::from_secs(20), "{name} survived");
             thread::yield_now();
         }
+    }
+}
+
+/// The program with a limit on its address space, and its standard input.
+fn limited(place: &Place, kibibytes: u32, arguments: &[&str], input: &str) -> Option<Done> {
+    place.write("input", input);
+    let program = place.program(&[]);
+    let mut shell = Command::new("sh");
+    // A program that hangs is ended by the watch of the shell, and has no exit code then.
+    let script = format!("ulimit -v {kibibytes}; exec timeout -s KILL 60 \"$0\" \"$@\" < input");
+    shell.args(["-c", &script]).arg(program.get_program()).args(arguments).current_dir(place.path());
+    shell.env("HOME", place.path()).env("XDG_STATE_HOME", place.path().join("state"));
+    let done = Done::of(&shell.output().unwrap());
+    (done.code != Some(137)).then_some(done)
+}
+
+#[test]
+fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() {
+    let message = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let session = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ];
+    let session: String = session.map(message).concat();
+    for arguments in [&["run"][..], &["check"], &["lsp"]] {
+        let mut refused = 0;
+        for mebibytes in [48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 512, 768, 1024, 2048] {
+            let place = Place::with(&suite("echo fine", "{output: {contains: [fine]}}"));
+            let input = if arguments == ["lsp"] { session.as_str() } else { "" };
+            let done = limited(&place, mebibytes * 1024, arguments, input);
+            let done = done.unwrap_or_else(|| panic!("{arguments:?} hangs with {mebibytes} MiB"));
+            if mebibytes >= 1024 {
+                assert_eq!(done.code, Some(0), "{arguments:?} with {mebibytes} MiB: {done:?}");
+            }
+            if done.code != Some(0) {
+                // Where not even the system's own loader gets what it needs, it says so in its own words.
+                assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");
+                refused += usize::from(done.stderr.contains("cannot start another thread"));
+            }
+        }
+        assert!(refused > 0, "{arguments:?} is never refused a thread");
     }
 }

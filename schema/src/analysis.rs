@@ -1,6 +1,7 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod aliases;
+mod cut_text;
 mod errors;
 mod facts;
 mod finish;
@@ -21,7 +22,7 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     parallel,
-    problem::{Code, Problem},
+    problem::{Applicability, Code, Problem},
     rewrite,
     settings::Settings,
     suite::{Case, Suite},
@@ -46,6 +47,8 @@ pub struct Analyzer {
     file: SpecFile,
     /// Counts the times that files changed: what was found out by looking at them is then void.
     epoch: u64,
+    /// Whether it is a guess that documents are of that kind.
+    is_guess: bool,
 }
 
 /// What one item gave: ranges count from its block's first byte, pointers from the item.
@@ -75,7 +78,13 @@ enum RootContext {
 impl Analyzer {
     /// An analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
-        Analyzer { file, epoch: 0 }
+        Analyzer { file, epoch: 0, is_guess: false }
+    }
+
+    /// Returns the same analyzer for documents that are of its kind only as far as can be guessed: no fix is safe in
+    /// them, since they may belong to another tool.
+    pub fn guessing(self, is_guess: bool) -> Analyzer {
+        Analyzer { is_guess, ..self }
     }
 
     /// Files changed: what depends on them is to be looked at again.
@@ -92,13 +101,20 @@ impl Analyzer {
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        finish(self.found(document, files), document, self.file.dialect(), settings)
+        let mut problems = finish(self.found(document, files), document, self.file.dialect(), settings);
+        if self.is_guess {
+            for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes) {
+                fix.applicability = Applicability::Suggestion;
+            }
+        }
+        problems
     }
 
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = document.problems();
         problems.extend(mark::lint(document, self.file));
+        problems.extend(cut_text::lint(document));
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}

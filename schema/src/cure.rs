@@ -43,12 +43,22 @@ pub struct Applied {
     pub line: usize,
 }
 
+/// Whether a fix may be applied that brings errors to light in what was not checked before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revealing {
+    /// It is applied: the errors were there before.
+    Allowed,
+    /// It is left out.
+    Refused,
+}
+
 /// Applies the chosen cures until none is left. `look` says what is wrong with a text, in the order of the
 /// text; `choose` picks the cure of a problem that is to be applied, if any.
 pub fn cure(
     document: &Document,
     look: &dyn Fn(&Document) -> Vec<Problem>,
     choose: &dyn for<'p> Fn(&'p Problem) -> Option<&'p Fix>,
+    revealing: Revealing,
 ) -> Cured {
     let mut document = document.clone();
     let mut text = String::from(document.text());
@@ -70,8 +80,19 @@ pub fn cure(
         }
         let edits: Vec<Edit> = batch.iter().flat_map(|(_, fix)| adapted(&document, &fix.edits)).collect();
         let new_text = replaced(&text, &edits);
-        let new = Document::read(&new_text, document.rules());
+        let new = document_with(&document, &edits, &new_text);
         let found = look(&new);
+        if revealing == Revealing::Refused {
+            let mut is_revealing = batch
+                .iter()
+                .filter(|(problem, _)| brings_errors_to_light(&document, problem, &edits, &problems, &found))
+                .map(|(problem, fix)| (problem.code, problem.at.clone(), fix.title.clone()))
+                .peekable();
+            if is_revealing.peek().is_some() {
+                given_up.extend(is_revealing);
+                continue;
+            }
+        }
         let uncovered: Vec<Uncovered> =
             batch.iter().filter_map(|(problem, _)| uncovered(&document, problem, &edits)).collect();
         if !does_harm(&problems, &found, &uncovered) && seen.insert(fingerprint(&new_text)) {
@@ -90,6 +111,45 @@ pub fn cure(
         }
     }
     Cured { text, applied, left: problems }
+}
+
+/// The document after edits. After few of them, only what they touch is read again.
+fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Document {
+    /// More edits take longer than reading everything.
+    const FEW: usize = 64;
+    if edits.len() > FEW {
+        return Document::read(new_text, document.rules());
+    }
+    let mut new = document.clone();
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    sorted.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    // The last one first, so the places of the others stay right.
+    sorted.into_iter().rev().for_each(|edit| new.edit(edit.range.clone(), &edit.text));
+    debug_assert_eq!(String::from(new.text()), new_text, "the edits do not overlap");
+    new.refresh();
+    new.consult_whole(new_text);
+    new
+}
+
+/// Whether there are more errors of other kinds after a fix, in what was not checked before it.
+fn brings_errors_to_light(
+    document: &Document,
+    problem: &Problem,
+    edits: &[Edit],
+    before: &[Problem],
+    after: &[Problem],
+) -> bool {
+    let Some(place) = uncovered(document, problem, edits) else { return false };
+    let errors = |problems: &[Problem], place: &Range<usize>| {
+        let is_other = |other: &&Problem| {
+            other.severity == Severity::Error
+                && other.code != problem.code
+                && place.start <= other.range.start
+                && other.range.end <= place.end
+        };
+        problems.iter().filter(is_other).count()
+    };
+    errors(after, &place.after) > errors(before, &place.before)
 }
 
 /// The cures that can be applied together, with the index of their problem: none touches the text of one
@@ -286,7 +346,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, words: &'static [(&'static str, &'static str)], expected: Expect) {
         let document = Document::read(text, ScalarRules::Yaml12);
-        let cured = cure(&document, &look(words), &safe);
+        let cured = cure(&document, &look(words), &safe, Revealing::Allowed);
         assert_eq!(replaced(text, &edits_between(text, &cured.text)), cured.text);
         let titles: Vec<&str> = cured.applied.iter().map(|applied| applied.title.as_str()).collect();
         expected.assert_eq(&format!("{:?}\n{}\n{} left\n", cured.text, titles.join(", "), cured.left.len()));
@@ -363,7 +423,7 @@ mod tests {
             ("a: 1\r\nxx: 2", "a: 1\r\nb: 0\r\ny: 2"),
         ] {
             let document = Document::read(text, ScalarRules::Yaml12);
-            let cured = cure(&document, &look(&[("xx", "b: 0\ny")]), &safe);
+            let cured = cure(&document, &look(&[("xx", "b: 0\ny")]), &safe, Revealing::Allowed);
             assert_eq!(cured.text, expected);
             assert_eq!(replaced(text, &edits_between(text, &cured.text)), expected);
         }

@@ -32,7 +32,7 @@ use std::{
 };
 
 use ropey::Rope;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
     dialect::ScalarRules,
@@ -44,11 +44,13 @@ use crate::{
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
-use fault::Fault;
+use fault::{Fault, RewriteKind};
 use update::Pending;
 
 pub use allow::Allowance;
+pub(crate) use block::is_foreign_blank;
 pub use block::{Block, BlockKind};
+pub(crate) use fault::quoted;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;
 pub use scalar::{Scalar, is_ambiguous};
@@ -244,8 +246,8 @@ impl Document {
         let Some(pending) = self.pending.clone() else { return };
         self.whole_problem = None;
         if self.text.len_bytes() > SIZE_LIMIT {
-            let message = format!("larger than {} MB: the file is not read; split it", SIZE_LIMIT / 1024 / 1024);
-            self.whole_problem = Some(Fault::too_large(0..0, message));
+            let message = format!("the file is larger than {} MB and is not read", SIZE_LIMIT / 1024 / 1024);
+            self.whole_problem = Some(Fault::too_large(0..0, message).with_help("split it"));
             self.adopt(Vec::new());
             self.pending = None;
             return;
@@ -303,12 +305,12 @@ impl Document {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
             }
             (Err(error), false) => {
-                let message = format!("not YAML: {}", error.message);
                 let line = self.text.byte_to_line(error.offset);
                 let start = self.text.line_to_byte(line);
                 let words = String::from(self.text.line(line));
                 let range = start..start + words.trim_end().len();
-                self.whole_problem = Some(Fault { too_large: error.too_deep, ..Fault::new(range, message) });
+                let fault = Fault::new(range, error.message);
+                self.whole_problem = Some(Fault { too_large: error.too_deep, help: error.help, ..fault });
             }
             (Ok(Parsed { second_document: Some(second), .. }), false) => {
                 self.whole_problem = Some(block::second_document(text, second));
@@ -413,11 +415,15 @@ impl Document {
     /// What cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
+        let mut unread: Option<FxHashSet<String>> = None;
         let remarkable =
             self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
         for (number, (&start, block)) in remarkable {
             problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
+                if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
+                    continue;
+                }
                 let range = start + name.at..start + name.end;
                 problems.push(unknown_alias(&name.name, self.pointer_at(range.start), range));
             }
@@ -431,6 +437,7 @@ impl Document {
         problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
         self.duplicate_entries(&mut problems);
         conflict::tell_once(&self.text, &mut problems);
+        self.find_nul(&mut problems);
         // A cure for thousands of them would cost more than it helps.
         for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(64) {
             let mapping = problem.at.parent().and_then(|at| self.find(&at));
@@ -440,6 +447,34 @@ impl Document {
         }
         problems.sort_by_key(|problem| problem.range.start);
         problems
+    }
+
+    /// A NUL is no part of any text, in YAML or elsewhere.
+    fn find_nul(&self, problems: &mut Vec<Problem>) {
+        let mut start = 0;
+        let found = self.text.chunks().find_map(|chunk| {
+            let at = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
+            start += chunk.len();
+            at
+        });
+        let Some(at) = found else { return };
+        let line = self.text.byte_to_line(at);
+        problems.retain(|it| it.code != Code::Syntax || self.text.byte_to_line(it.range.start) != line);
+        let problem = Problem::new(Code::Encoding, Pointer::root(), at..at + 1, "NUL byte in the text");
+        problems.push(problem.with_help("save the file as UTF-8 text"));
+    }
+
+    /// The names that damaged blocks may define where they cannot be read.
+    fn anchors_in_damage(&self) -> FxHashSet<String> {
+        let mut names = FxHashSet::default();
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact()) {
+            let text = String::from(self.text.byte_slice(start..start + slot.length));
+            for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
+                let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
+                names.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
+            }
+        }
+        names
     }
 
     /// Whether an anchor stands before an alias.
@@ -587,8 +622,8 @@ fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
     let message = format!("no `&{name}` stands before this alias");
     // Nobody calls an anchor so: it is a text such as `*.txt`.
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
-        let quoted = fault::quoted(&format!("*{name}"));
-        let message = format!("{message}: a text that begins with `*` must stand in quotes");
+        let quoted = quoted(&format!("*{name}"));
+        let message = format!("{message}: a text that begins with `*` needs quotes");
         let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
         return Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
     }
@@ -611,8 +646,8 @@ fn block_kind(kind: SpanKind) -> BlockKind {
     }
 }
 
-fn syntax_problem(fault: &Fault, start: usize) -> Problem {
-    let is_template = fault.cure.as_ref().is_some_and(|cure| cure.is_template);
+pub(crate) fn syntax_problem(fault: &Fault, start: usize) -> Problem {
+    let is_template = fault.cure.as_ref().is_some_and(|cure| cure.kind == RewriteKind::Template);
     let code = match (fault.too_large, is_template) {
         (true, _) => Code::TooLarge,
         (false, true) => Code::UnquotedTemplate,
@@ -620,11 +655,11 @@ fn syntax_problem(fault: &Fault, start: usize) -> Problem {
     };
     let range = fault.range.start + start..fault.range.end + start;
     let problem = Problem::new(code, Pointer::root(), range, fault.message.clone());
+    let problem = Problem { help: fault.help.clone(), ..problem };
     match &fault.cure {
         Some(cure) => {
-            let title =
-                if cure.indent > 0 { format!("Indent by {}", cure.indent) } else { format!("Write {}", cure.text) };
             let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
+            let title = cure.title();
             problem.with_fix(if cure.is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
         }
         None => problem,

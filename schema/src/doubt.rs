@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The kind of the verdict that such a part gets.
-const KIND: &str = "not-understood";
+pub const KIND: &str = "not-understood";
 
 /// A part of a test with an error: always unknown.
 #[derive(Clone, Debug)]

@@ -212,6 +212,7 @@ fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(drop_number_formats))
         .with_transform(drop_null)
+        .with_transform(RecursiveTransform(admit_null))
         .into_generator();
     let Value::Object(generated) = generator.into_root_schema_for::<T>().to_value() else {
         unreachable!("a type with fields has a schema with keywords");
@@ -254,6 +255,21 @@ fn drop_null(schema: &mut Schema) {
     if schema.get("default") == Some(&Value::Null) {
         schema.remove("default");
     }
+}
+
+/// A key that the format reads as absent when it is null may be null: `x-null` says so at the field, whatever its type.
+fn admit_null(schema: &mut Schema) {
+    if schema.remove("x-null").is_none() {
+        return;
+    }
+    let members = std::mem::take(schema.ensure_object());
+    let is_about_the_key =
+        |key: &str| key.starts_with("x-") || ["description", "default", "examples", "deprecated"].contains(&key);
+    let (mut own, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) =
+        members.into_iter().partition(|(key, _)| is_about_the_key(key));
+    own.insert("if".to_owned(), json!({ "type": "null" }));
+    own.insert("else".to_owned(), Value::Object(rest));
+    *schema.ensure_object() = own;
 }
 
 #[cfg(test)]
@@ -332,6 +348,16 @@ mod tests {
             }
         }
         SpecFile::ALL.iter().for_each(|file| check(file.schema()));
+    }
+
+    #[test]
+    fn a_key_that_counts_as_absent_without_a_value_may_have_none() {
+        let validator = jsonschema::validator_for(SpecFile::ClawSpec.schema()).unwrap();
+        for (key, value) in [("observability", json!([])), ("gateway_auth_token", json!(1))] {
+            assert!(validator.is_valid(&json!({ key: null })), "{key}");
+            assert!(!validator.is_valid(&json!({ key: value })), "{key}");
+        }
+        assert!(!validator.is_valid(&json!({ "report_dir": null })));
     }
 
     #[test]

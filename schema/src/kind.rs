@@ -1,57 +1,277 @@
-//! Which kind of file is it? Decided by what the author says in a comment, by name and place, by who names
-//! the file, and by what stands in it; in this order.
+//! Which kind of file is it? Decided by what the author says in a comment, by who names the file, by its name and
+//! place, and by its content.
+//!
+//! Names such as `tests/scenarios.yaml` belong to other tools as well, and so do keys such as `scenarios`. A file is
+//! ours only where two signs agree: a name and a content, a name and a workspace of the format, or a content that
+//! no other tool has. Where one sign is all there is, the kind is a guess, and nothing is changed unseen.
 //!
 //! The text is only scanned for its outline, line by line: a file that is none of ours costs next to
 //! nothing, and a damaged one is still recognised.
 
-use crate::json_schema::SpecFile;
+mod outline;
+
+use crate::{
+    json_schema::SpecFile,
+    shape::{Shape, Type},
+    words::nearest,
+};
+
+use outline::Outline;
 
 /// The beginning of the comment that says what a file is: `# speclens: dialect=clawspec-handoff`.
 const MARK: &str = "speclens: dialect=";
 
-/// The kind of a file, if it is one of ours. `path`: where it stands, `/` between names, as far as it is
-/// known. `is_named`: whether a `file://` entry of a cli-bench suite leads to it.
-pub fn detect(path: &str, text: &str, is_named: bool) -> Option<SpecFile> {
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detected {
+    /// The kind of file.
+    pub file: SpecFile,
+    /// Whether only its name, or only its content, says so: then nothing is changed in it unseen.
+    pub is_guess: bool,
+}
+
+/// What is known of a file beside its path and its text.
+pub struct Around<'a> {
+    /// Whether a `file://` entry of a cli-bench suite leads to it.
+    pub is_named_by_suite: bool,
+    /// Whether a person names it as a file to be looked at.
+    pub is_asked_for: bool,
+    /// How the directories around it look. Asked only where it matters.
+    pub workspace: &'a dyn Fn() -> Workspace,
+}
+
+/// What the directories around a file say about ClawSpec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Workspace {
+    /// Nothing.
+    Unknown,
+    /// The settings of a workspace are above it.
+    Settings,
+    /// It is in the tests of a directory that holds `SKILL.md` or `SOUL.md`.
+    Target,
+}
+
+impl Around<'_> {
+    /// Nothing is known.
+    pub const NOTHING: Around<'static> =
+        Around { is_named_by_suite: false, is_asked_for: false, workspace: &|| Workspace::Unknown };
+}
+
+/// What a file is, if it is one of ours. `path`: where it is, `/` between names, as far as it is known.
+pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
+    let sure = |file| Some(Detected { file, is_guess: false });
     let outline = Outline::of(text);
-    let by_content = of_outline(&outline);
+    let content = Content::of(&outline);
+    let name = of_path(path);
     let said = said(text);
     if let Some(Ok(said)) = said {
         // The word of a dialect is also that of one of its kinds; the content, and the name, then know better.
         if !is_dialect_word(said) {
-            return Some(said);
+            return sure(said);
         }
-        let by_name = of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file);
-        let found = [by_content, outline.by_key_of(said), by_name].into_iter().flatten();
-        return Some(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
+        let by_name = name.map(|(Named::Surely(file) | Named::Perhaps(file))| file);
+        let by_content = content.map(|content| content.file);
+        let found = [by_content, by_key_of(&outline, said), by_name].into_iter().flatten();
+        return sure(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
     }
-    // What somebody says with a slip of the pen is still told by name and content first.
+    if let Some(Named::Surely(file)) = name {
+        return sure(file);
+    }
+    if around.is_named_by_suite {
+        return sure(SpecFile::CliBenchTasks);
+    }
+    let found = match (content, name) {
+        (Some(content), _) => content.weigh(name.is_some() || is_named_scenarios(path), around),
+        (None, Some(Named::Perhaps(file))) => by_name(file, path, &outline, around),
+        (None, Some(Named::Surely(_)) | None) => {
+            let file = SpecFile::ClawSpecScenarios;
+            let is_like_one = is_named_scenarios(path) && outline.has("scenarios");
+            is_like_one.then(|| by_name(file, path, &outline, around)).flatten()
+        }
+    };
+    // What somebody says with a slip of the pen is told by name and content first.
     let meant = || {
         let word = said.and_then(Result::err)?;
-        SpecFile::parse(crate::words::nearest(word, SpecFile::ALL.iter().map(|file| file.as_str()))?)
+        sure(SpecFile::parse(nearest(word, SpecFile::ALL.iter().map(|file| file.as_str()))?)?)
     };
-    match of_path(path) {
-        Some(Named::Surely(file)) => return Some(file),
-        _ if is_named => return Some(SpecFile::CliBenchTasks),
-        Some(Named::Perhaps(file)) => {
-            if let Some(found) = by_content {
-                return Some(found);
-            }
-            if outline.could_be(file) {
-                return Some(file);
-            }
-        }
-        None => {}
-    }
-    let is_list_of_scenarios = || outline.has("scenarios") && is_named_scenarios(path);
-    by_content.or_else(|| is_list_of_scenarios().then_some(SpecFile::ClawSpecScenarios)).or_else(meant)
+    found.or_else(meant)
 }
 
-/// Whether a text is a mapping of which this kind of file knows no key: it belongs to another tool.
-pub fn is_foreign(file: SpecFile, text: &str) -> bool {
-    let outline = Outline::of(text);
-    let fields = crate::shape::Shape::of(file).all_fields();
-    let known = |key: &str| fields.iter().any(|field| field.name == key);
-    outline.items.is_empty() && !outline.keys.is_empty() && !outline.keys.iter().any(|(key, _)| known(key))
+/// A kind that a content looks like.
+#[derive(Clone, Copy, Debug)]
+struct Content {
+    file: SpecFile,
+    strength: Strength,
+}
+
+/// How much a content says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strength {
+    /// The format calls itself by its name.
+    Name,
+    /// Two keys that no other tool has like that.
+    Keys,
+    /// Keys that other tools may have as well.
+    Hint,
+}
+
+impl Content {
+    fn of(outline: &Outline<'_>) -> Option<Content> {
+        let found = |file, strength| Some(Content { file, strength });
+        let keys = |is_telling| if is_telling { Strength::Keys } else { Strength::Hint };
+        if outline.items.iter().any(|item| item.contains(&"intent") && item.contains(&"assert")) {
+            return found(SpecFile::CliBenchTasks, Strength::Keys);
+        }
+        if let Some(version) = outline.entry("kindlm").filter(|entry| !entry.value.is_empty()) {
+            let has_others = outline.keys.iter().any(|it| it.key != "kindlm" && is_known(SpecFile::KindLm, it.key));
+            if has_others || version.text() == "1" && outline.keys.len() == 1 {
+                return found(SpecFile::KindLm, Strength::Name);
+            }
+        }
+        // Runners of tasks have a mapping there.
+        let has_tasks = outline.has("tasks") && outline.members("tasks").next().is_none();
+        if has_tasks && outline.entry("cli").is_some_and(|entry| !entry.value.is_empty()) {
+            return found(SpecFile::CliBench, Strength::Keys);
+        }
+        let members = |key: &'static str, known: &'static [&'static str]| {
+            known.iter().filter(move |known| outline.members(key).any(|entry| entry.key == **known)).count()
+        };
+        let target = members("target", &["type", "path", "trigger"]);
+        if outline.has("scenarios") && target > 0 {
+            let is_typed =
+                outline.members("target").any(|it| it.key == "type" && ["skill", "agent"].contains(&it.text()));
+            let has_steps = steps(outline) > 0;
+            if is_typed || target > 1 || has_steps || members("target", &["path", "trigger"]) > 0 {
+                return found(SpecFile::ClawSpecScenarios, keys(is_typed || target > 1 || has_steps));
+            }
+        }
+        let handoff = members("handoff", &["from", "to", "mechanism"]);
+        if handoff > 0 {
+            let has_sides = outline.has("caller_provides") || outline.has("callee_produces");
+            if has_sides || outline.has("version") && members("handoff", &["from", "to"]) > 0 {
+                return found(SpecFile::ClawSpecHandoff, keys(has_sides));
+            }
+        }
+        let pipeline = members("pipeline", &["skill_path", "trigger"]);
+        if pipeline > 0 && outline.has("stages") && outline.members("stages").next().is_none() {
+            return found(SpecFile::ClawSpecPipeline, keys(members("pipeline", &["skill_path"]) > 0));
+        }
+        None
+    }
+
+    /// What is made of a content, in a file that has such a name or another one.
+    fn weigh(self, is_named: bool, around: &Around<'_>) -> Option<Detected> {
+        let Content { file, strength } = self;
+        let is_in_workspace = || match file {
+            SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => {
+                (around.workspace)() > Workspace::Unknown
+            }
+            SpecFile::KindLm
+            | SpecFile::Settings
+            | SpecFile::CliBench
+            | SpecFile::CliBenchTasks
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => false,
+        };
+        let is_guess = match strength {
+            Strength::Name => false,
+            Strength::Keys => !(is_named || around.is_asked_for || is_in_workspace()),
+            Strength::Hint if is_in_workspace() => !is_named,
+            Strength::Hint if is_named || around.is_asked_for => true,
+            Strength::Hint => return None,
+        };
+        Some(Detected { file, is_guess })
+    }
+}
+
+/// What is made of a name that other tools have as well, where the content says little.
+fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_>) -> Option<Detected> {
+    let found = |is_guess| Some(Detected { file, is_guess });
+    let known = outline.keys.iter().filter(|entry| agrees(file, outline, entry.key)).count();
+    let is_plain = outline.keys.is_empty() && outline.items.is_empty() && !outline.other;
+    // Keys of other tools outweigh those that happen to be called like ours.
+    let could_be = is_plain || outline.items.is_empty() && known * 2 > outline.keys.len();
+    let is_ours = match (around.workspace)() {
+        // A file without any key may be half typed, or wrong, but whose it is is known.
+        Workspace::Target => outline.keys.is_empty() || known > 0,
+        Workspace::Settings => outline.keys.is_empty() || could_be,
+        // The place that only ClawSpec looks at is the second sign, even where the format itself is missed by far.
+        Workspace::Unknown if is_below_targets(path) && file == SpecFile::ClawSpecScenarios => {
+            has_acts_or_claims(outline)
+        }
+        Workspace::Unknown => could_be && has_two_of_its_own(file, outline),
+    };
+    if is_ours {
+        return found(false);
+    }
+    // The directories in which ClawSpec looks for contracts.
+    let is_likely = could_be && is_below_targets(path) || around.is_asked_for && (is_plain || known > 0);
+    is_likely.then(|| found(true)).flatten()
+}
+
+/// Whether a key is one of a kind of file, or nearly so, and holds what it must hold there.
+fn agrees(file: SpecFile, outline: &Outline<'_>, key: &str) -> bool {
+    let fields = Shape::of(file).all_fields();
+    let names = || fields.iter().map(|field| field.name);
+    let Some(name) = names().find(|name| *name == key).or_else(|| nearest(key, names())) else { return false };
+    let is_version = |entry: &outline::Entry<'_>| ["", "1", "1.0"].contains(&entry.text());
+    let Some(shape) = fields.iter().find(|field| field.name == name).map(|field| &field.shape) else { return false };
+    let value = outline.entry(key).map_or("", |entry| entry.value);
+    let is_mapping = |value: &str| value.is_empty() || value.starts_with(['{', '&', '*']);
+    match shape.kind() {
+        _ if name == "version" => outline.entry(key).is_some_and(is_version),
+        Type::List => !value.starts_with('{') && outline.members(key).next().is_none(),
+        Type::Mapping => {
+            let holds_mappings = shape.map_value().is_some_and(|inner| inner.kind() == Type::Mapping);
+            let are_mappings = || outline.members(key).all(|entry| is_mapping(entry.value));
+            !value.starts_with('[') && outline.of_items(key).next().is_none() && (!holds_mappings || are_mappings())
+        }
+        Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => true,
+    }
+}
+
+/// Whether two keys are as only this kind of file has them. What says so under any name is known already.
+fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
+    let has = |key: &str| outline.has(key) && agrees(file, outline, key);
+    match file {
+        SpecFile::ClawSpecLedger => has("waves"),
+        SpecFile::ClawSpecBaselines => has("baselines") && has("version"),
+        SpecFile::ClawSpecScenarios => has("scenarios") && (steps(outline) > 1 || has("version") && has("target")),
+        SpecFile::ClawSpecHandoff => has("caller_provides") && has("callee_produces"),
+        SpecFile::ClawSpecPipeline => {
+            has("stages") && outline.of_items("stages").any(|it| ["handoff_contract", "produces"].contains(&it.key))
+        }
+        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
+            false
+        }
+    }
+}
+
+/// How many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
+fn steps(outline: &Outline<'_>) -> usize {
+    let has = |step: &str, bracket: char| {
+        let mut found = outline.of_items("scenarios").filter(|entry| entry.key == step);
+        found.any(|entry| entry.value.is_empty() || entry.value.starts_with([bracket, '&', '*']))
+    };
+    usize::from(has("when", '{')) + usize::from(has("then", '['))
+}
+
+/// Whether a scenario says what is done or what must hold, be it in words that ClawSpec does not know.
+fn has_acts_or_claims(outline: &Outline<'_>) -> bool {
+    let words = ["given", "when", "then", "steps", "assertions", "preconditions", "expected", "invoke"];
+    outline.of_items("scenarios").any(|entry| words.contains(&entry.key))
+}
+
+/// Whether a path leads through a directory in which ClawSpec looks for contracts.
+fn is_below_targets(path: &str) -> bool {
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    directory.split('/').any(|name| ["skills", "agents"].contains(&name))
+}
+
+/// Whether a kind of file has a key.
+fn is_known(file: SpecFile, key: &str) -> bool {
+    Shape::of(file).any_field(key).is_some()
 }
 
 /// Whether a file beside the tests of a skill is called after its scenarios: `tests/smoke-scenarios.yaml`.
@@ -89,6 +309,12 @@ pub fn of_path(path: &str) -> Option<Named> {
     })
 }
 
+/// The directory of the target that a contract belongs to by its place: the one above `tests`.
+pub fn target_of(path: &str) -> Option<&str> {
+    let directory = path.rsplit_once('/')?.0;
+    directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
+}
+
 /// Whether a name is that of a YAML file.
 pub fn is_yaml(name: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
@@ -112,234 +338,30 @@ fn is_dialect_word(file: SpecFile) -> bool {
     file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
 }
 
-/// The keys of the first two levels, as far as indentation shows them.
-#[derive(Debug, Default)]
-struct Outline<'t> {
-    /// The keys of the root, and whether a value stands beside each.
-    keys: Vec<(&'t str, bool)>,
-    /// Keys one level below, with the place of the one above them.
-    below: Vec<(usize, &'t str)>,
-    /// The keys of each item, where the root is a list. Only of the first ones.
-    items: Vec<Vec<&'t str>>,
-    /// Whether there is anything besides.
-    other: bool,
-}
-
-impl<'t> Outline<'t> {
-    fn of(text: &'t str) -> Outline<'t> {
-        /// The items, and the keys, that are looked at. Whoever writes a suite says so soon.
-        const LIMIT: usize = 256;
-        let mut outline = Outline::default();
-        if outline.read_flow(text, LIMIT) {
-            return outline;
-        }
-        // The column of the keys on the second level.
-        let mut inner = None;
-        for line in text.trim_start_matches('\u{feff}').lines() {
-            let words = line.trim_start_matches(' ');
-            let indent = line.len() - words.len();
-            if words.trim().is_empty() || words.starts_with('#') || (indent == 0 && words.trim_end() == "---") {
-                continue;
-            }
-            if outline.keys.len() + outline.below.len() + outline.items.len() > LIMIT {
-                break;
-            }
-            match (indent, words.strip_prefix("- ").or((words == "-").then_some(""))) {
-                (0, Some(rest)) if outline.keys.is_empty() => {
-                    let first = key_of(rest).map(|(key, _)| key);
-                    outline.items.push(first.into_iter().chain(keys_in_braces(rest)).collect());
-                    inner = Some(2 + rest.len() - rest.trim_start_matches(' ').len());
-                }
-                (0, Some(_)) => {}
-                (0, None) => match key_of(words) {
-                    Some(key) => {
-                        let value = words[key.0.len()..].split_once(':').map_or("", |(_, value)| value);
-                        let at = outline.keys.len();
-                        outline.below.extend(keys_in_braces(value).map(|key| (at, key)));
-                        outline.keys.push(key);
-                        inner = None;
-                    }
-                    None => outline.other = true,
-                },
-                (_, _) if *inner.get_or_insert(indent) == indent => {
-                    let Some((key, _)) = key_of(words) else { continue };
-                    match outline.items.last_mut() {
-                        Some(item) if item.len() < LIMIT => item.push(key),
-                        Some(_) => {}
-                        None if !outline.keys.is_empty() => outline.below.push((outline.keys.len() - 1, key)),
-                        None => {}
-                    }
-                }
-                (_, _) => {}
-            }
-        }
-        outline
+/// The kind of a dialect of which the root has the first key.
+fn by_key_of(outline: &Outline<'_>, said: SpecFile) -> Option<SpecFile> {
+    let clawspec = [
+        ("scenarios", SpecFile::ClawSpecScenarios),
+        ("target", SpecFile::ClawSpecScenarios),
+        ("handoff", SpecFile::ClawSpecHandoff),
+        ("pipeline", SpecFile::ClawSpecPipeline),
+        ("stages", SpecFile::ClawSpecPipeline),
+        ("waves", SpecFile::ClawSpecLedger),
+        ("baselines", SpecFile::ClawSpecBaselines),
+    ];
+    let first = || clawspec.into_iter().find(|(key, _)| outline.has(key)).map(|(_, file)| file);
+    match said {
+        SpecFile::ClawSpec => first(),
+        SpecFile::CliBench => (!outline.items.is_empty()).then_some(SpecFile::CliBenchTasks),
+        SpecFile::KindLm
+        | SpecFile::Settings
+        | SpecFile::CliBenchTasks
+        | SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines => None,
     }
-
-    /// Reads a file that is one mapping or list in brackets, as JSON is; false where it is none.
-    fn read_flow(&mut self, text: &'t str, limit: usize) -> bool {
-        let mut at = 0;
-        let start = text.trim_start_matches('\u{feff}').lines().find_map(|line| {
-            at = line.as_ptr() as usize - text.as_ptr() as usize;
-            let words = line.trim();
-            (!words.is_empty() && !words.starts_with('#') && words != "---").then_some(words)
-        });
-        if !start.is_some_and(|line| line.starts_with(['{', '['])) {
-            return false;
-        }
-        let mut open: Vec<char> = Vec::new();
-        // Where a key or a value begins that is not yet over.
-        let mut begin = None;
-        let mut letters = text[at..].char_indices().peekable();
-        while let Some((offset, letter)) = letters.next() {
-            if self.keys.len() + self.below.len() + self.items.len() > limit {
-                break;
-            }
-            let here = at + offset;
-            match letter {
-                '{' | '[' => {
-                    if letter == '{' && open == ['['] {
-                        self.items.push(Vec::new());
-                    }
-                    open.push(letter);
-                    begin = None;
-                }
-                '}' | ']' => {
-                    open.pop();
-                    begin = None;
-                }
-                ',' => begin = None,
-                '"' | '\'' if begin.is_none() => {
-                    let mut escaped = false;
-                    for (_, inner) in letters.by_ref() {
-                        if inner == letter && !escaped {
-                            break;
-                        }
-                        escaped = inner == '\\' && letter == '"' && !escaped;
-                    }
-                    begin = Some(here);
-                }
-                '#' if begin.is_none() => while letters.next_if(|(_, letter)| *letter != '\n').is_some() {},
-                ':' => {
-                    let Some(key) = begin.take() else { continue };
-                    let key = text[key..here].trim().trim_matches(['"', '\'']);
-                    let rest = text[here + 1..].trim_start();
-                    match open.as_slice() {
-                        ['{'] => self.keys.push((key, !rest.is_empty() && !rest.starts_with([',', '}']))),
-                        ['{', '{'] if !self.keys.is_empty() => self.below.push((self.keys.len() - 1, key)),
-                        ['[', '{'] => self.items.last_mut().into_iter().for_each(|item| item.push(key)),
-                        _ => {}
-                    }
-                    // What follows is a value, until the next comma.
-                    begin = None;
-                }
-                _ if letter.is_whitespace() => {}
-                _ => begin = begin.or(Some(here)),
-            }
-        }
-        true
-    }
-
-    /// The kind of a dialect whose first key stands here.
-    fn by_key_of(&self, said: SpecFile) -> Option<SpecFile> {
-        let clawspec = [
-            ("scenarios", SpecFile::ClawSpecScenarios),
-            ("target", SpecFile::ClawSpecScenarios),
-            ("handoff", SpecFile::ClawSpecHandoff),
-            ("pipeline", SpecFile::ClawSpecPipeline),
-            ("stages", SpecFile::ClawSpecPipeline),
-            ("waves", SpecFile::ClawSpecLedger),
-            ("baselines", SpecFile::ClawSpecBaselines),
-        ];
-        let first = || clawspec.into_iter().find(|(key, _)| self.has(key)).map(|(_, file)| file);
-        match said {
-            SpecFile::ClawSpec => first(),
-            SpecFile::CliBench => (!self.items.is_empty()).then_some(SpecFile::CliBenchTasks),
-            SpecFile::KindLm
-            | SpecFile::Settings
-            | SpecFile::CliBenchTasks
-            | SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => None,
-        }
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|(known, _)| *known == key)
-    }
-
-    fn has_below(&self, parent: &str, keys: &[&str]) -> bool {
-        let is_child = |(at, key): &(usize, &str)| self.keys[*at].0 == parent && keys.contains(key);
-        self.below.iter().any(is_child)
-    }
-
-    /// Whether nothing speaks against a kind: every key that there is belongs to it.
-    fn could_be(&self, file: SpecFile) -> bool {
-        let fields = crate::shape::Shape::of(file).all_fields();
-        let known = |key: &str| fields.iter().any(|field| field.name == key);
-        self.items.is_empty()
-            && if self.keys.is_empty() { !self.other } else { self.keys.iter().any(|(key, _)| known(key)) }
-            && self.keys.first().is_none_or(|(first, _)| self.keys.len() > 1 || known(first))
-    }
-}
-
-/// The key that a line begins with, and whether a value stands beside it.
-fn key_of(line: &str) -> Option<(&str, bool)> {
-    let line = line.trim_start_matches(' ');
-    let (key, rest) = match line.chars().next()? {
-        quote @ ('"' | '\'') => line[1..].split_once(quote).map(|(key, rest)| (key, rest.trim_start()))?,
-        first if first.is_alphanumeric() || first == '_' => {
-            let at = line.find(':')?;
-            (&line[..at], &line[at..])
-        }
-        _ => return None,
-    };
-    let rest = rest.strip_prefix(':').filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))?;
-    let value = rest.trim();
-    Some((key.trim_end(), !value.is_empty() && !value.starts_with('#')))
-}
-
-/// The keys of a mapping in braces, as far as one line shows them.
-fn keys_in_braces(value: &str) -> impl Iterator<Item = &str> {
-    let inner = value.trim_start().strip_prefix('{').unwrap_or_default();
-    let mut depth = 0_usize;
-    let parts = inner.split(move |letter| {
-        match letter {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        letter == ',' && depth == 0
-    });
-    parts.filter_map(|part| key_of(part).map(|(key, _)| key))
-}
-
-/// What stands in the file.
-fn of_outline(outline: &Outline<'_>) -> Option<SpecFile> {
-    if outline.items.iter().any(|item| item.contains(&"intent") && item.contains(&"assert")) {
-        return Some(SpecFile::CliBenchTasks);
-    }
-    let is_named_text = |name: &str| outline.keys.iter().any(|(key, has_value)| *key == name && *has_value);
-    if is_named_text("kindlm") {
-        return Some(SpecFile::KindLm);
-    }
-    if is_named_text("cli") && outline.has("tasks") {
-        return Some(SpecFile::CliBench);
-    }
-    if outline.has("scenarios") && outline.has_below("target", &["trigger", "path"]) {
-        return Some(SpecFile::ClawSpecScenarios);
-    }
-    if outline.has_below("handoff", &["from", "to"])
-        && ["version", "caller_provides", "callee_produces"].iter().any(|key| outline.has(key))
-    {
-        return Some(SpecFile::ClawSpecHandoff);
-    }
-    if outline.has_below("pipeline", &["skill_path", "trigger"]) && outline.has("stages") {
-        return Some(SpecFile::ClawSpecPipeline);
-    }
-    None
 }
 
 #[cfg(test)]
@@ -348,7 +370,8 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, text: &str, expected: Option<SpecFile>) {
-        assert_eq!(detect(path, text, false), expected, "{path}\n{text}");
+        let found = detect(path, text, &Around::NOTHING).map(|found| found.file);
+        assert_eq!(found, expected, "{path}\n{text}");
     }
 
     #[test]
@@ -361,31 +384,129 @@ mod tests {
         check("my-kindlm.yaml", "", None);
     }
 
+    /// What a file is where the directories around it say that.
+    #[track_caller]
+    fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {
+        let around = Around { workspace: &|| workspace, ..Around::NOTHING };
+        let found = detect(path, text, &around).map(|found| (found.file, found.is_guess));
+        assert_eq!(found, expected, "{path} {workspace:?}\n{text}");
+    }
+
     #[test]
-    fn names_that_others_have_need_content_that_agrees() {
-        let path = "skills/a/tests/scenarios.yaml";
-        check(path, "", Some(SpecFile::ClawSpecScenarios));
-        check(path, "# a comment\n\n", Some(SpecFile::ClawSpecScenarios));
-        check(path, "version: \"1.0\"\n", Some(SpecFile::ClawSpecScenarios));
-        check(path, "version: \"1.0\"\ntar", Some(SpecFile::ClawSpecScenarios));
-        check(path, "openapi: 3.0.0\ninfo: {}\n", None);
-        check(path, "- a\n- b\n", None);
-        check(path, "hello world\n", None);
+    fn names_that_others_have_need_a_second_sign() {
+        let path = "a/tests/scenarios.yaml";
+        let ours = Some((SpecFile::ClawSpecScenarios, false));
+        for text in
+            ["", "# a comment\n\n", "version: \"1.0\"\n", "version: \"1.0\"\ntar", "scenarios:\n", "hello world\n"]
+        {
+            check_in(Workspace::Unknown, path, text, None);
+            check_in(Workspace::Settings, path, text, ours);
+            check_in(Workspace::Target, path, text, ours);
+        }
+        // A list, or keys that are nearly ours.
+        for text in ["- a\n- b\n", "vresion: '1.0'\nscenaros:\n- name: a\n"] {
+            check_in(Workspace::Settings, path, text, ours);
+        }
+        // The content alone, and with the name.
+        let text = "target: {type: skill, path: a}\nscenarios: []\n";
+        check_in(Workspace::Unknown, path, text, ours);
+        check_in(Workspace::Unknown, "x.yaml", text, Some((SpecFile::ClawSpecScenarios, true)));
+        check_in(Workspace::Settings, "x.yaml", text, ours);
+        check_in(Workspace::Unknown, path, "scenarios:\n- name: a\n  when: {invoke: b}\n  then:\n  - type: c\n", ours);
+        // The directories where ClawSpec looks.
+        let guess = |file| Some((file, true));
+        check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::ClawSpecScenarios));
+        check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::ClawSpecHandoff));
+        let far = "name: a\nversion: \"1.0.0\"\nskill_path: s\nscenarios:\n  - id: x\n    then:\n      - a sentence\n";
+        check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", far, ours);
+        check_in(Workspace::Unknown, "e2e/tests/scenarios.yaml", far, None);
+        let load = "config:\n  target: x\nscenarios:\n  - name: a\n    flow: []\n";
+        check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", load, None);
+        check_in(Workspace::Unknown, "s/tests/pipeline.yaml", "pipeline:\n  name: x\n", None);
+        check_in(
+            Workspace::Target,
+            "s/tests/pipeline.yaml",
+            "pipeline:\n  name: x\n",
+            Some((SpecFile::ClawSpecPipeline, false)),
+        );
+        let ledger = Some((SpecFile::ClawSpecLedger, false));
+        check_in(Workspace::Unknown, "docs/testing/coverage-ledger.yaml", "waves:\n  one: {}\n", ledger);
+        check_in(Workspace::Settings, "s/tests/baselines.yaml", "metadata: {}\nreports: []\n", None);
+        let baselines = Some((SpecFile::ClawSpecBaselines, false));
+        check_in(Workspace::Unknown, "s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", baselines);
         check("scenarios.yaml", "", None);
-        check("s/tests/handoffs/a-to-b.yaml", "", Some(SpecFile::ClawSpecHandoff));
-        check("s/tests/pipeline.yaml", "pipeline:\n  name: x\n", Some(SpecFile::ClawSpecPipeline));
-        check("s/tests/pipeline.yaml", "kind: pipeline\nsteps: []\n", None);
-        check("docs/testing/coverage-ledger.yaml", "waves:\n  one: {}\n", Some(SpecFile::ClawSpecLedger));
-        check("s/tests/baselines.yaml", "metadata: {}\nreports: []\n", None);
-        check("s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", Some(SpecFile::ClawSpecBaselines));
-        // What stands in a contract says which one it is.
+        // What a contract holds says which one it is.
         let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
         check("s/tests/pipeline.yaml", handoff, Some(SpecFile::ClawSpecHandoff));
     }
 
     #[test]
+    fn a_person_who_names_a_file_decides_unless_no_key_of_it_is_ours() {
+        let around = Around { is_asked_for: true, ..Around::NOTHING };
+        let file = |path, text| detect(path, text, &around).map(|found| (found.file, found.is_guess));
+        let guess = Some((SpecFile::ClawSpecScenarios, true));
+        assert_eq!(file("tests/scenarios.yaml", ""), guess);
+        assert_eq!(file("tests/scenarios.yaml", "config: {}\nscenarios: []\n"), guess);
+        assert_eq!(file("tests/scenarios.yaml", "openapi: 3.1.0\ninfo: {}\n"), None);
+        let text = "target: {type: skill, path: a}\nscenarios: []\n";
+        assert_eq!(file("x.yaml", text), Some((SpecFile::ClawSpecScenarios, false)));
+    }
+
+    #[test]
+    fn files_of_other_tools_are_not_ours_under_any_name() {
+        let strangers = [
+            // Artillery
+            "config:\n  target: https://x\n  phases: [{duration: 1}]\nscenarios:\n  - flow: [{get: {url: /}}]\n",
+            "config:\n  target: https://x\nscenarios:\n- name: a\n  flow:\n  - get: {url: /}\n",
+            // GitLab CI
+            "stages: [build, test]\nbuild: {script: [make]}\n",
+            "stages:\n- build\n- test\nbuild-job:\n  stage: build\n  script:\n  - make\n",
+            // Tavern
+            "test_name: a\nstages:\n  - name: b\n    request: {url: x}\n    response: {status_code: 200}\n",
+            // Steps of other runners
+            "pipeline:\n  - step: build\n",
+            "pipeline:\n  build:\n    image: golang\n",
+            "stages:\n  prepare:\n    cmd: python a.py\n",
+            // GitHub Actions
+            "name: ci\non: push\njobs:\n  a:\n    steps: []\n",
+            // Kubernetes, Compose, Helm
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
+            "version: \"3.9\"\nservices:\n  web: {image: a}\n",
+            "replicaCount: 1\nimage: {repository: a}\nservice: {type: ClusterIP}\n",
+            // OpenAPI, Ansible, pre-commit, pytest
+            "openapi: 3.1.0\ninfo: {title: a, version: '1.0'}\npaths: {}\n",
+            "- hosts: all\n  tasks:\n    - name: x\n      command: y\n",
+            "repos:\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
+            "markers: [slow]\ntestpaths: [tests]\n",
+            // Sentences of behaviour
+            "scenarios:\n  - name: a\n    given: a user\n    when: the user logs in\n    then: a page is shown\n",
+            "baselines:\n  model: 0.9\n",
+        ];
+        for text in strangers {
+            for path in [
+                "deploy/tests/scenarios.yaml",
+                "deploy/tests/load-scenarios.yaml",
+                "deploy/tests/pipeline.yaml",
+                "deploy/tests/baselines.yaml",
+                "deploy/tests/handoffs/a.yaml",
+                "coverage-ledger.yaml",
+                "x.yaml",
+            ] {
+                check_in(Workspace::Unknown, path, text, None);
+            }
+        }
+        // In a repository that has settings of ClawSpec as well.
+        for text in &strangers[..5] {
+            check_in(Workspace::Settings, "deploy/tests/scenarios.yaml", text, None);
+            check_in(Workspace::Settings, "deploy/tests/pipeline.yaml", text, None);
+        }
+    }
+
+    #[test]
     fn what_stands_in_a_file_says_what_it_is() {
         check("x.yaml", "kindlm: 1\n", Some(SpecFile::KindLm));
+        check("x.yaml", "kindlm: 1\nnode: 22\n", None);
+        check("x.yaml", "cli: git\ntasks:\n  build:\n    cmds: [make]\n", None);
         check("x.yaml", "---\n# c\ncli: git\ntasks:\n  - id: a\n", Some(SpecFile::CliBench));
         check("x.yaml", "cli: git\n", None);
         check("x.yaml", "- id: a\n  intent: b\n  assert:\n    - ran: x\n", Some(SpecFile::CliBenchTasks));
@@ -393,10 +514,10 @@ mod tests {
         check("x.yaml", "- id: a\n  meta:\n    intent: b\n    assert: c\n", None);
         let scenarios = "version: \"1.0\"\ntarget:\n  type: skill\n  path: a\nscenarios:\n  - name: \"x\n";
         check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
-        check("x.yaml", "target:\n  type: skill\nscenarios: []\n", None);
+        check("x.yaml", "target:\n  type: web\nscenarios: []\n", None);
         let braces = "target: {type: skill, also: [a, trigger: b], path: c}\nscenarios: []\n";
         check("x.yaml", braces, Some(SpecFile::ClawSpecScenarios));
-        check("x.yaml", "target: {type: skill, also: {path: c}}\nscenarios: []\n", None);
+        check("x.yaml", "target: {type: web, also: {path: c}}\nscenarios: []\n", None);
         check("x.yaml", "- {id: a, intent: b, assert: [{ran: c}]}\n", Some(SpecFile::CliBenchTasks));
         check(
             "x.yaml",
@@ -426,7 +547,7 @@ mod tests {
         check("x.yaml", "[{id: a, 'intent': \"b\", assert: []}]", Some(SpecFile::CliBenchTasks));
         check("x.yaml", "{a: {kindlm: 1}, b: [scenarios, target: {path: c}]}", None);
         check("x.yaml", "{{a}}: b\n", None);
-        check("a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::ClawSpecScenarios));
+        check("skills/a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::ClawSpecScenarios));
     }
 
     #[test]
@@ -464,7 +585,9 @@ mod tests {
 
     #[test]
     fn a_file_that_a_suite_names_holds_tasks() {
-        assert_eq!(detect("tasks/a.yaml", "", true), Some(SpecFile::CliBenchTasks));
-        assert_eq!(detect("cli-bench.yaml", "", true), Some(SpecFile::CliBench));
+        let named = Around { is_named_by_suite: true, ..Around::NOTHING };
+        let file = |path| detect(path, "", &named).map(|found| (found.file, found.is_guess));
+        assert_eq!(file("tasks/a.yaml"), Some((SpecFile::CliBenchTasks, false)));
+        assert_eq!(file("cli-bench.yaml"), Some((SpecFile::CliBench, false)));
     }
 }

@@ -14,7 +14,7 @@ pub mod check;
 pub mod cure;
 pub mod dialect;
 pub mod document;
-mod doubt;
+pub mod doubt;
 pub mod evidence;
 pub mod files;
 pub mod json_schema;

@@ -446,7 +446,8 @@ codes! {
     LastCommandOnly = "last-command-only", Hint;
     /// All tasks work in one directory, and several run at once: they disturb each other.
     SharedWorkdir = "shared-workdir", Warning;
-    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently.
+    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a text without quotes that ends at a ` #` which is
+    /// most likely part of it.
     AmbiguousScalar = "ambiguous-scalar", Hint;
     /// The version of ClawSpec, KindLM or cli-bench that speclens knows rejects the file, or reads it differently. Reported
     /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in

@@ -8,7 +8,8 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer, Shape},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, Problem, Severity},
+    shape::scalar,
 };
 
 /// What a cure is called that keeps a text, and takes away what it was taken for.
@@ -216,9 +217,12 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         let edit = remove_entry(mapping, second.key, second.value);
         return edit.map(|edit| Fix::safe("Remove the repetition", vec![edit])).into_iter().collect();
     }
-    [(second, "Turn this one into a comment"), (first, "Turn the first one into a comment")]
+    // The one that has a value is kept.
+    let is_empty = |node: NodeRef<'_>| node.text() == Some("");
+    [(second, "Turn this one into a comment", first), (first, "Turn the first one into a comment", second)]
         .into_iter()
-        .filter_map(|(entry, title)| {
+        .filter(|(entry, _, other)| is_empty(entry.value) || !is_empty(other.value))
+        .filter_map(|(entry, title, _)| {
             let lines = entry_lines(mapping, entry.key, entry.value)?;
             Some(Fix::suggestion(title, as_comment(mapping, &lines)))
         })
@@ -258,6 +262,22 @@ fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
         repeated_item(root.find(&list).filter(|_| list == other)?, second, first)
     });
     problem.fixes.extend(fix);
+    if problem.severity == Severity::Error {
+        problem.fixes.extend(free_name(root, problem));
+    }
+}
+
+/// The fix that gives an item whose name is taken one that no other item of its list has.
+fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
+    let node = root.find(&problem.at).filter(|node| node.alias().is_none() && !node.is_through_alias())?;
+    // Where the problem is on what leads to the name, the name is in another file; a path is the name of something that
+    // exists.
+    let name = node.text().filter(|name| !name.contains('/') && problem.message.contains(&format!("`{name}`")))?;
+    let key = problem.at.last()?;
+    let list = root.find(&problem.at.parent()?.parent()?)?;
+    let names = || list.items().filter_map(|item| item.get(&key)?.text());
+    let free = (2..).map(|number| format!("{name}-{number}")).find(|new| !names().any(|taken| taken == new))?;
+    Some(Fix::suggestion(format!("Rename to `{free}`"), vec![Edit::new(node.own_range(), scalar(&free))]))
 }
 
 /// The cure of an item that says the same as one before it.

@@ -198,7 +198,8 @@ impl Shape {
     /// The forms that a node may have here; none where there is only one.
     pub fn variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
-        for branch in self.own.iter().copied().flat_map(|part| branches::of(part).to_vec()) {
+        let branches = self.own.iter().copied().flat_map(|part| branches::of(part).to_vec());
+        for branch in branches.filter(|branch| !branch.is_about_null()) {
             for (schema, tag) in [(branch.then, branch.tag), (branch.otherwise, None)] {
                 let Some(schema) = schema else { continue };
                 let mut own = self.own.clone();

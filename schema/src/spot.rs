@@ -110,6 +110,17 @@ impl<'d> Spot<'d> {
         (!content.is_empty() && !content.contains('\n') && range.len() == content.len()).then_some(range)
     }
 
+    /// A problem with a text; of a block text of several lines the first one is marked.
+    pub(crate) fn text_problem(&self, code: Code, message: impl Into<String>) -> Problem {
+        let is_block = self.is_own() && matches!(self.node.style(), Some(Style::Literal | Style::Folded));
+        let first = self.node.text().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
+        let range = match first.filter(|_| is_block) {
+            Some(line) => self.part(line.trim(), 0),
+            None => self.range(),
+        };
+        Problem::new(code, self.at.clone(), range, message)
+    }
+
     /// The key that owns it; the first line of an item.
     pub(crate) fn head(&self) -> Range<usize> {
         match self.key {

@@ -28,7 +28,7 @@ use crate::{
 
 use message::Finding;
 
-pub(crate) use message::describe;
+pub(crate) use message::{could_hold, describe};
 pub(crate) use template::unquoted_template;
 
 /// A part of a document that is checked on its own.
@@ -159,6 +159,8 @@ fn skeleton(file: SpecFile) -> Value {
     }
     for list in Definition::lists(file) {
         let list = if list.is_empty() { &mut schema } else { &mut schema["properties"][list] };
+        // Of a list that may be null, the rest says what its items are.
+        let list = if list.get("else").is_some() { &mut list["else"] } else { list };
         list["items"] = Value::Bool(true);
     }
     schema
@@ -167,7 +169,7 @@ fn skeleton(file: SpecFile) -> Value {
 fn item_schema(file: SpecFile, list: &str) -> Value {
     let whole = file.schema();
     let list = if list.is_empty() { whole } else { &whole["properties"][list] };
-    let mut schema = match &list["items"] {
+    let mut schema = match &list.get("else").unwrap_or(list)["items"] {
         Value::Object(keywords) => keywords.clone(),
         _ => Map::new(),
     };

@@ -14,6 +14,8 @@
 //! Two more keywords stand at objects and fields: `x-claims` (an unknown key below here is a claim that
 //! vanishes) and `x-only` (the sibling key without which the field has no effect).
 
+mod sense;
+
 use std::{borrow::Cow, fmt, marker::PhantomData, ops::Deref};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -252,11 +254,16 @@ macro_rules! name_word {
 name_word!(Refers, "x-refers", 0);
 name_word!(Defines, "x-defines", 1);
 
-/// The candidate that an author who wrote `word` most likely means: the smallest number of changed letters,
+/// Most candidates that are near by their letters whose sense is compared, too: names of opposite sense are few.
+const MAX_SENSES: usize = 64;
+
+/// Returns the candidate that an author who wrote `word` most likely means: the smallest number of changed letters,
 /// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
-/// for nothing.
+/// for nothing. A candidate of opposite sense (`maxTokens` for `minTokens`) or with another number is never meant.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let written = word;
     let word = squashed(word);
+    let mut senses = 0;
     let (length, letters) = outline(&word);
     // Only what is as near as this, or nearer, is of interest.
     let mut limit = match length {
@@ -275,6 +282,15 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         let distance = strsim::osa_distance(&word, &squashed(candidate));
         if distance > limit || distance >= other_length {
             continue;
+        }
+        if distance > 0 {
+            if sense::have_other_numbers(written, candidate) {
+                continue;
+            }
+            senses += 1;
+            if senses > MAX_SENSES || sense::is_another(written, candidate) {
+                continue;
+            }
         }
         best = Some(candidate);
         match distance.checked_sub(1) {
@@ -339,9 +355,30 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(name, candidates)
 }
 
+/// Returns the candidate whose opposite a word says (`expected` for `unexpected`), unless another candidate is nearer to
+/// the word.
+pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
+    let near = nearest(word, candidates.iter().copied());
+    near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
+}
+
+/// Whether one of the words of a name is a negation, as in `file_not_exists`.
+pub fn is_negative(name: &str) -> bool {
+    sense::is_negative(name)
+}
+
+/// Returns the candidate that negates a name as a word does: `not_expected` for `unexpected` beside `expected`.
+pub fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    candidates.iter().copied().find(|other| sense::both_negate(name, word, other))
+}
+
 /// Whether a word is the name beyond doubt: one slip of the keys (two in a long word), or another spelling, and
-/// no other candidate is as near.
+/// no other candidate is as near. A word of opposite sense never is.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
+    if sense::is_another(word, name) {
+        return false;
+    }
     let distance = |other: &str| strsim::osa_distance(&squashed(word), &squashed(other));
     let limit = match squashed(word).chars().count() {
         0..=3 => 0,
@@ -357,8 +394,17 @@ fn squashed(text: &str) -> String {
     text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Names in backticks, as part of a sentence: "`a`, `b` and 3 more".
+/// Names in backticks of which one is meant: "`a`, `b` or `c`", "`a`, `b` and 3 more".
 pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    joined(names, "or")
+}
+
+/// Names in backticks that are all meant: "`a`, `b` and `c`".
+pub fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     const SHOWN: usize = 8;
     let names: Vec<&str> = names.into_iter().collect();
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
@@ -366,7 +412,7 @@ pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
         return format!("{} and {} more", shown.join(", "), names.len() - SHOWN);
     }
     match shown.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} {word} {last}", first.join(", ")),
         _ => shown.concat(),
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use speclens_schema::{
     analysis::Analyzer,
-    cure::{cure, edits_between, replaced},
+    cure::{Revealing, cure, edits_between, replaced},
     document::{Document, NodeRef},
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -59,7 +59,7 @@ fn a_slip_in_a_key_is_put_right() {
                 // A name that the author chooses.
                 continue;
             }
-            let right = cure(&document, &look, &safe);
+            let right = cure(&document, &look, &safe, Revealing::Allowed);
             assert_eq!(replaced(&wrong, &edits_between(&wrong, &right.text)), right.text);
             if right.text == text {
                 cured += 1;

@@ -7,15 +7,13 @@ mod common;
 use std::{fs, path::Path};
 
 use speclens_schema::{
-    dialect::{
-        ScalarRules,
-        kindlm::{config::Config, lint::lint},
-    },
+    analysis::Analyzer,
+    dialect::{ScalarRules, kindlm::config::Config},
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::Severity,
-    validate::validate,
+    settings::Settings,
 };
 
 /// The files below a folder, as paths relative to it.
@@ -41,9 +39,7 @@ fn nothing_is_wrong_with_the_examples() {
         files(&example, "", &mut beside);
         let beside = MemoryFiles::new(&example, beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let document = Document::read(&text, ScalarRules::Yaml12);
-        let mut problems = document.problems();
-        problems.extend(validate(&document, SpecFile::KindLm));
-        problems.extend(lint(&document, &beside));
+        let mut problems = Analyzer::new(SpecFile::KindLm).problems(&document, &beside, &Settings::default());
         // What another program would do is worth knowing, and no mistake.
         problems.retain(|problem| problem.severity < Severity::Information);
         assert!(problems.is_empty(), "{}\n{}", example.display(), common::render(&text, &problems));

@@ -4,6 +4,8 @@
 
 #[path = "common/golden.rs"]
 mod golden;
+#[path = "common/list_style.rs"]
+mod list_style;
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -15,11 +17,19 @@ use speclens_schema::{
 };
 
 use golden::Golden;
+use list_style::ListStyle;
 
-/// The text as other editors would save it.
-fn variants(golden: Golden) -> [Golden; 3] {
+/// The text as other people and editors would save it.
+fn variants(golden: Golden) -> Vec<Golden> {
     let with = |text: String| Golden { text, ..golden.clone() };
-    [with(golden.text.replace('\n', "\r\n")), with(format!("\u{feff}# 🦀 é\n{}", golden.text)), golden]
+    let mut variants = vec![with(format!("\u{feff}# 🦀 é\n{}", golden.text)), golden.clone()];
+    if golden.is_about_columns() {
+        return variants;
+    }
+    for text in ListStyle::ALL.map(|style| style.of(&golden.text)) {
+        variants.extend([with(text.replace('\n', "\r\n")), with(text)]);
+    }
+    variants
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What is found while somebody types is what anybody finds who opens the same text: problems and cases, in
 //! every kind of file.
 
+#[path = "common/list_style.rs"]
+mod list_style;
 #[path = "common/numbers.rs"]
 mod numbers;
 
@@ -10,6 +12,7 @@ use speclens_schema::{
     analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
 };
 
+use list_style::ListStyle;
 use numbers::Numbers;
 
 /// A text of each kind, with an anchor that is used in another part.
@@ -63,11 +66,11 @@ fn found(document: &Document, analyzer: &Analyzer, file: SpecFile) -> (Vec<Strin
 
 #[track_caller]
 fn check(file: SpecFile) {
-    let original = text_of(file);
+    let texts = [text_of(file), ListStyle::Flat.of(&text_of(file))];
     let mut numbers = Numbers(file.as_str().len() as u64);
     let (mut cases, mut problems) = (0, 0);
-    for _ in 0..12 {
-        let mut text = original.clone();
+    for round in 0..16 {
+        let mut text = texts[round % 2].clone();
         let mut document = Document::read(&text, file.scalar_rules());
         let analyzer = Analyzer::new(file);
         for _ in 0..12 {
@@ -201,7 +204,14 @@ fn typing_on_below_a_mistake_changes_nothing_about_it() {
         "    : x\n",
     ];
     for (file, head, rest) in suites {
-        for mistake in mistakes {
+        for (mistake, style) in mistakes.iter().flat_map(|mistake| ListStyle::ALL.map(|style| (mistake, style))) {
+            // A list that is moved takes its items' lines with it.
+            let moved = |part: &str| {
+                let before = style.of(head);
+                style.of(&format!("{head}{part}"))[before.len()..].to_owned()
+            };
+            let (mistake, next, rest) = (&moved(mistake), &moved("    category: x\n"), &moved(rest));
+            let head = &style.of(head);
             let mut text = format!("{head}{rest}");
             let mut document = Document::read(&text, file.scalar_rules());
             let analyzer = Analyzer::new(file);
@@ -217,7 +227,7 @@ fn typing_on_below_a_mistake_changes_nothing_about_it() {
             };
             type_at(&mut text, head.len(), mistake);
             // The next line, a change in it, and one in the line behind that.
-            type_at(&mut text, head.len() + mistake.len(), "    category: x\n");
+            type_at(&mut text, head.len() + mistake.len(), next);
             let list = text.find("a\n").expect("there is a name");
             type_at(&mut text, list, "y");
             let end = text.len();

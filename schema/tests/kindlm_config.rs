@@ -8,12 +8,13 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::{ScalarRules, kindlm::lint::lint},
+    analysis::Analyzer,
+    dialect::ScalarRules,
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Problem, Severity},
-    validate::validate,
+    settings::Settings,
 };
 
 /// Paths that differ on purpose: case, the original's path, ours.
@@ -77,9 +78,8 @@ fn cases() -> Vec<(String, String, Value)> {
 
 fn errors(text: &str) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
-    let mut problems = document.problems();
-    problems.extend(validate(&document, SpecFile::KindLm));
-    problems.extend(lint(&document, &MemoryFiles::default()));
+    let analyzer = Analyzer::new(SpecFile::KindLm);
+    let mut problems = analyzer.problems(&document, &MemoryFiles::default(), &Settings::default());
     problems.retain(|problem| problem.severity == Severity::Error);
     problems
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{ScalarRules, kindlm::lint::lint},
+    dialect::ScalarRules,
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -25,7 +25,7 @@ fn remarks(models: usize, tests: usize, comment: usize) -> Vec<(String, String)>
         text.push_str(&format!("  - {{ name: t{test}, prompt: p, expect: {{ output: {{ contains: [a] }} }} }}\n"));
     }
     let document = Document::read(&text, ScalarRules::Yaml12);
-    let problems = lint(&document, &MemoryFiles::default());
+    let problems = Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
     problems
         .into_iter()
         .inspect(|problem| assert_eq!((problem.code, problem.severity), (Code::UpstreamDiffers, Severity::Hint)))
@@ -122,7 +122,8 @@ fn an_anchor_used_a_hundred_times_is_remarked_once() {
     };
     let remarks = |uses: usize| {
         let document = Document::read(&suite(uses), ScalarRules::Yaml12);
-        let problems = lint(&document, &MemoryFiles::default());
+        let problems =
+            Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
         problems.into_iter().filter(|it| it.message.contains("`&a`")).map(|it| it.at.as_str().to_owned()).collect()
     };
     let none: Vec<String> = remarks(99);

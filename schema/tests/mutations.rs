@@ -6,12 +6,8 @@ mod numbers;
 use std::{fs, path::Path};
 
 use speclens_schema::{
-    dialect::{ScalarRules, kindlm::lint::lint},
-    document::Document,
-    files::MemoryFiles,
-    json_schema::SpecFile,
-    problem::Problem,
-    validate::validate,
+    analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
+    problem::Problem, settings::Settings,
 };
 
 use numbers::Numbers;
@@ -58,8 +54,7 @@ fn checking_survives_any_edit() {
     for round in 0..1500 {
         let text = mutate(&suites[round % suites.len()], &mut numbers);
         let document = Document::read(&text, ScalarRules::Yaml12);
-        let mut problems = validate(&document, SpecFile::KindLm);
-        problems.extend(lint(&document, &files));
+        let problems = Analyzer::new(SpecFile::KindLm).problems(&document, &files, &Settings::default());
         problems.iter().for_each(|problem| check(&text, problem));
         found += problems.len();
     }

@@ -101,3 +101,20 @@ fn what_stands_in_a_block_text_is_marked_there() {
     assert_eq!(marked(Code::RevealingIntent), Some("git log --oneline"));
     assert_eq!(marked(Code::InvalidPattern), Some("git ("));
 }
+
+#[test]
+fn invalid_pattern_in_several_lines_is_marked_in_the_text() {
+    let text = "cli: git\nproviders: [a/b]\ntasks:\n  - id: a\n    intent: Show it\n    assert:\n      - exit_code: 0\n      - not_ran: |\n          git (\n          log\n";
+    let problems = analysis(text, SpecFile::CliBench).problems;
+    let pattern = problems.iter().find(|problem| problem.code == Code::InvalidPattern).unwrap();
+    assert_eq!(&text[pattern.range.clone()], "git (");
+}
+
+#[test]
+fn keys_that_are_numbers_are_no_items() {
+    let text =
+        format!("{HEAD}tests:\n  - {{name: a, command: x, vars: {{1: 2}}, expect: {{output: {{contains: [a]}}}}}}\n");
+    let problems = analysis(&text, SpecFile::KindLm).problems;
+    let problem = problems.iter().find(|problem| problem.code == Code::WrongType).unwrap();
+    assert!(problem.message.starts_with("`1` must be text"), "{}", problem.message);
+}

@@ -6,12 +6,13 @@ mod common;
 use std::{collections::BTreeSet, fs, path::Path};
 
 use speclens_schema::{
-    dialect::{ScalarRules, kindlm::lint::lint},
+    analysis::Analyzer,
+    dialect::ScalarRules,
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Problem},
-    validate::validate,
+    settings::Settings,
 };
 
 /// No text of the first format shows these: they are found in bytes, there is no text, or they belong to another
@@ -54,13 +55,7 @@ fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
             ("schemas/new-draft.json", r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#),
         ],
     );
-    let mut problems = document.problems();
-    problems.extend(validate(&document, file));
-    if file == SpecFile::KindLm {
-        problems.extend(lint(&document, &files));
-    }
-    problems.sort_by_key(|problem| problem.range.start);
-    problems
+    Analyzer::new(file).problems(&document, &files, &Settings::default())
 }
 
 #[test]

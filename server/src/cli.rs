@@ -14,11 +14,11 @@ mod schema;
 mod select;
 mod trust;
 
-use std::{io, process::ExitCode, thread};
+use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::lsp::{End, STACK_BYTES};
+use crate::{lsp::End, threads};
 
 /// The environment variable that says how much is logged: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -79,10 +79,10 @@ pub fn main() -> ExitCode {
             INVALID
         }
     };
-    let code = match thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
+    let code = match threads::start("main", work) {
         Ok(thread) => thread.join().unwrap_or(BROKEN),
         Err(error) => {
-            output::complain(&error.into());
+            output::complain(&error);
             BROKEN
         }
     };

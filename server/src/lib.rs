@@ -19,5 +19,6 @@ pub mod lsp;
 pub mod read;
 pub mod scope;
 mod signals;
+mod threads;
 pub mod trust;
 pub mod workspace;

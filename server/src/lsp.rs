@@ -12,7 +12,9 @@ mod convert;
 mod documents;
 mod features;
 mod fix_all;
+mod ignoring;
 mod indexing;
+mod limit;
 mod navigation;
 mod publish;
 mod reference;
@@ -24,7 +26,6 @@ mod transport;
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Context;
 use speclens_runner::{clock::Clock, files::lexical};
 use speclens_schema::problem::Problem;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -32,6 +33,7 @@ use tower_lsp_server::{LspService, Server};
 
 use crate::{
     signals,
+    threads::{self, Pool},
     workspace::{self, Workspace},
 };
 use backend::Backend;
@@ -41,8 +43,11 @@ use session::{Session, Snapshot};
 /// waits for a place cannot be cancelled.
 const CONCURRENCY: usize = 4096;
 
-/// Arguments of tool calls may nest deep, and judging them recurses.
-pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
+/// Fewest threads that work on requests: a long one must not hold up a short one.
+const MIN_REQUEST_THREADS: usize = 3;
+
+/// Most threads that work on requests. Each keeps memory of its own that the others do not get.
+const MAX_REQUEST_THREADS: usize = 6;
 
 /// How long the end waits for runs: commands have a second to comply, and then they are killed.
 const RUNS_END: Duration = Duration::from_millis(1500);
@@ -60,28 +65,25 @@ pub enum End {
 /// No process of a run stays behind.
 pub fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_stack_size(STACK_BYTES)
-        .enable_all()
-        .build()
-        .context("the server cannot start its threads")?;
+    let runtime = threads::runtime()?;
     let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
     // A read of standard input may still be waiting for a client that keeps the pipe open.
-    // Nor is any thread let go of while it ends: glibc can crash then (its bug 19951), the stacks being so large.
     std::mem::forget(runtime);
-    Ok(end)
+    end
 }
 
 /// Serves one client over a pair of streams until it leaves, or something else ends the service.
-pub async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> End
+pub async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End>
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,
 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let requests = Pool::start("request", (cores + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
+    let patient = Pool::start("patient", 2)?;
     let mut session = None;
     let (service, socket) = LspService::build(|client| {
-        let shared = Arc::new(Session::new(client, clock));
+        let shared = Arc::new(Session::new(client, clock, requests, patient));
         session = Some(Arc::clone(&shared));
         Backend::new(shared)
     })
@@ -96,21 +98,13 @@ where
     let analysis = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
-        let work = move || publish::analyse_until_stopped(&session, &runtime);
-        std::thread::Builder::new().name("analysis".to_owned()).stack_size(STACK_BYTES).spawn(work)
+        threads::start("analysis", move || publish::analyse_until_stopped(&session, &runtime))?
     };
     let indexing = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
-        let work = move || indexing::fill_until_stopped(&session, &runtime);
-        std::thread::Builder::new().name("index".to_owned()).stack_size(STACK_BYTES).spawn(work)
+        threads::start("index", move || indexing::fill_until_stopped(&session, &runtime))?
     };
-    if let Err(error) = &indexing {
-        tracing::error!("the index cannot start, so names in closed files are not found: {error}");
-    }
-    if let Err(error) = &analysis {
-        tracing::error!("the analysis cannot start, so nothing will be checked: {error}");
-    }
     let guarded = transport::Guarded::new(service, outbox.clone());
     let server = Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY);
     let end = tokio::select! {
@@ -124,8 +118,9 @@ where
     sifting.abort();
     // What was answered still has to reach the client, if it reads at all.
     let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
-    std::mem::forget((analysis, indexing));
-    end
+    // The end of the program ends them.
+    drop((analysis, indexing));
+    Ok(end)
 }
 
 /// What is wrong with the text of a document.

@@ -42,13 +42,7 @@ pub fn read_text(path: &Path) -> (String, Option<Problem>) {
         }
     };
     match String::from_utf8(bytes) {
-        Ok(text) => match text.find('\0') {
-            Some(at) => {
-                let message = "a NUL byte: this is not a text file, or it was damaged; save it as UTF-8 text";
-                (text, problem(message.to_owned(), at))
-            }
-            None => (text, None),
-        },
+        Ok(text) => (text, None),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();

@@ -2,6 +2,7 @@
 //! file that names it.
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{
@@ -16,7 +17,7 @@ use speclens_schema::{
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
-    kind,
+    kind::{self, Around, Workspace},
 };
 
 use crate::{
@@ -35,6 +36,8 @@ pub struct Scope {
     pub place: String,
     /// The main file that names it, from there.
     pub main: Option<String>,
+    /// Whether the kind is a guess: then nothing is changed in it unseen.
+    pub is_guess: bool,
 }
 
 /// Finds out what files belong to. What it reads of main files is kept until it is told to forget.
@@ -159,24 +162,45 @@ impl Scopes {
 
     /// What a file is; nothing for one that is not ours. `path` is absolute.
     pub fn find(&self, path: &Path, text: &str) -> Option<Scope> {
-        let from_root = slashed(path);
-        let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
-        // What is something of its own is a part only of a suite with the usual name.
-        let any = !surely && matches!(kind::detect(&from_root, text, false), None | Some(SpecFile::CliBenchTasks));
-        let main = if surely { None } else { self.main_of(path, any) };
-        let file =
-            kind::detect(&from_root, text, main.is_some()).or_else(|| self.contract_at(path, &from_root, text))?;
-        Some(self.place(path, file, main))
+        self.find_as(path, text, false)
     }
 
-    /// What a file must be by its name and place in a workspace of ClawSpec, even if it holds no mapping: the original
-    /// program stops at one that it cannot read.
-    fn contract_at(&self, path: &Path, from_root: &str, text: &str) -> Option<SpecFile> {
-        let Some(kind::Named::Perhaps(file)) = kind::of_path(from_root) else { return None };
-        if kind::is_foreign(file, text) {
-            return None;
+    /// What a file is that a person asks to look at: its name alone may say so.
+    pub fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
+        self.find_as(path, text, true)
+    }
+
+    fn find_as(&self, path: &Path, text: &str, is_asked_for: bool) -> Option<Scope> {
+        let from_root = slashed(path);
+        let workspace = OnceCell::new();
+        let workspace = || *workspace.get_or_init(|| self.workspace_around(path, &from_root));
+        let detect = |is_named_by_suite| {
+            kind::detect(&from_root, text, &Around { is_named_by_suite, is_asked_for, workspace: &workspace })
+        };
+        let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
+        let alone = detect(false);
+        // What is something of its own is a part only of a suite with the usual name.
+        let any = !surely && matches!(alone.map(|found| found.file), None | Some(SpecFile::CliBenchTasks));
+        let main = if surely { None } else { self.main_of(path, any) };
+        let found = if main.is_some() { detect(true) } else { alone }?;
+        Some(Scope { is_guess: found.is_guess, ..self.place(path, found.file, main) })
+    }
+
+    /// What the directories around a file say about ClawSpec.
+    fn workspace_around(&self, path: &Path, from_root: &str) -> Workspace {
+        let names = |path: &str| path.split('/').count();
+        let target =
+            kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)));
+        let folder = self.folder_of(path);
+        let is_within = |target: &&Path| folder.as_ref().is_none_or(|folder| target.starts_with(folder));
+        let holds = |target: &Path| ["SKILL.md", "SOUL.md"].iter().any(|name| target.join(name).is_file());
+        if target.filter(is_within).is_some_and(holds) {
+            Workspace::Target
+        } else if self.settings_above(path).is_some() {
+            Workspace::Settings
+        } else {
+            Workspace::Unknown
         }
-        self.settings_above(path).map(|_| file)
     }
 
     /// The directory above a file in which the settings of its workspace stand.
@@ -202,7 +226,7 @@ impl Scopes {
             (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();
-        Scope { file, root, place, main: main.map(|main| main.name.clone()) }
+        Scope { file, root, place, main: main.map(|main| main.name.clone()), is_guess: false }
     }
 
     /// The folder that a path lies in, the innermost if there are several.
@@ -275,7 +299,8 @@ impl Scopes {
         // A name proves nothing, and a file may have become another one.
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
-            text.is_some_and(|text| kind::detect(&slashed(path), &text, false) == Some(SpecFile::CliBench))
+            let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));
+            found.is_some_and(|found| found.file == SpecFile::CliBench)
         };
         found.into_iter().filter(is_suite).collect()
     }

@@ -12,8 +12,46 @@ use anyhow::{Context, bail};
 /// Whether a directory, or one that it lies in, is trusted.
 pub fn is_trusted(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
-    let Some(text) = store().and_then(|store| fs::read_to_string(store).ok()) else { return false };
-    text.lines().filter(|line| !line.is_empty()).any(|line| directory.starts_with(line))
+    list().is_ok_and(|trusted| trusted.iter().any(|trusted| directory.starts_with(trusted)))
+}
+
+/// Returns the directories that are trusted, in the order in which they came to be.
+pub fn list() -> anyhow::Result<Vec<PathBuf>> {
+    let Some(store) = store() else { return Ok(Vec::new()) };
+    let text = match fs::read_to_string(&store) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", store.display())),
+    };
+    Ok(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect())
+}
+
+/// Trusts a directory no longer. Returns which one, by its real path; one that is gone is meant as it is written.
+pub fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
+    let directory = match directory.canonicalize() {
+        Ok(directory) => directory,
+        Err(_) => std::path::absolute(directory)?,
+    };
+    let mut trusted = list()?;
+    if let Some(at) = trusted.iter().position(|trusted| *trusted == directory) {
+        trusted.remove(at);
+        write(&trusted)?;
+    } else if !is_trusted(&directory) {
+        bail!("{} is not trusted: `speclens trust --list` lists the directories that are", directory.display());
+    }
+    if let Some(above) = trusted.iter().find(|trusted| directory.starts_with(trusted)) {
+        let (above, directory) = (above.display(), directory.display());
+        bail!("{directory} is still trusted, because it is in {above}: remove {above}");
+    }
+    Ok(directory)
+}
+
+fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
+    let Some(store) = store() else {
+        bail!("neither XDG_STATE_HOME nor HOME is set: there is no place to remember trust");
+    };
+    let text: String = trusted.iter().map(|trusted| format!("{}\n", trusted.display())).collect();
+    write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))
 }
 
 /// Trusts a directory and all below it from now on. Says which one, by its real path.
@@ -22,26 +60,14 @@ pub fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     if !directory.is_dir() {
         bail!("{} is not a directory: trust the folder that holds the suite", directory.display());
     }
-    let Some(line) = directory.to_str().filter(|path| !path.contains('\n')) else {
+    if directory.to_str().is_none_or(|path| path.contains('\n')) {
         bail!("{} has a name that cannot be stored: rename it", directory.display());
-    };
-    let Some(store) = store() else {
-        bail!("neither XDG_STATE_HOME nor HOME is set: there is no place to remember trust");
-    };
-    if is_trusted(&directory) {
-        return Ok(directory);
     }
-    let mut text = match fs::read_to_string(&store) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", store.display())),
-    };
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+    if !is_trusted(&directory) {
+        let mut trusted = list()?;
+        trusted.push(directory.clone());
+        write(&trusted)?;
     }
-    text.push_str(line);
-    text.push('\n');
-    write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))?;
     Ok(directory)
 }
 

@@ -34,9 +34,14 @@ pub struct Workspace {
 
 /// Looks for the settings that hold in a directory.
 pub fn settings_for(directory: &Path) -> Workspace {
+    settings_over(directory, |_| None)
+}
+
+/// Looks for the settings that hold in a directory. What `held` returns for a path counts before the file on the disk.
+pub fn settings_over(directory: &Path, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     for ancestor in directory.ancestors() {
         let file = ancestor.join(SETTINGS_FILE);
-        let text = match std::fs::read_to_string(&file) {
+        let text = match held(&file).map_or_else(|| std::fs::read_to_string(&file), Ok) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {

@@ -212,3 +212,25 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     assert_eq!(found, ["lookup", "other"]);
     assert_eq!(client.leave(), Some(0));
 }
+
+#[test]
+fn directory_of_a_target_and_a_trigger_of_an_agent_lead_to_the_file_that_describes_them() {
+    let text = "version: \"1.0\"\ntarget:\n  type: agent\n  path: agents/marketing/brand\n  trigger: agent:marketing/brand\nscenarios:\n  - name: s\n    when:\n      invoke: agent:marketing/email\n";
+    let name = "agents/marketing/brand/tests/scenarios.yaml";
+    let files: Vec<(&str, String)> = workspace().into_iter().chain([(name, text.to_owned())]).collect();
+    let mut client = start(&files, versioned(), json!({}));
+    client.open(name);
+    client.open(SCENARIOS);
+    for (word, file) in [
+        ("agents/marketing/brand", "agents/marketing/brand/SOUL.md"),
+        ("agent:marketing/brand", "agents/marketing/brand/SOUL.md"),
+        ("agent:marketing/email", "agents/marketing/email/SOUL.md"),
+    ] {
+        let found = ask(&mut client, "textDocument/definition", name, place(text, word), json!({}));
+        assert_eq!(places(&client, &found["result"]), [(file.to_owned(), 0, 0)], "{word}");
+    }
+    let own = scenarios("");
+    let found = ask(&mut client, "textDocument/definition", SCENARIOS, place(&own, "skills/a"), json!({}));
+    assert_eq!(places(&client, &found["result"]), [("skills/a/SKILL.md".to_owned(), 0, 0)]);
+    assert_eq!(client.leave(), Some(0));
+}

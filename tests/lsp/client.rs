@@ -30,13 +30,25 @@ pub struct Client {
 impl Client {
     /// Starts the server in a new workspace with these files, without a handshake.
     pub fn spawn(files: &[(&str, &str)]) -> Client {
+        Client::spawn_as(Command::new(env!("CARGO_BIN_EXE_speclens")), files)
+    }
+
+    /// Starts the server with a limit on its address space.
+    pub fn spawn_limited(kibibytes: u32, files: &[(&str, &str)]) -> Client {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_speclens")]);
+        Client::spawn_as(shell, files)
+    }
+
+    fn spawn_as(mut program: Command, files: &[(&str, &str)]) -> Client {
         let directory = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = directory.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let mut process = Command::new(env!("CARGO_BIN_EXE_speclens"))
+        let mut process = program
             .arg("lsp")
             .current_dir(directory.path())
             .env("XDG_STATE_HOME", directory.path().join(".state"))
@@ -218,6 +230,13 @@ impl Client {
             }
             self.waiting.push(message);
         }
+    }
+
+    /// The highest address space that the server ever had, in KiB.
+    pub fn peak_address_space(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
     /// Whether a notification came that nobody asked for.

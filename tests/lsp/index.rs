@@ -492,3 +492,42 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
     assert_eq!(links(&mut client, "a/kindlm.yaml"), 1);
     assert_eq!(client.leave(), Some(0));
 }
+
+#[test]
+fn one_of_two_tasks_with_an_id_is_renamed_alone_and_has_a_fix() {
+    let task = |id: &str| {
+        format!(
+            "- id: {id}\n  intent: Show the branches\n  difficulty: easy\n  max_turns: 3\n  assert: [{{exit_code: 0}}]\n"
+        )
+    };
+    let suite = "cli: git\nproviders: [openai/gpt-4o]\ntasks: ['file://tasks/*.yaml']\n";
+    let more = format!("{}{}", task("list-branches"), task("list-branches"));
+    let mut client = start(
+        &[
+            ("cli-bench.yaml", suite.to_owned()),
+            ("tasks/basics.yaml", task("list-branches")),
+            ("tasks/more.yaml", more.clone()),
+        ],
+        versioned(),
+        json!({}),
+    );
+    client.open("tasks/more.yaml");
+    let found = client.diagnostics("tasks/more.yaml", |found| found.iter().any(|it| it["code"] == "duplicate-name"));
+    let twice = found.iter().find(|it| it["code"] == "duplicate-name").unwrap();
+    let params = json!({
+        "textDocument": { "uri": client.uri("tasks/more.yaml") },
+        "range": twice["range"],
+        "context": { "diagnostics": [] },
+    });
+    let answer = client.request("textDocument/codeAction", params);
+    let actions = answer["result"].as_array().unwrap();
+    assert!(actions.iter().any(|action| action["title"] == "Rename to `list-branches-2`"), "{answer:#}");
+
+    let at = place(&more, "list-branches");
+    let renamed = ask(&mut client, "textDocument/rename", "tasks/more.yaml", at, json!({ "newName": "show-branches" }));
+    assert_eq!(apply(&client, &renamed["result"]), [("tasks/more.yaml".to_owned(), json!(1))]);
+    let read = |path: &str| fs::read_to_string(client.path(path)).unwrap();
+    assert_eq!(read("tasks/more.yaml"), more.replacen("list-branches", "show-branches", 1));
+    assert_eq!(read("tasks/basics.yaml"), task("list-branches"));
+    assert_eq!(client.leave(), Some(0));
+}

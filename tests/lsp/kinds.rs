@@ -29,7 +29,7 @@ fn a_task_file_is_checked_as_a_part_of_its_suite() {
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
     assert_eq!(lenses["result"], json!([]));
     let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("not supported yet"), "{refused}");
+    assert!(refused["result"]["reason"].as_str().unwrap().contains("cannot be run yet"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -51,8 +51,16 @@ fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
 
 #[test]
 fn other_documents_get_nothing_until_they_are_ours() {
-    let mut client = Client::start(&[("compose.yaml", "services: {}\n"), ("tests/scenarios.yaml", "openapi: 3.1.0\n")]);
-    for name in ["compose.yaml", "tests/scenarios.yaml"] {
+    let strangers = [
+        ("compose.yaml", "services: {}\n"),
+        ("tests/scenarios.yaml", "openapi: 3.1.0\n"),
+        ("load/tests/scenarios.yaml", "config: {target: x}\nscenarios:\n  - flow: []\n"),
+        ("deploy/tests/pipeline.yaml", "stages: [build]\nbuild: {script: [make]}\n"),
+        // Without a workspace of ClawSpec an empty file of that name is anybody's.
+        ("new/tests/scenarios.yaml", ""),
+    ];
+    let mut client = Client::start(&strangers);
+    for (name, _) in strangers {
         client.open(name);
         let uri = client.uri(name);
         assert_eq!(hover(&mut client, &uri, 0, 2), Value::Null);
@@ -70,7 +78,7 @@ fn other_documents_get_nothing_until_they_are_ours() {
     assert!(found["diagnostics"].to_string().contains("unknown-key"), "{found}");
     assert!(hover(&mut client, uri, 0, 2).to_string().contains("version of the format"));
     let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("save it"), "{refused}");
+    assert!(refused["result"]["reason"].as_str().unwrap().contains("save it"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -137,4 +145,25 @@ fn while_editing_nothing_beyond_the_workspace_is_read() {
     assert!(told[1].starts_with("`../../none.yaml` leads out of the workspace"), "{told:?}");
     assert!(found.iter().all(|found| found["severity"] == 2), "{found:?}");
     assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn a_new_contract_is_ours_from_its_first_letter_in_a_workspace() {
+    for (place, beside) in [
+        ("tests/scenarios.yaml", "clawspec.yaml"),
+        ("demo/tests/scenarios.yaml", "demo/SKILL.md"),
+        ("agents/demo/tests/scenarios.yaml", "x.md"),
+    ] {
+        let mut client = Client::start(&[(place, ""), (beside, "")]);
+        client.open(place);
+        let uri = client.uri(place);
+        for typed in ["", "v", "version: \"1.0\"\nt"] {
+            client.change(place, json!({ "text": typed }));
+            let position = json!({ "line": typed.matches('\n').count(), "character": 0 });
+            let wanted = json!({ "textDocument": { "uri": uri }, "position": position });
+            let offered = client.request("textDocument/completion", wanted)["result"].to_string();
+            assert!(offered.contains("target"), "{place}: {typed:?}: {offered}");
+        }
+        assert_eq!(client.leave(), Some(0));
+    }
 }

@@ -33,6 +33,148 @@ fn running(titles: &[String]) -> usize {
     titles.iter().filter(|title| title.contains("running")).count()
 }
 
+#[test]
+fn client_without_lenses_is_told_what_came_of_a_run_and_shown_the_transcript() {
+    let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
+    let capabilities = json!({ "window": { "showDocument": { "support": true } } });
+    client.initialize(capabilities, json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    for (test, kind, expected) in [("open", 3, "speclens: `open` passed"), ("talks", 2, "speclens: `talks` failed")] {
+        run(&mut client, test);
+        let told = client.notification("window/showMessage", |_| true);
+        assert_eq!((told["type"].as_i64(), told["message"].as_str()), (Some(kind), Some(expected)));
+    }
+    let uri = client.uri("kindlm.yaml");
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: 1 of 3 passed");
+
+    let place = json!({ "line": 6, "character": 4 });
+    let params = json!({
+        "textDocument": { "uri": uri },
+        "range": { "start": place, "end": place },
+        "context": { "diagnostics": [] },
+    });
+    let answer = client.request("textDocument/codeAction", params);
+    let actions = answer["result"].as_array().unwrap();
+    let action = actions.iter().find(|action| action["title"] == "Show transcript of `open`").unwrap();
+    let command = &action["command"];
+    client.execute(command["command"].as_str().unwrap(), command["arguments"].clone());
+    let shown = client.wait("the document", |message| message["method"] == "window/showDocument");
+    let path = url::Url::parse(shown["params"]["uri"].as_str().unwrap()).unwrap().to_file_path().unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("test: open\n"));
+}
+
+#[test]
+fn client_with_lenses_is_not_told_what_they_show() {
+    let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
+    client.initialize(json!({ "textDocument": { "codeLens": {} } }), json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    run(&mut client, "open");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    client.execute("speclens.showStatus", json!([]));
+    assert!(!client.has_waiting("window/showMessage"));
+}
+
+/// Commands that fail, and one that writes much.
+const FAILING: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - {name: missing, command: sh ./agent.sh, expect: {output: {contains: [hi]}}}
+  - {name: talks, command: seq -f line=%g 1 3000, expect: {output: {contains: ['line=3001']}}}
+  - name: open
+    command: echo hi
+    expect:
+      output:
+        contains: [hi]
+";
+
+#[test]
+fn failing_command_shows_how_it_ended_and_what_it_complained_about() {
+    let script = "echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 7\n";
+    let mut client = Client::start(&[("kindlm.yaml", FAILING), ("agent.sh", script)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "missing");
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let expected = "`missing`: Expected output to contain \"hi\"\nthe command ended with exit status 7\n\
+                    standard error: two\nstandard error: three\nstandard error: four";
+    assert_eq!(sources(&found, "speclens run"), [expected]);
+}
+
+#[test]
+fn script_that_does_not_exist_is_a_problem_before_the_run() {
+    for command in ["./agnt.sh --all", "\"./agnt.sh --all\"", "|\n      ./agnt.sh --all"] {
+        let suite = format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: a\n    command: {command}\n    expect: {{output: {{contains: [hi]}}}}\n"
+        );
+        let mut client = Client::start(&[("kindlm.yaml", &suite), ("agent.sh", "echo hi\n")]);
+        client.open("kindlm.yaml");
+        let found =
+            client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "missing-file"));
+        let missing = found.iter().find(|found| found["code"] == "missing-file").unwrap();
+        assert_eq!(missing["severity"], 2);
+        assert!(missing["message"].as_str().unwrap().starts_with("`./agnt.sh` does not exist\n"), "{missing}");
+        let params = json!({
+            "textDocument": { "uri": client.uri("kindlm.yaml") },
+            "range": missing["range"],
+            "context": { "diagnostics": [] },
+        });
+        let answer = client.request("textDocument/codeAction", params);
+        assert_eq!(answer["result"][0]["title"], "Change to `./agent.sh`");
+        let edit = &answer["result"][0]["edit"]["changes"][client.uri("kindlm.yaml")][0];
+        assert_eq!((&edit["newText"], &edit["range"]), (&json!("./agent.sh"), &missing["range"]));
+    }
+}
+
+#[test]
+fn long_output_leaves_the_useful_line_first() {
+    let mut client = Client::start(&[("kindlm.yaml", FAILING)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "talks");
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let message = sources(&found, "speclens run").concat();
+    let lines: Vec<&str> = message.lines().collect();
+    assert!(lines.len() <= 7, "{message}");
+    assert!(lines[0].starts_with("`talks`: Expected output to contain"), "{message}");
+    assert!(lines[1].contains("closest"), "{message}");
+    assert!(lines[2].starts_with("actual: line=1"), "{message}");
+}
+
+#[test]
+fn part_that_is_not_understood_underlines_the_name_of_the_test_only() {
+    let mut client = Client::start(&[("kindlm.yaml", FAILING)]);
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "open");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    client.replace("kindlm.yaml", &mut text, "        contains: [hi]\n", "        contains: [\"hi\"\n", 2);
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let unknown: Vec<&Value> = found.iter().filter(|found| found["source"] == "speclens run").collect();
+    assert_eq!(unknown.len(), 1, "{unknown:?}");
+    assert_eq!(unknown[0]["range"]["start"], json!({ "line": 6, "character": 10 }));
+    assert_eq!(unknown[0]["range"]["end"], json!({ "line": 6, "character": 14 }));
+    let message = unknown[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("`open`: part of this test could not be understood: "), "{message}");
+}
+
+#[test]
+fn skipped_test_has_no_result_though_another_one_runs_its_command() {
+    let suite = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - {name: off, skip: true, command: echo one, expect: {output: {contains: [nothing]}}}
+  - {name: on, command: echo one, expect: {output: {contains: [one]}}}
+";
+    let mut client = Client::start(&[("kindlm.yaml", suite)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "on");
+    let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    assert_eq!(titles[..3], ["▶ Run file", "1 passed, 1 skipped", "○ skipped"]);
+    let found = client.diagnostics("kindlm.yaml", |_| true);
+    assert!(sources(&found, "speclens run").is_empty(), "{found:?}");
+}
+
 fn close(client: &mut Client, name: &str) {
     let uri = client.uri(name);
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
@@ -107,7 +249,8 @@ fn the_lens_of_a_test_cancels_the_runs_of_that_test_only() {
     let uri = client.uri("kindlm.yaml");
     let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
     let lenses = answer["result"].as_array().unwrap().clone();
-    let cancel = lenses.iter().find(|lens| lens["command"]["command"] == "speclens.cancel").unwrap();
+    let cancel = lenses.iter().find(|lens| lens["command"]["arguments"][0]["test"] == "waits").unwrap();
+    assert_eq!(cancel["command"]["command"], "speclens.cancel");
     let answer = client.execute("speclens.cancel", cancel["command"]["arguments"].clone());
     assert_eq!(answer["result"]["cancelled"], 1, "{cancel}");
     lenses_until(&mut client, "one was cancelled", |titles| running(titles) == 1);
@@ -116,36 +259,195 @@ fn the_lens_of_a_test_cancels_the_runs_of_that_test_only() {
 }
 
 #[test]
-fn a_test_goes_on_running_when_another_run_of_it_is_cancelled_before_it_began() {
+fn second_run_of_a_test_under_way_is_refused() {
     let suite = WAITING.replace(
         "tests:\n",
         "defaults: {concurrency: 1}\ntests:\n  - name: first\n    command: sleep 600\n    expect: {}\n",
     );
     let mut client = Client::start(&[("kindlm.yaml", &suite)]);
     client.open("kindlm.yaml");
-    run(&mut client, "waits");
     let uri = client.uri("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+    let again = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
+    assert_eq!(again["result"]["run"], Value::Null, "{again}");
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: `waits` is running already: stop it to run it again");
+
+    // A run of the file leaves out what is under way, and a second one finds nothing to do.
     let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     lenses_until(&mut client, "both run", |titles| running(titles) == 2);
+    let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert_eq!(again["result"]["run"], Value::Null, "{again}");
+    client.notification("window/showMessage", |told| told["message"].as_str().unwrap().contains("already"));
+
     client.execute("speclens.cancel", json!([{ "run": whole["result"]["run"] }]));
-    lenses_until(&mut client, "the first was cancelled", |titles| running(titles) < 2);
-    assert_eq!(running(&lens_titles(&mut client, "kindlm.yaml")), 1);
-    // And once it ended, it does not run any longer.
+    lenses_until(&mut client, "the first was cancelled", |titles| running(titles) == 1);
     std::fs::write(client.path("go"), "").unwrap();
     lenses_until(&mut client, "it ended", |titles| running(titles) == 0);
+    // Now it can be run again.
+    run(&mut client, "waits");
 }
 
 #[test]
-fn why_a_run_does_not_begin_is_told_in_words() {
+fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
+    // Found by a pattern, the file is no input of the command: the two runs are of the same command.
+    let suite = WAITING.replace("until [ -e go ]", "echo sorry; until ls | grep -q '^g.$'");
+    let mut client = Client::start(&[("kindlm.yaml", &suite), ("go", "")]);
+    client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    std::fs::remove_file(client.path("go")).unwrap();
+    run(&mut client, "waits");
+    let titles = lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+    assert_eq!(titles, ["■ Stop", "■ Stop", "… running"]);
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let stop = answer["result"][0]["command"].clone();
+    client.execute(stop["command"].as_str().unwrap(), stop["arguments"].clone());
+    let titles = lenses_until(&mut client, "it ended", |titles| running(titles) == 0);
+    assert_eq!(titles, ["▶ Run file", "▶ Run", "⊘ cancelled"]);
+    let shown = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "waits" }]));
+    let text = shown["result"]["text"].as_str().unwrap();
+    assert!(text.starts_with("the last run was cancelled; this is the one before it\n"), "{text}");
+}
+
+#[test]
+fn test_that_got_a_mistake_while_trust_was_asked_for_is_not_run() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
-    client.open("kindlm.yaml");
+    let mut text = client.open("kindlm.yaml");
     let uri = client.uri("kindlm.yaml");
-    client.execute("speclens.run", json!([{ "uri": uri, "test": "nothing" }]));
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
     let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", 2);
     client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
     let message = client.notification("window/showMessage", |message| message["type"] == 1);
-    assert_eq!(message["message"], "there is no test `nothing` in this file");
+    assert_eq!(message["message"], "speclens: `waits` was not run: fix the problems in it first");
+}
+
+/// A suite whose tests cannot be run, each for a reason of its own, and one that can.
+const OBSTACLES: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+providers: {openai: {}}
+models: [{id: m, provider: openai, model: gpt}]
+prompts: {p: {user: hello}}
+tests:
+  - {name: asks, prompt: p, expect: {output: {contains: [a]}}}
+  - {name: off, skip: true, command: echo a, expect: {output: {contains: [a]}}}
+  - {name: twin, command: echo a, expect: {output: {contains: [a]}}}
+  - {name: twin, command: echo b, expect: {output: {contains: [b]}}}
+  - {name: wrong, command: echo a, expect: {output: {containz: [a]}}}
+  - {name: right, command: echo a, expect: {output: {contains: [a]}}}
+";
+
+#[test]
+fn run_of_a_test_that_cannot_run_says_why() {
+    let mut client = Client::start(&[("kindlm.yaml", OBSTACLES)]);
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |found| !found.is_empty());
+    let uri = client.uri("kindlm.yaml");
+    for (test, kind, expected) in [
+        ("asks", 2, "`asks` was not run: speclens cannot ask models yet"),
+        ("off", 3, "`off` is skipped: remove `skip: true` to run it"),
+        ("twin", 1, "`twin` was not run: another test has the same name, so rename one of them"),
+        ("wrong", 1, "`wrong` was not run: fix the problems in it first"),
+    ] {
+        let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
+        assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
+        let told = client.notification("window/showMessage", |_| true);
+        assert_eq!(
+            (told["type"].as_i64(), told["message"].as_str()),
+            (Some(kind), Some(&*format!("speclens: {expected}")))
+        );
+    }
+    let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has problems".to_owned()));
+    let expected = [
+        "▶ Run file",
+        "? cannot run yet: asks a model",
+        "○ skipped",
+        "▶ Run",
+        "! another test has this name",
+        "▶ Run",
+        "! another test has this name",
+        "▶ Run",
+        "! has problems",
+        "▶ Run",
+    ];
+    assert_eq!(titles, expected);
+
+    // A run of the file runs the others.
+    let answer = client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    assert_eq!(titles[1], "1 passed, 1 unknown, 1 skipped, 3 not run");
+}
+
+#[test]
+fn run_of_a_file_in_which_no_test_can_run_says_so() {
+    let text =
+        "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - {name: a, skip: true, command: echo a, expect: {}}\n";
+    let mut client = Client::start(&[("kindlm.yaml", text)]);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
+}
+
+#[test]
+fn formats_that_cannot_be_run_yet_say_so() {
+    let suite = "cli: git\ntasks: file://tasks.yaml\nproviders: [openai/gpt]\n";
+    let mut client = Client::start(&[("cli-bench.yaml", suite)]);
+    client.open("cli-bench.yaml");
+    let uri = client.uri("cli-bench.yaml");
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: cli-bench suites cannot be run yet");
+}
+
+#[test]
+fn client_that_looks_after_trust_itself_is_not_asked_and_other_trust_does_not_count() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    let trusted = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
+        .args(["trust", "."])
+        .current_dir(client.directory.path())
+        .env("XDG_STATE_HOME", client.path(".state"))
+        .output()
+        .unwrap();
+    assert!(trusted.status.success());
+    client.initialize(json!({ "window": { "showMessage": {} } }), json!({ "trusted": false, "trustIsClients": true }));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let arguments = json!([{ "uri": uri, "test": "waits" }]);
+    let answer = client.execute("speclens.run", arguments.clone());
+    assert_eq!(answer["result"], json!({ "run": null, "reason": "untrusted" }));
+    client.notify("speclens/trust", json!({ "trusted": true }));
+    let answer = client.execute("speclens.run", arguments);
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    assert!(!client.has_waiting("window/showMessageRequest"));
+}
+
+#[test]
+fn run_at_the_dash_of_a_test_runs_that_test() {
+    let suite = WAITING.replace("tests:\n", "tests:\n  - name: first\n    command: echo a\n    expect: {}\n");
+    for text in [suite.clone(), suite.replace('\n', "\r\n"), suite.replace("\n  ", "\n")] {
+        let mut client = Client::start(&[("kindlm.yaml", &text)]);
+        client.open("kindlm.yaml");
+        let line = text.lines().position(|line| line.contains("name: waits")).unwrap();
+        let name = text.lines().nth(line).unwrap().find("name").unwrap();
+        for column in 0..name + 4 {
+            let place = json!({ "line": line, "character": column });
+            let params = json!({
+                "textDocument": { "uri": client.uri("kindlm.yaml") },
+                "range": { "start": place, "end": place },
+                "context": { "diagnostics": [], "only": ["source.speclens.run"] },
+            });
+            let answer = client.request("textDocument/codeAction", params);
+            assert_eq!(answer["result"][0]["command"]["arguments"][0]["test"], "waits", "column {column}: {answer}");
+        }
+    }
 }
 
 #[test]
@@ -163,6 +465,9 @@ tests:
     run(&mut client, "b");
     lenses_until(&mut client, "one failed, one passed", |titles| titles.contains(&"1 failed, 1 passed".to_owned()));
     client.replace("kindlm.yaml", &mut text, "echo one", "echo two", 2);
+    lenses_until(&mut client, "whose it is", |titles| {
+        titles.contains(&"✗ 1 claim failed, from the recording of `b`".to_owned())
+    });
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     assert!(Value::from(found.clone()).to_string().contains("two"), "{found:?}");
 }

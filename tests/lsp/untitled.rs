@@ -49,6 +49,28 @@ fn inside(text: &str, word: &str) -> Value {
     json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
 }
 
+/// What settings switch off is no problem, and is not fixed either.
+#[test]
+fn fixing_everything_in_a_buffer_that_was_never_saved_heeds_the_settings_of_the_folder() {
+    let mut client = Client::start(&[("speclens.yaml", "severity:\n  unknown-key: off\n")]);
+    let text = "kindlm: 1\nproject: p\nsuite: { name: s }\nprojct: x\ntests:\n  - name: a\n    command: x\n    descripton: y\n    expect: { output: { contains: [x], maxLength: \"3\" } }\n";
+    let uri = "untitled:Untitled-1";
+    let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": text });
+    client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
+    let told = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri);
+    assert!(!told.to_string().contains("unknown-key"), "{told}");
+    let start = json!({ "line": 0, "character": 0 });
+    let params = json!({
+        "textDocument": { "uri": uri },
+        "range": { "start": start, "end": start },
+        "context": { "diagnostics": [], "only": ["source.fixAll"] },
+    });
+    let found = client.request("textDocument/codeAction", params)["result"].clone();
+    let edits = &found[0]["edit"]["changes"][uri];
+    assert_eq!(edits.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(edits[0]["range"]["start"]["line"], 8, "{found}");
+}
+
 #[test]
 fn everything_but_running_works_in_a_buffer_that_was_never_saved() {
     let mut client = Client::start(&[]);
@@ -88,8 +110,8 @@ fn everything_but_running_works_in_a_buffer_that_was_never_saved() {
             assert!(!answer.is_null(), "{method}");
         }
         let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
-        let reason = refused["error"]["message"].as_str().unwrap().to_owned();
-        assert!(reason.contains("save it") || reason.contains("not supported yet"), "{reason}");
+        let reason = refused["result"]["reason"].as_str().unwrap().to_owned();
+        assert!(reason.contains("save it") || reason.contains("cannot be run yet"), "{reason}");
     }
     assert_eq!(client.leave(), Some(0));
 }

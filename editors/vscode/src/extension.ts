@@ -2,7 +2,8 @@
 // It never looks into a spec: what is a test, a problem or a result is the server's to say.
 
 import * as vscode from 'vscode';
-import { isSpec } from './files';
+import { isRunnable, isSpec } from './files';
+import { Reference } from './reference';
 import { Server } from './server';
 import { Transcripts } from './transcript';
 
@@ -11,7 +12,8 @@ let server: Server | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('speclens', { log: true });
   const transcripts = new Transcripts();
-  const running = (server = new Server(context, log, (arguments_, answer) => transcripts.show(arguments_, answer)));
+  const reference = new Reference();
+  const running = (server = new Server(context, log, transcripts));
 
   // The ids that lenses and code actions carry (`speclens.run`, `speclens.showTranscript`, ...) are the server's: the
   // language client registers them. These are their counterparts for the palette, which has no arguments to give.
@@ -23,10 +25,13 @@ export function activate(context: vscode.ExtensionContext): void {
     'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
     'speclens.cancelRuns': () => ask('speclens.cancel'),
   };
+  // Links call it.
+  context.subscriptions.push(vscode.commands.registerCommand('speclens.openReference', (link: string) => reference.open(link)));
 
   context.subscriptions.push(
     log,
     transcripts,
+    reference,
     running,
     ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
     // Other YAML files do not start the server.
@@ -60,7 +65,9 @@ async function ask(command: string, ...arguments_: unknown[]): Promise<void> {
 
 /** The palette and the editor's title bar show commands about a spec only in a spec. */
 function offerCommands(editor: vscode.TextEditor | undefined): void {
-  void vscode.commands.executeCommand('setContext', 'speclens.inSpec', editor !== undefined && isSpec(editor.document));
+  const holds = (is: (document: vscode.TextDocument) => boolean) => editor !== undefined && is(editor.document);
+  void vscode.commands.executeCommand('setContext', 'speclens.inSpec', holds(isSpec));
+  void vscode.commands.executeCommand('setContext', 'speclens.inRunnableSpec', holds(isRunnable));
 }
 
 async function onSpec(act: (document: vscode.TextDocument, selection: vscode.Selection) => unknown): Promise<void> {

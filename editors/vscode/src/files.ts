@@ -32,6 +32,12 @@ export function isSpec(document: vscode.TextDocument): boolean {
   return vscode.languages.match(named, document) > 0 || (document.languageId === 'yaml' && holdsSpec(document));
 }
 
+/** Whether tests of a document can be run: so far those of KindLM. */
+export function isRunnable(document: vscode.TextDocument): boolean {
+  if (!['file', 'untitled'].includes(document.uri.scheme) || document.languageId !== 'yaml') return false;
+  return /\/kindlm\.ya?ml$/.test(document.uri.path) || /^kindlm:[ \t]*\S/m.test(document.getText(new vscode.Range(0, 0, 200, 0)));
+}
+
 /** What begins like a spec under another name: enough to start the server, which then decides. */
 function holdsSpec(document: vscode.TextDocument): boolean {
   if (!['file', 'untitled'].includes(document.uri.scheme)) return false;

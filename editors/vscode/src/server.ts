@@ -1,9 +1,12 @@
 // The server's life: started with the first spec, restarted on demand, its state in the language status.
 
 import * as vscode from 'vscode';
-import { DidChangeConfigurationNotification, LanguageClient, RevealOutputChannelOn, State, type StaticFeature } from 'vscode-languageclient/node';
+import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClient, RevealOutputChannelOn, State, type StaticFeature } from 'vscode-languageclient/node';
 import { named, selector } from './files';
 import { findProgram, type Program } from './program';
+import { asCommand, linkCommands } from './reference';
+import type { Transcripts } from './transcript';
+import { requestTrust } from './trust';
 
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
@@ -14,7 +17,7 @@ export class Server implements vscode.Disposable {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
-    private readonly showTranscript: (arguments_: unknown[], answer: unknown) => Promise<void>,
+    private readonly transcripts: Transcripts,
   ) {
     this.status.name = 'speclens server';
     this.status.command = { title: 'Restart', command: 'speclens.restartServer' };
@@ -94,7 +97,10 @@ export class Server implements vscode.Disposable {
       {
         documentSelector: selector,
         // A function: a restart asks again.
-        initializationOptions: () => ({ trusted: vscode.workspace.isTrusted, settings: displaySettings() }),
+        initializationOptions: () => ({ trusted: vscode.workspace.isTrusted, trustIsClients: true, settings: displaySettings() }),
+        // The reference is a file of Markdown: links to it, in hovers and from the codes of problems, open its rendered pages.
+        uriConverters: { code2Protocol: (uri) => uri.toString(), protocol2Code: (text) => asCommand(text) ?? vscode.Uri.parse(text) },
+        markdown: { isTrusted: { enabledCommands: ['speclens.openReference'] } },
         synchronize: { configurationSection: 'speclens' },
         outputChannel: this.log,
         revealOutputChannelOn: RevealOutputChannelOn.Never, // the status item and messages tell; the log is for looking up
@@ -109,16 +115,31 @@ export class Server implements vscode.Disposable {
               await this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { speclens: displaySettings() } });
             },
           },
+          provideHover: async (document, position, token, next) => linkCommands(await next(document, position, token)),
+          // The server publishes whatever a run or an edit changes: what the transcripts show is asked for again then.
+          handleDiagnostics: (uri, diagnostics, next) => {
+            next(uri, diagnostics);
+            const ask = (test: object) => client.sendRequest(ExecuteCommandRequest.type, { command: 'speclens.showTranscript', arguments: [test] });
+            void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), ask).catch((error) => this.log.warn(String(error)));
+          },
           // The server's own commands, from lenses, code actions and the palette's wrappers, all pass here.
           executeCommand: async (command, arguments_, next) => {
-            const answer: unknown = await next(command, arguments_);
-            if (command === 'speclens.showTranscript') await this.showTranscript(arguments_, answer);
+            let answer: unknown;
+            try {
+              answer = await next(command, arguments_);
+            } catch (error) {
+              // VS Code would show the reason without saying whose it is.
+              void vscode.window.showErrorMessage(`speclens: ${error instanceof Error ? error.message : error}`);
+              return undefined;
+            }
+            if (command === 'speclens.showTranscript') await this.transcripts.show(arguments_, answer);
+            if ((answer as { reason?: string } | undefined)?.reason === 'untrusted') await requestTrust();
             return answer;
           },
         },
       },
     );
-    client.registerFeature(suggestsAgain);
+    client.registerFeature(ownCommands);
     return client;
   }
 
@@ -141,11 +162,11 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** Tells the server that a completion may ask for the next list: a chosen `key: ` opens the list of its values. */
-const suggestsAgain: StaticFeature = {
+/** Tells the server that a chosen `key: ` may ask for the list of its values, and that transcripts are shown here. */
+const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest'] } };
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -6,11 +6,16 @@ const scheme = 'speclens-transcript';
 
 export class Transcripts implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly texts = new Map<string, string>();
+  /** Whose transcript each document shows. */
+  private readonly shown = new Map<string, { uri: string; test: string }>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly subscriptions: vscode.Disposable[] = [
     this.changed,
     vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => this.texts.delete(uri.toString())),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+      this.texts.delete(uri.toString());
+      this.shown.delete(uri.toString());
+    }),
   ];
   readonly onDidChange = this.changed.event;
 
@@ -26,10 +31,25 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     // The test's name becomes the tab's; the query keeps tests of the same name in two specs apart.
     const name = (test ?? 'transcript').replaceAll(/[\\/]/g, ' ');
     const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)`, query: spec ?? '' });
-    this.texts.set(uri.toString(), text);
-    this.changed.fire(uri);
+    this.set(uri, text);
+    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     const document = await vscode.workspace.openTextDocument(uri);
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
+  }
+
+  /** What is known of a spec has changed: its open transcripts are asked for again. */
+  async refresh(spec: string, ask: (test: { uri: string; test: string }) => Promise<unknown>): Promise<void> {
+    for (const [document, test] of this.shown) {
+      if (test.uri !== spec) continue;
+      const { text } = ((await ask(test)) ?? {}) as { text?: string };
+      if (typeof text === 'string' && this.shown.has(document)) this.set(vscode.Uri.parse(document), text);
+    }
+  }
+
+  private set(uri: vscode.Uri, text: string): void {
+    if (this.texts.get(uri.toString()) === text) return;
+    this.texts.set(uri.toString(), text);
+    this.changed.fire(uri);
   }
 
   dispose(): void {

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{aliases, facts};
 use crate::{
     dialect::Dialect,
-    document::{Allowance, Document, Pointer},
-    problem::{Code, Problem},
+    document::{Allowance, Document, Pointer, fault::Fault, is_foreign_blank, syntax_problem},
+    problem::{Code, Edit, Problem},
     settings::Settings,
     words::nearest,
 };
@@ -55,6 +55,10 @@ pub(super) fn finish(
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);
     facts::fold(&mut problems);
+    problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
+    let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
+    problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
+    one_remedy_for_a_line(&mut problems, document);
     let allowances = document.allowances();
     let allowed = Allowed::by(&allowances);
     problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
@@ -87,4 +91,40 @@ pub(super) fn finish(
     });
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     problems
+}
+
+/// A key that begins with a no-break space is not unknown: the blank belongs to the indentation.
+fn blanks_are_no_letters(problem: &mut Problem, document: &Document) {
+    let text = document.text();
+    let begins_so = text.byte_slice(problem.range.clone()).chars().next().is_some_and(is_foreign_blank);
+    if problem.code != Code::UnknownKey || !begins_so {
+        return;
+    }
+    let start = text.line_to_byte(text.byte_to_line(problem.range.start));
+    let line = String::from(text.byte_slice(start..problem.range.end));
+    let words = line.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter));
+    let blanks = line.len() - words.len();
+    if start + blanks > problem.range.start {
+        *problem = syntax_problem(&Fault::foreign_blanks(&line, 0..blanks), start);
+    }
+}
+
+/// Where a key of a line belongs elsewhere, nothing else is done about the indentation of that line.
+fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
+    let text = document.text();
+    let line_of = |problem: &Problem| text.byte_to_line(problem.range.start.min(text.len_bytes()));
+    let is_indentation = |problem: &Problem| {
+        let blank = |edit: &Edit| edit.text.trim() == text.byte_slice(edit.range.clone()).to_string().trim();
+        problem.code == Code::Syntax && problem.fixes.iter().flat_map(|fix| &fix.edits).any(blank)
+    };
+    if !problems.iter().any(is_indentation) {
+        return;
+    }
+    let moved = problems.iter().filter(|problem| problem.code == Code::UnknownKey && !problem.fixes.is_empty());
+    let lines: FxHashSet<usize> = moved.map(line_of).collect();
+    for problem in problems {
+        if is_indentation(problem) && lines.contains(&line_of(problem)) {
+            problem.fixes.clear();
+        }
+    }
 }

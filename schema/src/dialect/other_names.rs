@@ -321,9 +321,13 @@ fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem)
     if field.need == Need::Required {
         problem.severity = Severity::Error;
     }
+    (problem.note, problem.help) = (None, None);
     problem.fixes.clear();
     if !mapping.resolved().is_through_alias() {
-        problem.fixes.push(Fix::guess(format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]));
+        let (title, edits) = (format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]);
+        let value = mapping.get(&key);
+        let fits = value.is_none_or(|value| value.is_null() || crate::validate::could_hold(&field.shape, value));
+        problem.fixes.push(if fits { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) });
     }
     Some(parent.key(name))
 }

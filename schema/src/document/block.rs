@@ -128,6 +128,8 @@ impl Block {
                 block.suspect = suspect;
             }
         }
+        block.expect_margin(text);
+        block.expect_spaces(text);
         block.drop_foreign_root();
         if let Some(root) = &block.root {
             let mut survey =
@@ -156,21 +158,21 @@ impl Block {
         }
         let Some(root) = &self.root else {
             if self.kind == BlockKind::Stray && text.starts_with("...") {
-                let message = "`...` ends the document, so nothing below it counts: remove this line".to_owned();
-                self.faults.push(Fault::new(0..3, message));
+                let fault = Fault::new(0..3, "`...` ends the document, and what is below it is not read");
+                self.faults.push(fault.with_help("remove this line"));
             }
             return;
         };
-        let (fits, message) = match self.kind {
-            BlockKind::Whole => (true, ""),
+        let (fits, message, help) = match self.kind {
+            BlockKind::Whole => (true, "", None),
             BlockKind::Entry | BlockKind::Head => {
                 // A mapping in braces is a value, not an entry.
                 let braces = text[root.range.start..].starts_with('{');
-                (matches!(root.kind, NodeKind::Mapping(_)) && !braces, "expected `key: value` here")
+                (matches!(root.kind, NodeKind::Mapping(_)) && !braces, "expected `key: value`", None)
             }
-            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item here"),
-            BlockKind::MisplacedItem => (false, "this dash is not in line with those of the list's other items"),
-            BlockKind::Stray => (false, "this line belongs to nothing: remove it, or indent it"),
+            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item", None),
+            BlockKind::MisplacedItem => (false, "this dash is not in line with those of the list's other items", None),
+            BlockKind::Stray => (false, "this line does not belong to any key", Some("indent it, or remove it")),
         };
         if fits {
             return;
@@ -180,7 +182,10 @@ impl Block {
         self.faults.push(match Fault::tabs(text, range.start) {
             Some(fault) => fault,
             None if matches!(self.kind, BlockKind::Entry | BlockKind::Head) => Fault::no_entry(words, range.start),
-            None => Fault::new(range.start..range.start + words.len(), message),
+            None => {
+                let fault = Fault::new(range.start..range.start + words.len(), message);
+                help.into_iter().fold(fault, Fault::with_help)
+            }
         });
         // A key whose colon is missing keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
@@ -194,6 +199,44 @@ impl Block {
                 kind: NodeKind::Mapping(vec![Entry { key, value }]),
             }
         });
+    }
+
+    /// The entries of the root begin at the margin.
+    fn expect_margin(&mut self, text: &str) {
+        if !matches!(self.kind, BlockKind::Entry | BlockKind::Head) {
+            return;
+        }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_start_matches(' ');
+            if !words.trim().is_empty() && !words.starts_with(['#', '\t']) {
+                if words.len() < line.len() {
+                    self.faults.push(Fault::too_deep(text, start..text.len(), 0, false));
+                }
+                return;
+            }
+            start += line.len();
+        }
+    }
+
+    /// A damaged line whose indentation holds a no-break space is damaged by it.
+    fn expect_spaces(&mut self, text: &str) {
+        if self.faults.is_empty() || !text.contains(is_foreign_blank) {
+            return;
+        }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter));
+            let blanks = &line[..line.len() - words.len()];
+            let range = start..start + blanks.len();
+            let of_line = start..start + line.len();
+            start += line.len();
+            let is_damaged = |fault: &Fault| of_line.contains(&fault.range.start);
+            if blanks.contains(is_foreign_blank) && !words.trim().is_empty() && self.faults.iter().any(is_damaged) {
+                self.faults.retain(|fault| !is_damaged(fault));
+                self.faults.push(Fault::foreign_blanks(text, range));
+            }
+        }
     }
 
     fn drop_foreign_root(&mut self) {
@@ -293,27 +336,32 @@ impl Block {
     /// What somebody found out about this block under the circumstances `key`, or finds out now. The
     /// block itself never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = memos.iter().position(|(_, found)| found.is::<T>());
-        if let Some(kept) = kept {
-            if memos[kept].0 == key
-                && let Ok(found) = Arc::clone(&memos[kept].1).downcast::<T>()
-            {
-                return found;
-            }
-            memos.swap_remove(kept);
+        let known = |memos: &[Memo]| {
+            let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
+            Arc::clone(found).downcast::<T>().ok()
+        };
+        if let Some(found) = known(&self.memo.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return found;
         }
+        // Without the lock: who finds out may ask for other memos of this block.
         let found = Arc::new(find_out());
+        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        memos.retain(|(_, found)| !found.is::<T>());
         memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
         found
     }
 }
 
+/// Whether a character looks like a space, and is none in YAML.
+pub(crate) fn is_foreign_blank(letter: char) -> bool {
+    matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
 /// The mistake of a text in which a second document begins.
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
-    let message = "a second document begins here: a suite is one document".to_owned();
+    let message = "a second document begins here, and is not read";
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
-    Fault::new(second..end, message)
+    Fault::new(second..end, message).with_help("put it in a file of its own")
 }
 
 /// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
@@ -399,7 +447,22 @@ fn key_text(key: &Node) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{survived, unreadable};
+    use crate::{dialect::ScalarRules, document::Document};
+
+    #[test]
+    fn memo_may_ask_for_another_memo_of_its_block() {
+        let document = Document::read("a: b\n", ScalarRules::Yaml12);
+        let (_, block) = document.blocks().next().expect("a block");
+        let outer: Arc<usize> = block.memo(1, || block.memo(1, || "inner".to_owned()).len());
+        assert_eq!(*outer, 5);
+        let kept: Arc<usize> = block.memo(1, || 0);
+        assert_eq!(*kept, 5);
+        let other: Arc<usize> = block.memo(2, || 0);
+        assert_eq!(*other, 0);
+    }
 
     #[test]
     fn a_reading_that_panics_is_a_mistake_in_its_block() {

@@ -66,30 +66,60 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// Entries that stand too far left for the item above them, and are not at the margin, belong to it all the same: its
-/// reading says so. Other words may become a new item, and must not damage the one above while they are typed.
+/// Entries that are too far left for the item above them, and are not at the margin, belong to it all the same: its
+/// reading says so. Other words may become a new item, and must not damage the one above while they are typed. An entry
+/// that is nearer to the margin than to the item belongs to the root.
 fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
-    let is_outdented = |span: &Span| {
-        if span.kind != SpanKind::Stray || text.byte_slice(span.range.start..).chars().next() != Some(' ') {
-            return false;
-        }
+    let indent = |span: &Span| text.byte_slice(span.range.start..).chars().take_while(|letter| *letter == ' ').count();
+    let is_key = |span: &Span| {
         let line = String::from(text.line(text.byte_to_line(span.range.start)));
         let words = line.trim_start_matches(' ').trim_end();
         let is_key = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
         is_key && words.starts_with(|first: char| first.is_alphabetic() || first == '_')
     };
-    let mut in_item = false;
-    let mut ends: Vec<usize> = Vec::new();
-    spans.retain(|span| {
-        let joins = in_item && is_outdented(span);
-        in_item = joins || span.kind == SpanKind::Item;
-        match ends.last_mut() {
-            Some(end) if joins => *end = span.range.end,
-            Some(_) | None => ends.push(span.range.end),
+    let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
+    // The column of the dash of the item that may go on, and that of an entry of the root that is indented.
+    let (mut dash, mut entry) = (None, None);
+    let mut before_item = false;
+    // Whether an item of the same list follows each piece.
+    let mut followed: Vec<bool> = spans
+        .iter()
+        .rev()
+        .map(|span| {
+            let is_followed = before_item;
+            before_item = match span.kind {
+                SpanKind::Stray => before_item,
+                SpanKind::Item | SpanKind::MisplacedItem => true,
+                SpanKind::Preamble | SpanKind::Entry | SpanKind::Head => false,
+            };
+            is_followed
+        })
+        .collect();
+    followed.reverse();
+    for (mut span, is_followed) in spans.drain(..).zip(followed) {
+        let column = indent(&span);
+        if span.kind == SpanKind::Stray {
+            let belongs_to_entry = entry.is_some_and(|entry| column > entry);
+            let is_key = !belongs_to_entry && column + usize::from(is_followed && dash == Some(0)) > 0 && is_key(&span);
+            let is_of_root = is_key && !is_followed && dash.is_some_and(|dash| column < dash && 2 * column < dash + 2);
+            if is_of_root {
+                span.kind = SpanKind::Entry;
+                (dash, entry) = (None, Some(column));
+            } else if belongs_to_entry || (is_key && dash.is_some()) {
+                if let Some(last) = joined.last_mut() {
+                    last.range.end = span.range.end;
+                }
+                continue;
+            } else {
+                (dash, entry) = (None, None);
+            }
+        } else {
+            dash = (span.kind == SpanKind::Item).then_some(column);
+            entry = None;
         }
-        !joins
-    });
-    spans.iter_mut().zip(ends).for_each(|(span, end)| span.range.end = end);
+        joined.push(span);
+    }
+    *spans = joined;
 }
 
 /// Whether a piece begins with `...`.
@@ -537,8 +567,29 @@ mod tests {
             ],
         );
         check(
-            "- a: 1\nb: 2\n  c: 3\n- d: 4\n",
-            &[(SpanKind::Item, "- a: 1\n"), (SpanKind::Stray, "b: 2\n  c: 3\n"), (SpanKind::Item, "- d: 4\n")],
+            "- a: 1\nb c\n  d\n- e: 4\n",
+            &[(SpanKind::Item, "- a: 1\n"), (SpanKind::Stray, "b c\n  d\n"), (SpanKind::Item, "- e: 4\n")],
+        );
+    }
+
+    #[test]
+    fn entry_between_items_belongs_to_the_item_above() {
+        for head in ["", "t:\n"] {
+            let text = format!("{head}- a: 1\nb: 2\n  c: 3\n- d: 4\n");
+            let mut expected = vec![(SpanKind::Item, "- a: 1\nb: 2\n  c: 3\n"), (SpanKind::Item, "- d: 4\n")];
+            if !head.is_empty() {
+                expected.insert(0, (SpanKind::Head, head));
+            }
+            check(&text, &expected);
+        }
+        check(
+            "t:\n  - a: 1\n  b: 2\n c: 3\n  d: 4\nx: 5\n",
+            &[
+                (SpanKind::Head, "t:\n"),
+                (SpanKind::Item, "  - a: 1\n  b: 2\n"),
+                (SpanKind::Entry, " c: 3\n  d: 4\n"),
+                (SpanKind::Entry, "x: 5\n"),
+            ],
         );
     }
 

@@ -1,5 +1,7 @@
 //! The marks that a merge leaves where two versions of a text clash.
 
+use std::collections::BTreeMap;
+
 use ropey::Rope;
 
 use crate::{
@@ -15,24 +17,28 @@ const LINES_BELOW: usize = 10_000;
 
 /// Two versions that stand between marks are one mistake, whatever cannot be read there.
 pub(super) fn tell_once(text: &Rope, problems: &mut Vec<Problem>) {
-    let mut clashes: Vec<(usize, usize)> = Vec::new();
+    // The first line of each, and the last one.
+    let mut clashes: BTreeMap<usize, usize> = BTreeMap::new();
     for problem in problems.iter().filter(|problem| problem.code == Code::Syntax) {
         let line = text.byte_to_line(problem.range.start.min(text.len_bytes()));
-        let known = |line: usize| clashes.iter().any(|(first, last)| (*first..=*last).contains(&line));
+        let known = |line: usize| clashes.range(..=line).next_back().is_some_and(|(_, last)| line <= *last);
         let first = (line.saturating_sub(LINES_ABOVE)..=line).rev().find(|line| begins_with(text, *line, "<<<<<<<"));
         if let Some(first) = first.filter(|first| !known(*first))
             && let Some(last) = last_mark(text, first)
         {
-            clashes.push((first, last));
+            clashes.insert(first, last);
         }
     }
-    for (first, last) in clashes {
-        let range = text.line_to_byte(first)..text.line_to_byte((last + 1).min(text.len_lines()));
-        problems.retain(|problem| {
-            let of_reading = matches!(problem.code, Code::Syntax | Code::UnquotedTemplate | Code::DuplicateKey);
-            !of_reading || !range.contains(&problem.range.start)
-        });
-        let mark = String::from(text.line(first));
+    let start_of = |line: usize| text.line_to_byte(line.min(text.len_lines()));
+    let ranges: BTreeMap<usize, usize> =
+        clashes.into_iter().map(|(first, last)| (start_of(first), start_of(last + 1))).collect();
+    problems.retain(|problem| {
+        let of_reading = matches!(problem.code, Code::Syntax | Code::UnquotedTemplate | Code::DuplicateKey);
+        let start = problem.range.start;
+        !of_reading || !ranges.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
+    });
+    for range in ranges.into_iter().map(|(start, end)| start..end) {
+        let mark = String::from(text.line(text.byte_to_line(range.start)));
         let message = "two versions of a merge stand from here to `>>>>>>>`: keep one of them, and remove the lines with the marks";
         let range = range.start..range.start + mark.trim_end().len();
         problems.push(Problem::new(Code::Syntax, Pointer::root(), range, message));

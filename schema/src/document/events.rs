@@ -1,5 +1,7 @@
 //! YAML text → tree, strict: the first mistake ends the reading. The only place that knows the parser.
 
+mod wording;
+
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, options};
 
 use super::{
@@ -26,8 +28,10 @@ pub(crate) struct Parsed {
 pub(crate) struct SyntaxError {
     /// Where the parser stood, in bytes; never past the end of the text.
     pub offset: usize,
-    /// What it says.
+    /// What is wrong.
     pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
     /// Whether the limit of nesting was met rather than a mistake.
     pub too_deep: bool,
     /// The end of the last thing that could be read, in bytes.
@@ -85,7 +89,8 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
                 if let Some(misplaced) = builder.misplaced.take() {
                     return Err(SyntaxError {
                         offset: misplaced.at,
-                        message: misplaced.message,
+                        message: misplaced.message.to_owned(),
+                        help: Some(misplaced.help.to_owned()),
                         too_deep: false,
                         read_to: builder.read_to.min(misplaced.at),
                         at_line: true,
@@ -94,11 +99,12 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
             }
             Err(error) => {
                 let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
-                let message = error.to_string();
+                let (message, help) = wording::of(error.kind());
                 return Err(SyntaxError {
                     offset: floor_boundary(text, offset),
                     too_deep: matches!(error.kind(), ErrorKind::RecursionLimitExceeded),
-                    message: plain_message(&message),
+                    message: message.to_owned(),
+                    help: help.map(str::to_owned),
                     read_to: builder.read_to,
                     at_line: false,
                 });
@@ -106,12 +112,6 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
         }
     }
     Ok(builder.parsed)
-}
-
-/// The parser's message without the position that it appends: problems carry their own.
-fn plain_message(message: &str) -> String {
-    let end = message.find(" at char ").or_else(|| message.find(" at byte ")).or_else(|| message.find(" at line "));
-    message[..end.unwrap_or(message.len())].to_owned()
 }
 
 /// The nearest character boundary at or before an offset.
@@ -142,7 +142,8 @@ struct Builder<'t> {
 /// Something that YAML forbids at its place.
 struct Misplaced {
     at: usize,
-    message: String,
+    message: &'static str,
+    help: &'static str,
 }
 
 /// A collection whose end has not been seen.
@@ -242,8 +243,8 @@ impl Builder<'_> {
                 None => open.key = Some(node),
                 Some(key) => {
                     if let Some(at) = on_line_of_colon(self.text, &key, &node) {
-                        let message = "a colon begins this line: remove it, or write the key before it".to_owned();
-                        self.misplaced = Some(Misplaced { at, message });
+                        let (message, help) = ("missing key before the colon", "write the key, or remove the colon");
+                        self.misplaced = Some(Misplaced { at, message, help });
                     }
                     if !self.keep {
                         entries.clear();
@@ -281,9 +282,13 @@ impl Builder<'_> {
             let comment = brackets && content.starts_with('#');
             let closing = brackets && indent == column && at + indent + 1 == range.end;
             if indent <= column && !(is_empty || comment || closing) {
-                let what = if quoted { "text in quotes goes" } else { "a value in brackets goes" };
-                let message = format!("{what} on in this line: indent it deeper, or close what is open before it");
-                self.misplaced = Some(Misplaced { at: at + indent, message });
+                let message = if quoted {
+                    "a quoted string that begins above reaches into this line"
+                } else {
+                    "a value in brackets that begins above reaches into this line"
+                };
+                let help = "close it above, or indent this line deeper than its key";
+                self.misplaced = Some(Misplaced { at: at + indent, message, help });
                 return;
             }
         }

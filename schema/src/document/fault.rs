@@ -23,8 +23,10 @@ const LINES_ABOVE: usize = 256;
 pub(crate) struct Fault {
     /// The bytes to blame.
     pub range: Range<usize>,
-    /// What is wrong and what to do.
+    /// What is wrong.
     pub message: String,
+    /// What to write instead, where no cure says it.
+    pub help: Option<String>,
     /// Whether it is a limit of ours rather than a mistake.
     pub too_large: bool,
     /// How the value should be written.
@@ -40,10 +42,41 @@ pub(crate) struct Rewrite {
     pub text: String,
     /// Whether nothing else can be meant.
     pub is_certain: bool,
-    /// Whether a placeholder in braces was taken for a mapping.
-    pub is_template: bool,
-    /// By how many columns more it is indented, where that is all.
-    pub indent: usize,
+    /// What it changes.
+    pub kind: RewriteKind,
+}
+
+/// What a rewriting changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RewriteKind {
+    /// The text.
+    Text,
+    /// The text, in which a placeholder in braces was taken for a mapping.
+    Template,
+    /// The indentation, by so many columns more.
+    IndentBy(usize),
+    /// The indentation, to so many columns.
+    IndentTo(usize),
+    /// The characters of the indentation.
+    Blanks,
+}
+
+impl Rewrite {
+    /// A text in place of another, beyond doubt.
+    fn certain(range: Range<usize>, text: String) -> Rewrite {
+        Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
+    }
+
+    /// What to do, as a sentence.
+    pub(super) fn title(&self) -> String {
+        match self.kind {
+            RewriteKind::Text | RewriteKind::Template => format!("Write `{}`", self.text),
+            RewriteKind::IndentBy(by) => format!("Indent it by {by}"),
+            RewriteKind::Blanks => "Replace it with a space".to_owned(),
+            RewriteKind::IndentTo(0) => "Remove its indentation".to_owned(),
+            RewriteKind::IndentTo(column) => format!("Indent it by {column}"),
+        }
+    }
 }
 
 impl Rewrite {
@@ -57,7 +90,17 @@ impl Rewrite {
 impl Fault {
     /// A mistake that a person has to look at.
     pub(crate) fn new(range: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { range, message: message.into(), too_large: false, cure: None }
+        Fault { range, message: message.into(), help: None, too_large: false, cure: None }
+    }
+
+    /// The same with what to write instead.
+    pub(crate) fn with_help(self, help: impl Into<String>) -> Fault {
+        Fault { help: Some(help.into()), ..self }
+    }
+
+    /// The same with how it should be written.
+    fn with_cure(self, cure: Rewrite) -> Fault {
+        Fault { cure: Some(Box::new(cure)), ..self }
     }
 
     /// A limit of ours.
@@ -70,15 +113,13 @@ impl Fault {
         let range = at..at + words.len();
         match words.split_once(':') {
             Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
-                let text = format!("{key}: {value}");
-                let message = format!("a blank is missing behind the colon: write `{text}`");
-                let cure = Rewrite { range: range.clone(), text, is_certain: true, is_template: false, indent: 0 };
-                Fault { cure: Some(Box::new(cure)), ..Fault::new(range, message) }
+                let cure = Rewrite::certain(range.clone(), format!("{key}: {value}"));
+                Fault::new(range, "missing space behind the colon").with_cure(cure)
             }
             _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
-                Fault::new(range, format!("`{words}` has no colon: write `{words}:`"))
+                Fault::new(range, format!("missing colon behind `{words}`")).with_help(format!("write `{words}:`"))
             }
-            Some(_) | None => Fault::new(range, "expected `key: value` here"),
+            Some(_) | None => Fault::new(range, "expected `key: value`"),
         }
     }
 
@@ -88,90 +129,119 @@ impl Fault {
         let blanks = &text[line.clone()];
         let blanks = &blanks[..blanks.len() - blanks.trim_start_matches([' ', '\t']).len()];
         let range = line.start..line.start + blanks.len();
-        blanks.contains('\t').then(|| Fault::new(range, "a tab cannot indent: use spaces"))
+        blanks.contains('\t').then(|| Fault::tab(range))
+    }
+
+    /// Tabs that indent.
+    pub(super) fn tab(range: Range<usize>) -> Fault {
+        Fault::new(range, "tab in the indentation").with_help("indent with spaces")
+    }
+
+    /// Blanks before a line that are none in YAML.
+    pub(crate) fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
+        let blanks = &text[range.clone()];
+        let message = match blanks.trim_start_matches(' ').chars().next() {
+            None | Some('\u{a0}') => "no-break space in the indentation".to_owned(),
+            Some(letter) => format!("U+{:04X} in the indentation, which looks like a space", u32::from(letter)),
+        };
+        let spaces = " ".repeat(blanks.chars().count());
+        let cure = Rewrite { range: range.clone(), text: spaces, is_certain: true, kind: RewriteKind::Blanks };
+        Fault::new(range, message).with_cure(cure)
     }
 
     /// A line that begins between the columns where entries may begin.
     pub(super) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
         let line = line_at(text, offset);
-        let begin = |line: &Range<usize>| line.len() - text[line.clone()].trim_start_matches(' ').len();
-        let indent = begin(&line);
+        let indent = indent_at(text, &line);
         let words = &text[line.start + indent..line.end];
-        if !is_dash(words) && !matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. }) {
+        let is_item = is_dash(words);
+        if !is_item && !matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. }) {
             return None;
         }
-        // The columns of what is open above, from the inside out.
-        let mut columns: Vec<usize> = Vec::new();
-        let mut above = line.start;
-        for _ in 0..LINES_ABOVE {
-            if above == 0 {
-                break;
-            }
-            let line = line_at(text, above - 1);
-            above = line.start;
-            let words = text[line.clone()].trim_start_matches(' ');
-            if words.is_empty() || words.starts_with('#') {
-                continue;
-            }
-            let mut column = begin(&line);
-            let mut found = vec![column];
-            let mut rest = words;
-            while is_dash(rest) {
-                let behind = rest[1..].trim_start_matches(' ');
-                column += rest.len() - behind.len();
-                rest = behind;
-                found.push(column);
-            }
-            for column in found.into_iter().rev() {
-                if columns.last().is_none_or(|inner| column < *inner) {
-                    columns.push(column);
-                }
-            }
-            if column < indent {
-                break;
-            }
-        }
-        let nearest =
-            columns.iter().copied().filter(|column| *column != indent).min_by_key(|column| column.abs_diff(indent))?;
-        if columns.contains(&indent) || nearest.abs_diff(indent) > 1 {
+        let columns = open_columns(text, line.start, indent);
+        // A key goes beside keys, a dash beside dashes, or below a key.
+        let fitting: Vec<usize> =
+            columns.iter().filter(|open| is_item || !open.is_dash).map(|open| open.column).collect();
+        if columns.iter().any(|open| open.column == indent) {
             return None;
         }
-        let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
-        let message = format!("this line is indented by {}, and its neighbours by {nearest}", spaces(indent));
-        let range = line.start..line.start + indent;
-        let blanks = " ".repeat(nearest);
-        let cure =
-            Rewrite { range: range.clone(), text: blanks, is_certain: false, is_template: false, indent: nearest };
-        let mark = if range.is_empty() { trimmed(text, line) } else { range };
-        Some(Fault { cure: Some(Box::new(cure)), ..Fault::new(mark, message) })
+        let is_bare = matches!(head_shape(words), Head::Key { .. });
+        let nearest = fitting.iter().map(|column| column.abs_diff(indent)).min().filter(|distance| *distance <= 1)?;
+        let (inner, outer) = (indent + nearest, indent.checked_sub(nearest));
+        let column = match outer.filter(|outer| fitting.contains(outer)) {
+            // Between two columns what is on the next line decides: it is below this key, or beside it.
+            Some(outer) if fitting.contains(&inner) => {
+                let next = next_line(text, line.end);
+                let is_inner = next.is_some_and(|line| {
+                    let words = line.trim_start_matches(' ');
+                    let is_beside = line.len() - words.len() == inner;
+                    if is_bare { !is_beside } else { is_beside || is_dash(words) }
+                });
+                if is_inner { inner } else { outer }
+            }
+            Some(outer) => outer,
+            None => inner,
+        };
+        Some(Fault::indented(text, line, column))
     }
 
-    /// Lines from the margin on that stand too far left to belong to the item above them: the first begins with `key`.
+    /// A line that is indented unlike its neighbours, which begin in a column.
+    fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
+        let indent = indent_at(text, &line);
+        let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
+        let message = format!("this line is indented by {}, and its neighbours by {column}", spaces(indent));
+        let range = line.start..line.start + indent;
+        let cure = Rewrite {
+            range: range.clone(),
+            text: " ".repeat(column),
+            is_certain: false,
+            kind: RewriteKind::IndentTo(column),
+        };
+        let mark = if range.is_empty() { trimmed(text, line) } else { range };
+        Fault::new(mark, message).with_cure(cure)
+    }
+
+    /// Lines that are indented deeper than their neighbours, which begin in a column.
+    pub(super) fn too_deep(text: &str, lines: Range<usize>, column: usize, is_certain: bool) -> Fault {
+        let first = line_at(text, lines.start);
+        let surplus = indent_at(text, &first).saturating_sub(column);
+        // Lines below that are already as deep as they should be stay.
+        let below =
+            next_line(&text[..lines.end], first.end).map(|line| line.len() - line.trim_start_matches(' ').len());
+        let moved_to = if below == Some(column + 2) { first.end } else { lines.end };
+        let moved = first.start..moved_to.max(lines.start);
+        let dedented = text[moved.clone()].split_inclusive('\n').map(|line| {
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            &line[blanks.min(surplus)..]
+        });
+        let cure = Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
+        Fault::indented(text, first, column).with_cure(cure)
+    }
+
+    /// Lines from the margin on that begin too far left to belong to the item above them: the first begins with `key`.
     pub(super) fn outdented(text: &str, lines: Range<usize>, key: Range<usize>, by: usize) -> Fault {
         let blanks = " ".repeat(by);
         let indented = text[lines.clone()].split_inclusive('\n');
         let indented =
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
-        let cure = Rewrite { text: indented.collect(), range: lines, is_certain: true, is_template: false, indent: by };
-        let name = &text[key.clone()];
-        let message = format!("`{name}` stands too far left to belong to the item above: indent it by {by}");
-        Fault { cure: Some(Box::new(cure)), ..Fault::new(key, message) }
+        let cure =
+            Rewrite { text: indented.collect(), range: lines, is_certain: true, kind: RewriteKind::IndentBy(by) };
+        let message = format!("`{}` is too far left to belong to the item above", &text[key.clone()]);
+        Fault::new(key, message).with_cure(cure)
     }
 
     /// A line that begins as the items of its list do, but for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
-        let rewritten = format!("- {}", &text[words.clone()]);
-        let message = format!("a dash is missing: write `{rewritten}`");
-        let cure = Rewrite { range: words.clone(), text: rewritten, is_certain: true, is_template: false, indent: 0 };
-        Fault { cure: Some(Box::new(cure)), ..Fault::new(words, message) }
+        let cure = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
+        Fault::new(words, "missing dash before this list item").with_cure(cure)
     }
 
     /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));
-            return Fault::new(range, error.message.clone());
+            return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
         }
         if let Some(fault) = of_line(text, &range) {
             return fault;
@@ -196,18 +266,75 @@ impl Fault {
             return fault;
         }
         let message = if value.starts_with('"') && value.matches('"').count() == 1 {
-            "the text has no closing `\"`".to_owned()
+            "missing closing `\"`"
         } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
-            "the text has no closing `'`".to_owned()
+            "missing closing `'`"
         } else if (in_brackets || value.starts_with('[')) && opening('[', ']') {
-            "the list has no closing `]`".to_owned()
+            "missing closing `]`"
         } else if (in_brackets || value.starts_with('{')) && opening('{', '}') {
-            "the mapping has no closing `}`".to_owned()
+            "missing closing `}`"
         } else {
-            format!("not YAML: {}", error.message)
+            return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
         };
         Fault::new(range, message)
     }
+}
+
+/// The column in which something began that is still open.
+struct OpenColumn {
+    column: usize,
+    is_dash: bool,
+}
+
+/// The columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
+fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
+    let mut columns: Vec<OpenColumn> = Vec::new();
+    let mut above = line_start;
+    for _ in 0..LINES_ABOVE {
+        if above == 0 {
+            break;
+        }
+        let line = line_at(text, above - 1);
+        above = line.start;
+        let words = text[line.clone()].trim_start_matches(' ');
+        if words.trim().is_empty() || words.starts_with('#') {
+            continue;
+        }
+        let begin = indent_at(text, &line);
+        let mut column = begin;
+        let mut found = Vec::new();
+        let mut rest = words;
+        while is_dash(rest) {
+            found.push(OpenColumn { column, is_dash: true });
+            let behind = rest[1..].trim_start_matches(' ');
+            column += rest.len() - behind.len();
+            rest = behind;
+        }
+        found.push(OpenColumn { column, is_dash: false });
+        for open in found.into_iter().rev() {
+            match columns.last_mut() {
+                // Keys of a list whose dashes are in the column of its key.
+                Some(inner) if open.column == inner.column => inner.is_dash &= open.is_dash,
+                Some(inner) if open.column > inner.column => {}
+                Some(_) | None => columns.push(open),
+            }
+        }
+        if begin < indent && !is_dash(words) {
+            break;
+        }
+    }
+    columns
+}
+
+/// How many blanks a line begins with.
+fn indent_at(text: &str, line: &Range<usize>) -> usize {
+    line.len() - text[line.clone()].trim_start_matches(' ').len()
+}
+
+/// The next line with content.
+fn next_line(text: &str, from: usize) -> Option<&str> {
+    let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    text[from..].split('\n').skip(1).find(has_content)
 }
 
 /// What is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read once the
@@ -219,6 +346,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     }
     let value = value_of(text, &line)?;
     let Reading { mark, message, rewritten, extent, is_certain, is_template } = Reading::of(&text[value.clone()])?;
+    let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
     let value = value.start..value.start + extent;
     let before = &text[line.start..value.start];
     let behind = &text[value.end..line.end];
@@ -234,8 +362,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let range = value.start + mark.start..value.start + mark.end;
-    let cure = Rewrite { range: value, text: rewritten, is_certain, is_template, indent: 0 };
-    Some(Fault { cure: Some(Box::new(cure)), ..Fault::new(range, message) })
+    Some(Fault::new(range, message).with_cure(Rewrite { range: value, text: rewritten, is_certain, kind }))
 }
 
 /// The value in a line: behind its key, or behind its dash.

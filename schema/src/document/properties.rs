@@ -3,11 +3,16 @@
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 without it).
 
+#[path = "../../tests/common/list_style.rs"]
+mod list_style;
+
 use std::{collections::HashSet, time::Instant};
 
 use proptest::prelude::*;
 
-use crate::dialect::ScalarRules;
+use crate::{dialect::ScalarRules, problem::Code};
+
+use list_style::ListStyle;
 
 use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
 
@@ -47,6 +52,12 @@ fn task_file(tests: usize) -> String {
     text
 }
 
+/// One of them, in one of the styles of lists.
+fn base(round: usize, tests: usize) -> String {
+    let text = if round.is_multiple_of(2) { suite(tests) } else { task_file(tests) };
+    ListStyle::ALL[round / 2 % 3].of(&text)
+}
+
 fn whole(text: &str) -> Option<Document> {
     let parsed = events::parse(text, ScalarRules::Yaml12).ok()?;
     parsed.root.as_ref().filter(|root| matches!(root.kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)))?;
@@ -70,6 +81,17 @@ fn outline(document: &Document) -> Vec<String> {
         lines.push(format!("{pointer} {range:?} {text:?} {:?} {:?} {keys:?}", node.anchor(), node.tag()));
     });
     lines
+}
+
+/// What stands in a node begins and ends in it, also where a damaged text was read.
+#[track_caller]
+fn assert_nested(node: NodeRef<'_>, text: &str) {
+    let children = node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items());
+    for child in children.filter(|_| node.alias().is_none()) {
+        let (outer, inner) = (node.own_range(), child.own_range());
+        assert!(outer.start <= inner.start && inner.end <= outer.end, "{inner:?} is not in {outer:?}\n{text}");
+        assert_nested(child, text);
+    }
 }
 
 /// Compares two trees and shows the first difference.
@@ -164,11 +186,11 @@ fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, Stri
 
 #[test]
 fn reading_by_blocks_says_what_reading_the_whole_says() {
-    let bases = [suite(25), task_file(25)];
+    let bases = [suite(25), task_file(25), ListStyle::Flat.of(&suite(25)), ListStyle::Deep.of(&task_file(25))];
     let mut random = Random(0x5eed_0001);
-    let mut intact = [0, 0];
-    for round in 0..6000 {
-        let mut text = bases[round % 2].clone();
+    let mut intact = [0; 4];
+    for round in 0..10_000 {
+        let mut text = bases[round % 4].clone();
         for _ in 0..=random.below(3) {
             let (range, new) = random_edit(&mut random, &text);
             text.replace_range(range, &new);
@@ -179,7 +201,7 @@ fn reading_by_blocks_says_what_reading_the_whole_says() {
         let document = Document::read(&text, ScalarRules::Yaml12);
         match whole(&text) {
             Some(whole) => {
-                intact[round % 2] += 1;
+                intact[round % 4] += 1;
                 assert_same(&document, &whole, &text);
                 assert!(document.is_intact(), "{:?}\n{text}", document.problems());
             }
@@ -193,7 +215,7 @@ fn reading_by_blocks_says_what_reading_the_whole_says() {
 fn an_edited_document_is_the_document_of_the_edited_text() {
     let mut random = Random(0x5eed_0002);
     for round in 0..80 {
-        let mut text = if round % 2 == 0 { suite(12) } else { task_file(12) };
+        let mut text = base(round, 12);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..60 {
             // Several edits may come before anybody asks for the tree.
@@ -223,7 +245,7 @@ fn a_saved_document_is_the_reopened_one() {
     let mut random = Random(0x5eed_0005);
     let mut broken = 0;
     for round in 0..80 {
-        let mut text = if round % 2 == 0 { suite(8) } else { task_file(8) };
+        let mut text = base(round, 8);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..40 {
             for _ in 0..=random.below(2) {
@@ -408,8 +430,18 @@ fn damage_stays_where_it_is() {
 }
 
 #[test]
+fn damage_stays_where_it_is_in_lists_that_are_not_indented() {
+    damage_stays(&ListStyle::Flat.of(&suite(100)));
+}
+
+#[test]
 fn damage_stays_in_its_item() {
     damage_stays(&task_file(100));
+}
+
+#[test]
+fn damage_stays_in_its_item_with_lists_that_are_not_indented() {
+    damage_stays(&ListStyle::Flat.of(&task_file(100)));
 }
 
 #[track_caller]
@@ -456,6 +488,7 @@ fn no_mutation_makes_it_panic() {
         suite(3),
         suite(6),
         task_file(6),
+        ListStyle::Flat.of(&suite(6)),
         "a: &a [*a]\nb: {c: *a}\n<<: *a\n".to_owned(),
         "{a: [1, {b: 'x'}]}".to_owned(),
     ];
@@ -479,12 +512,62 @@ fn no_mutation_makes_it_panic() {
         }
         if let Some(root) = document.root() {
             let _ = root.to_value();
+            assert_nested(root, &text);
         }
         document.pointer_at(random.below(text.len() + 1));
     }
     if runs > 20_000 {
         eprintln!("{runs} mutations, the slowest reading took {slowest:?}");
     }
+}
+
+/// The bytes of a line break are no part of a mistake, and lines are told alike however they end.
+#[test]
+fn problems_are_the_same_with_other_line_breaks() {
+    let mut random = Random(0x5eed_0006);
+    let shown = |text: &str| {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let problems = document.problems().into_iter().map(|problem| {
+            let marked = &text[problem.range.clone()];
+            assert!(!marked.ends_with('\r') && !marked.ends_with('\n'), "{problem:?}\n{text:?}");
+            let line = text[..problem.range.start].matches('\n').count();
+            format!("{line}: {} <- {}", problem.message, marked.replace("\r\n", "\n"))
+        });
+        problems.collect::<Vec<_>>()
+    };
+    for round in 0..600 {
+        let mut text = base(round, 6);
+        for _ in 0..=random.below(2) {
+            let (range, new) = random_edit(&mut random, &text);
+            text.replace_range(range, &new.replace('\r', ""));
+        }
+        assert_eq!(shown(&text), shown(&text.replace('\n', "\r\n")), "{text}");
+    }
+}
+
+#[test]
+fn nul_byte_is_one_problem_of_its_line() {
+    for text in ["a: b\0\nc: d\n", "a: \"b\0\"\n", "t:\n- n: x # \0\n- n: y\n"] {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        let found: Vec<_> = document.problems().iter().map(|problem| (problem.code, problem.range.start)).collect();
+        assert_eq!(found, [(Code::Encoding, text.find('\0').unwrap())], "{text:?}");
+    }
+}
+
+#[test]
+fn names_of_damaged_blocks_are_known() {
+    for slip in ["\"abc", "{{x}}.md", "a: b", "'it's'"] {
+        for head in ["- n: &a\n  - x\n  ", "- &a\n  ", "- n: [&a x, y]\n  ", "- &a x: y\n  "] {
+            let text = format!("t:\n{head}broken: {slip}\n  more: 1\n- m: *a\n");
+            let problems = Document::read(&text, ScalarRules::Yaml12).problems();
+            assert!(
+                !problems.is_empty() && problems.iter().all(|it| it.code != Code::UnknownAlias),
+                "{text}{problems:#?}"
+            );
+        }
+    }
+    let document = Document::read("t:\n- n: &a\n  - x\n  m: \"abc\n- m: *a\n", ScalarRules::Yaml12);
+    assert_eq!(document.find(&Pointer::parse("/t/1/m/0")).and_then(NodeRef::text), Some("x"));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
-        faults.push(Fault::of_error(text, line_at(text, error.offset), error));
+        faults.push(Fault::of_error(text, trimmed(text, line_at(text, error.offset)), error));
     }
     Recovered { root, faults, by_edits: false }
 }
@@ -63,8 +63,8 @@ fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recove
     /// Each is one more reading of the whole text.
     const MOST: usize = 8;
     let fault = |range: Range<usize>| {
-        let message = format!("nested deeper than {NESTING_LIMIT} levels: this part is not read; flatten it");
-        Fault::too_large(range, message)
+        let message = format!("nested deeper than {NESTING_LIMIT} levels, and not read");
+        Fault::too_large(range, message).with_help("flatten it")
     };
     let mut work = text.to_owned();
     let mut faults = Vec::new();
@@ -157,6 +157,7 @@ impl Reader {
             return Err(SyntaxError {
                 offset: range.start,
                 message,
+                help: None,
                 too_deep: false,
                 read_to: range.start,
                 at_line: false,
@@ -183,10 +184,15 @@ impl Reader {
 
     /// Reads what stands at one level: the entries of a mapping, or the items of a list.
     fn pieces(&mut self, range: Range<usize>, depth: usize) -> Option<Node> {
-        let starts = piece_starts(&self.work, range.clone());
+        let mut starts = piece_starts(&self.work, range.clone());
         let first = *starts.first()?;
-        let column = indent(&self.work[first..]);
-        let is_list = is_dash(&self.work[first + column..]);
+        let column = self.column_of_pieces(&starts, depth);
+        if column < indent(&self.work[first..]) {
+            starts.truncate(2);
+            let others = starts.pop().unwrap_or(range.end);
+            starts.extend(piece_starts(&self.work, others..range.end));
+        }
+        let is_list = is_dash(&self.work[first + indent(&self.work[first..])..]);
         if depth > NESTING_LIMIT {
             self.blame(first..range.end, "nested too deep to be read while it is broken");
             return None;
@@ -197,7 +203,9 @@ impl Reader {
         while index < starts.len() {
             let end_of = |index: usize| starts.get(index + 1).copied().unwrap_or(range.end);
             let piece = starts[index]..end_of(index);
-            if indent(&self.work[piece.start..]) != column
+            let is_told = index == 0;
+            if !is_told
+                && indent(&self.work[piece.start..]) != column
                 && let Some(fault) = Fault::misplaced(&self.work, piece.start)
             {
                 self.faults.push(fault);
@@ -229,20 +237,39 @@ impl Reader {
                     items.push(Node { range: at, anchor: None, tag: None, kind: NodeKind::Mapping(found) });
                 }
                 Some((at, _)) if is_list => {
-                    self.blame(at, "this stands between the items of a list: begin it with `- `, or indent it")
+                    let fault = Fault::new(trimmed(&self.work, at), "expected a list item");
+                    self.faults.push(fault.with_help("begin it with `- `, or indent it"));
                 }
                 Some((at, _)) => match Fault::tabs(&self.work, at.start) {
                     Some(fault) => self.faults.push(fault),
-                    None => self.blame(at, "expected `key: value` here"),
+                    None => self.blame(at, "expected `key: value`"),
                 },
                 None => {}
             }
             index += used;
         }
         let kind = if is_list { NodeKind::Sequence(items) } else { NodeKind::Mapping(entries) };
-        let mut node = Node { range: first + column..first + column, anchor: None, tag: None, kind };
+        let begin = first + indent(&self.work[first..]);
+        let mut node = Node { range: begin..begin, anchor: None, tag: None, kind };
         node.range.end = super::events::last_end(&node);
         Some(node)
+    }
+
+    /// The column of the pieces that begin at `starts`: that of the first one, unless it alone is indented deeper than
+    /// the others, which is then its mistake.
+    fn column_of_pieces(&mut self, starts: &[usize], depth: usize) -> usize {
+        let columns: Vec<usize> = starts.iter().take(3).map(|start| indent(&self.work[*start..])).collect();
+        let is_key = !is_dash(&self.work[starts[0] + columns[0]..]);
+        match columns[..] {
+            [first, second, ref rest @ ..]
+                if is_key && second < first && (depth == 0 || rest.first() == Some(&second)) =>
+            {
+                let fault = Fault::too_deep(&self.work, starts[0]..starts[1], second, depth == 0);
+                self.faults.push(fault);
+                second
+            }
+            _ => columns[0],
+        }
     }
 
     /// Whether entries that stand in the column of the dashes can only belong to the item above them.
@@ -285,7 +312,8 @@ impl Reader {
         };
         let by = self.column_of(first).saturating_sub(column);
         self.faults.push(Fault::outdented(&self.work, lines, key, by));
-        range.end = end;
+        let last = found.last().map_or(end, |entry| entry.value.range.end.max(entry.key.range.end));
+        range.end = range.end.max(end).max(last);
         entries.extend(found);
     }
 
@@ -327,11 +355,13 @@ impl Reader {
         let column = indent(&self.work[piece.start..]);
         let content = piece.start + column;
         if self.work[content..head_end].starts_with('\t') {
-            self.blame(content..head_end, "a tab cannot indent: use spaces");
+            let range = trimmed(&self.work, content..head_end);
+            self.faults.push(Fault::tab(range));
             return None;
         }
         if is_list && is_dash(&self.work[content..head_end]) {
             blank(&mut self.work, content..content + 1);
+            let anchor = self.anchor_in(content + 1..head_end);
             let inner = if self.work[piece.clone()].trim().is_empty() {
                 None
             } else if let Some(meant) = self.meant(piece.clone(), error) {
@@ -339,7 +369,8 @@ impl Reader {
             } else {
                 self.pieces(piece.clone(), depth + 1)
             };
-            let item = inner.unwrap_or_else(|| Node::empty(content + 1));
+            let mut item = inner.unwrap_or_else(|| Node::empty(content + 1));
+            item.anchor = anchor.or(item.anchor);
             let range = content..item.range.end.max(content + 1);
             return Some(Node { range, anchor: None, tag: None, kind: NodeKind::Sequence(vec![item]) });
         }
@@ -373,8 +404,18 @@ impl Reader {
             self.blame_error(error, key.start..head_end);
             return Some(mapping(key_node, empty));
         }
-        let value = self.pieces(rest, depth + 1);
-        Some(mapping(key_node, value.unwrap_or(empty)))
+        let anchor = self.anchor_in(behind_colon..head_end);
+        let mut value = self.pieces(rest, depth + 1).unwrap_or(empty);
+        value.anchor = anchor.or(value.anchor);
+        Some(mapping(key_node, value))
+    }
+
+    /// The name in a part of a line that names what is below it, `&name`, and holds nothing else. It is blanked.
+    fn anchor_in(&mut self, part: Range<usize>) -> Option<Box<str>> {
+        let words = self.work[part.clone()].trim();
+        let name = words.strip_prefix('&').filter(|_| is_property(words))?.into();
+        blank(&mut self.work, part);
+        Some(name)
     }
 
     /// `key: value` whose value is broken, or is followed by lines that do not belong there.
@@ -404,10 +445,9 @@ impl Reader {
         let (mut node, rest_start) = match kept {
             Some((node, end)) => {
                 let wrong = line_at(&self.work, first_content(&self.work, end..piece.end).unwrap_or(end));
-                self.blame(
-                    wrong.start..wrong.end.min(piece.end),
-                    format!("`{key_text}` already has a value: this line is indented too deep, or the value should go"),
-                );
+                let wrong = trimmed(&self.work, wrong.start..wrong.end.min(piece.end));
+                let fault = Fault::new(wrong, format!("`{key_text}` already has a value"));
+                self.faults.push(fault.with_help("indent this line less, or remove the value"));
                 (node, end)
             }
             None => {
@@ -428,6 +468,7 @@ impl Reader {
                 (&mut node.kind, found)
             {
                 entries.extend(more);
+                node.range.end = super::events::last_end(&node);
             }
         }
         Some(node)
@@ -481,7 +522,7 @@ fn mapping(key: Node, value: Node) -> Node {
 }
 
 pub(super) enum Head {
-    /// `key:`; where the key ends, and where its colon stands.
+    /// `key:`, or `key: &name`; where the key ends, and where its colon stands.
     Key { key: usize, colon: usize },
     /// `key: value`; the same.
     KeyWithValue { key: usize, colon: usize },
@@ -505,26 +546,40 @@ pub(super) fn head_shape(line: &str) -> Head {
     }
     let value = line[colon + 1..].trim();
     let key = key.len();
-    if value.is_empty() || value.starts_with('#') {
+    if value.is_empty() || value.starts_with('#') || is_property(value) {
         Head::Key { key, colon }
     } else {
         Head::KeyWithValue { key, colon }
     }
 }
 
-/// The beginnings of the lines that begin a piece.
+/// Whether words are an anchor or a tag, and nothing else: what they are about is on the lines below.
+fn is_property(words: &str) -> bool {
+    words.len() > 1 && words.starts_with(['&', '!']) && !words.contains(|letter: char| " \t,[]{}".contains(letter))
+}
+
+/// The beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the key above
+/// it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
 fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut column = None;
+    let mut is_list = false;
+    // The column of the piece that goes on.
+    let mut open = 0;
     for line in lines(text, range) {
         let content = text[line.clone()].trim_start_matches(' ');
         if content.trim().is_empty() || content.starts_with('#') {
             continue;
         }
         let indent = line.len() - content.len();
+        if column.is_none() {
+            is_list = is_dash(content);
+        }
         let first = *column.get_or_insert(indent);
-        if starts.is_empty() || (indent <= first && !content.starts_with([']', '}'])) {
+        let is_item_of_key = !is_list && indent == open && is_dash(content);
+        if starts.is_empty() || (indent <= first && !is_item_of_key && !content.starts_with([']', '}'])) {
             starts.push(line.start);
+            open = indent;
         }
     }
     starts

@@ -171,7 +171,7 @@ fn int11(value: &str) -> Option<Scalar> {
         return all(octal, 8).then(|| radix(octal, 8, negative));
     }
     if digits.contains(':') {
-        return sexagesimal(&digits, negative, false);
+        return sexagesimal(unsigned, negative, false);
     }
     if !all(&digits, 10) {
         return None;
@@ -185,7 +185,7 @@ fn float11(value: &str) -> Option<Scalar> {
     let negative = value.starts_with('-');
     let unsigned = value.strip_prefix(['+', '-']).unwrap_or(value);
     if unsigned.contains(':') {
-        return sexagesimal(&unsigned.replace('_', ""), negative, true);
+        return sexagesimal(unsigned, negative, true);
     }
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
         Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
@@ -209,7 +209,13 @@ fn float11(value: &str) -> Option<Scalar> {
     Some(Scalar::Float(if negative { -number } else { number }))
 }
 
-fn sexagesimal(digits: &str, negative: bool, with_fraction: bool) -> Option<Scalar> {
+/// `[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+`, with a fraction `[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*`.
+fn sexagesimal(unsigned: &str, negative: bool, with_fraction: bool) -> Option<Scalar> {
+    let minutes = unsigned.split_once(':')?.1;
+    if minutes.split('.').next()?.contains('_') {
+        return None;
+    }
+    let digits = unsigned.replace('_', "");
     let mut total = 0.0;
     let parts: Vec<&str> = digits.split(':').collect();
     for (index, part) in parts.iter().enumerate() {
@@ -308,7 +314,11 @@ mod tests {
             ("1e3", Scalar::Text),
             ("1.0e+3", Scalar::Float(1000.0)),
             ("12:30", Scalar::Int(750)),
+            ("1_9:30", Scalar::Int(1170)),
+            ("1:3_0", Scalar::Text),
             ("190:20:30.15", Scalar::Float(685_230.15)),
+            ("190:2_0:30.15", Scalar::Text),
+            ("1_90:20:30.1_5", Scalar::Float(685_230.15)),
             ("2026-03-11", Scalar::Timestamp),
             ("2026-03-11T10:00:00Z", Scalar::Timestamp),
             ("2026-03-11 10:00:00 +01:00", Scalar::Timestamp),

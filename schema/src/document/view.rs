@@ -105,27 +105,44 @@ impl Document {
     pub fn pointer_at(&self, offset: usize) -> Pointer {
         let mut pointer = Pointer::root();
         let Some(mut node) = self.root() else { return pointer };
-        'descend: loop {
+        loop {
             if matches!(node.place, Place::Node { node: Node { kind: NodeKind::Alias(_), .. }, .. }) {
                 return pointer;
             }
-            for (index, item) in node.items().enumerate() {
-                if touches(item.range(), offset) {
-                    pointer = pointer.index(index);
-                    node = item;
-                    continue 'descend;
-                }
+            let item = first_reaching(offset, |number| Some(node.item_at(number)?.range().end));
+            if let Some(inner) = node.item_at(item).filter(|inner| touches(inner.range(), offset)) {
+                pointer = pointer.index(item);
+                node = inner;
+                continue;
             }
-            for entry in node.entries() {
-                if touches(entry.key.range(), offset) || touches(entry.value.range(), offset) {
-                    pointer = pointer.key(&entry.key.key_text());
-                    node = entry.value;
-                    continue 'descend;
-                }
-            }
-            return pointer;
+            let end = |entry: EntryRef<'_>| entry.key.range().end.max(entry.value.range().end);
+            let entry = node.entry_at(first_reaching(offset, |number| node.entry_at(number).map(end)));
+            let around =
+                |entry: &EntryRef<'_>| touches(entry.key.range(), offset) || touches(entry.value.range(), offset);
+            let Some(entry) = entry.filter(around) else { return pointer };
+            pointer = pointer.key(&entry.key.key_text());
+            node = entry.value;
         }
     }
+}
+
+/// The number of the first child that ends at an offset or behind it. `end_of`: where a child ends, if there is such a
+/// child; children are in the order of the text.
+fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usize {
+    let reaches = |number: usize| end_of(number).is_none_or(|end| end >= offset);
+    let (mut low, mut high) = (0, 1);
+    while !reaches(high - 1) {
+        (low, high) = (high, high * 2);
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if reaches(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 fn touches(range: Range<usize>, offset: usize) -> bool {
@@ -418,7 +435,7 @@ impl<'d> NodeRef<'d> {
     /// Entry `number` of a mapping, in constant time.
     fn entry_at(self, number: usize) -> Option<EntryRef<'d>> {
         match self.place {
-            Place::Root => Some(self.root_entry(number)),
+            Place::Root => (number < self.document.index.entries.len()).then(|| self.root_entry(number)),
             Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
                 let entry = entries.get(number)?;
                 Some(EntryRef { key: self.at(block, &entry.key), value: self.at(block, &entry.value) })

@@ -31,6 +31,11 @@ impl Branch {
         Some(Branch { condition, tag: tag_of(condition), then, otherwise })
     }
 
+    /// Whether it says only that the node may be null: that is no form of its own.
+    pub(super) fn is_about_null(&self) -> bool {
+        self.condition.get("type").and_then(Value::as_str) == Some("null")
+    }
+
     /// Whether the condition holds for a node.
     pub(super) fn holds<'d>(&self, node: NodeRef<'d>, known: &mut Tag<'d>) -> bool {
         if let Some((key, wanted)) = self.tag {
@@ -81,6 +86,8 @@ fn holds(condition: &'static Value, node: NodeRef<'_>) -> bool {
             "object" => node.shape() == NodeShape::Mapping,
             "array" => node.shape() == NodeShape::Sequence,
             "string" => node.as_str().is_some(),
+            // What has no value may get one: it is offered what it could be.
+            "null" => false,
             _ => true,
         },
         _ => true,

@@ -37,6 +37,15 @@ impl Place {
         }
     }
 
+    /// A pointer to such a place, in the first item of each list.
+    pub fn pointer(&self) -> Pointer {
+        let step = |at: Pointer, step: &&'static str| match *step {
+            "[]" => at.index(0),
+            key => at.key(key),
+        };
+        self.0.iter().fold(Pointer::root(), step)
+    }
+
     /// How many steps lead from here to there.
     pub fn distance(&self, other: &Place) -> usize {
         let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();

@@ -172,7 +172,11 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
         begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
     });
     let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
-    Some(Fix::safe("Put a blank behind each dash", edits))
+    let title = "Put a blank behind each dash";
+    // Beside its key, what begins with a dash may be an option of a command.
+    let line = text.line_to_byte(text.byte_to_line(range.start));
+    let is_first = String::from(text.get_byte_slice(line..range.start)?).trim().is_empty();
+    Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.
@@ -239,6 +243,37 @@ pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
         return None;
     };
     Some(Fix::safe("Make it a mapping", edits))
+}
+
+/// A line that holds `: ` and was meant as a text: `- Total: 5`.
+pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
+    let mut entries = node.entries();
+    let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
+    let text = node.document().text();
+    let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
+    let is_short = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+    let is_own = [node, entry.key, entry.value].iter().all(|it| it.alias().is_none() && it.anchor().is_none());
+    if !is_short || !is_own || node.resolved().is_through_alias() || crate::rewrite::is_flow(node) {
+        return None;
+    }
+    let cure = crate::document::quoted(&String::from(text.get_byte_slice(range.clone())?));
+    Some(Fix::guess(format!("Write `{cure}`"), vec![Edit::new(range, cure)]))
+}
+
+/// The only item of a list, which is a scalar, on the line of the key without its dash.
+pub(super) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
+    let mut items = list.items();
+    let item = items.next().filter(|item| items.next().is_none() && !item.is_null() && is_own_line(*item))?;
+    item.scalar()?;
+    if list.resolved().is_through_alias() || list.anchor().is_some() || crate::rewrite::is_flow(list) {
+        return None;
+    }
+    let text = list.document().text();
+    let start = item.own_range().start;
+    let above = text.line_to_byte(text.byte_to_line(start).checked_sub(1)?);
+    let before = String::from(text.get_byte_slice(above..start)?);
+    let key = before.strip_suffix("- ")?.trim_end();
+    key.ends_with(':').then(|| Fix::safe("Remove the dash", vec![Edit::new(above + key.len()..start, " ")]))
 }
 
 /// A scalar as it can stand in brackets.
@@ -313,11 +348,13 @@ pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
     if text.get_byte_slice(first.checked_sub(2)?..first)? != "- " {
         return None;
     }
+    let column_of = |at: usize| at - text.line_to_byte(text.byte_to_line(at));
     let mut edits = Vec::new();
     for entry in entries {
         let at = entry.key.own_range().start;
-        let before = String::from(text.get_byte_slice(text.line_to_byte(text.byte_to_line(at))..at)?);
-        if before.len() < 2 || before.chars().any(|letter| letter != ' ') {
+        let before = String::from(text.get_byte_slice(at - column_of(at)..at)?);
+        // A key in another column is a mistake of its own.
+        if column_of(at) != column_of(first) || before.chars().any(|letter| letter != ' ') {
             return None;
         }
         // The dash takes the place of the two blanks before the key.
@@ -382,6 +419,7 @@ fn without_placeholders(example: &Value) -> Value {
 
 /// The choice that an author most likely means.
 pub(super) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
-    let names: Vec<&'static str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
-    crate::words::nearest(node.text()?, names)
+    let names = choices.iter().filter_map(|choice| choice.value.as_str());
+    // A version is another version, not a slip of the keys.
+    crate::words::nearest(node.text()?, names.filter(|name| name.contains(char::is_alphabetic)))
 }

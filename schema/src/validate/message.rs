@@ -12,8 +12,9 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem},
     shape::{self, Place, Shape, Variant},
-    words::listed,
 };
+
+pub(crate) use keys::could_hold;
 
 use super::place;
 
@@ -153,6 +154,12 @@ impl<'d> Context<'d> {
         problem
     }
 
+    /// The key to which a place belongs, if it is not an item of a list. A key may be a number.
+    fn key_at(&self, at: &Pointer) -> Option<String> {
+        let is_list = |parent: NodeRef<'_>| parent.shape() == NodeShape::Sequence;
+        at.last().filter(|_| !at.parent().and_then(|parent| self.node.find(&parent)).is_some_and(is_list))
+    }
+
     fn shape(&self, at: &Pointer) -> Option<Shape> {
         self.shape.below(at, Some(self.node))
     }
@@ -220,13 +227,6 @@ fn with_article(label: &str) -> String {
         _ if label.starts_with("any ") || label.split([' ', ',']).next() == Some("text") => label.to_owned(),
         Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
         _ => format!("a {label}"),
-    }
-}
-
-fn both(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} and `{last}`", listed(first.iter().copied())),
-        _ => listed(names.iter().copied()),
     }
 }
 

@@ -16,8 +16,8 @@ pub(crate) fn unquoted_template(at: &Pointer, node: NodeRef<'_>) -> Option<Probl
     if inner.contains(['{', '}', ':', '\n']) {
         return None;
     }
-    let message = "a text that begins with `{{` must stand in quotes: without them it is a mapping";
+    let message = "a text that begins with `{{` needs quotes";
     let quoted = quoted(&source);
-    let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
+    let fix = Fix::safe(format!("Write `{quoted}`"), vec![Edit::new(range.clone(), quoted)]);
     Some(Problem::new(Code::UnquotedTemplate, at.clone(), range, message).with_fix(fix))
 }

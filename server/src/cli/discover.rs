@@ -24,9 +24,9 @@ use speclens_schema::{
 
 use super::output;
 use crate::{
-    lsp::STACK_BYTES,
     read::{beginning, read_text, walk},
     scope::{Scope, Scopes},
+    threads::STACK_BYTES,
 };
 
 /// A file that is ours.
@@ -268,7 +268,8 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         let has_key = document.root().is_some_and(|root| root.get("kindlm").is_some());
         has_key.then(|| scopes.of_kind(&real, SpecFile::KindLm))
     };
-    let scope = scopes.find(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
+    let scope =
+        scopes.find_asked_for(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
     let Some(scope) = scope else {
         bail!(
             "{} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
@@ -302,7 +303,8 @@ fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         // One that says what it is otherwise is checked as what it is.
         let path = lexical(&root.join(&place));
         let said = scopes.find(&path, &beginning(&path).unwrap_or_default());
-        let scope = Scope { file, root, place: place.clone(), main: Some(main.scope.place.clone()) };
+        let main_place = Some(main.scope.place.clone());
+        let scope = Scope { file, root, place: place.clone(), main: main_place, is_guess: false };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
         // A path that begins above the one that was named cannot be told from there.
         Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }

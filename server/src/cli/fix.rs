@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::report::{SourceText, plain};
 use speclens_schema::{
-    cure::{self, Applied, Cured},
+    cure::{self, Applied, Cured, Revealing},
     document::Document,
     problem::{Code, Fix, Problem},
 };
@@ -63,7 +63,8 @@ impl Candidate<'_> {
             Some(lookout) => lookout.problems(document),
             None => workspace::problems(document),
         };
-        Some(cure::cure(&self.source.document, &look, &safe)).filter(|cured| !cured.applied.is_empty())
+        Some(cure::cure(&self.source.document, &look, &safe, Revealing::Allowed))
+            .filter(|cured| !cured.applied.is_empty())
     }
 }
 

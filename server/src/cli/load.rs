@@ -111,7 +111,7 @@ impl Loader<'_> {
             .named_by(scope.main.clone())
             .following()
             .with_parts(self.wanted == Wanted::Files);
-        let analyzer = Analyzer::new(scope.file);
+        let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
         let look = |text: &str| {
             let document = Document::read(text, scope.file.scalar_rules());
             let analysis = analyzer.analyze(&document, &files, &settings);

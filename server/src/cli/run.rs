@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use speclens_runner::{
     clock::Clock,
     event::{Absence, AbsenceKind, Event, SuiteResult},
@@ -17,11 +17,10 @@ use speclens_schema::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::signals;
+use crate::{signals, threads};
 
 use super::{
-    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, STACK_BYTES, discover::Wanted, levels, load, load::Loaded, output,
-    select,
+    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
 };
 
 mod dry;
@@ -131,11 +130,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
     suites.iter_mut().for_each(|loaded| adjust(loaded, args));
     let mut chosen = args.select.cases(&suites)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_stack_size(STACK_BYTES)
-        .build()
-        .context("cannot start")?;
+    let runtime = threads::runtime()?;
     let cancel = CancellationToken::new();
     let token = cancel.clone();
     runtime.spawn(async move {
@@ -191,8 +186,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     let cancelled = cancel.is_cancelled();
-    // The end of the program ends its threads. Letting go of threads that are just ending can crash inside glibc
-    // (its bug 19951) when their stacks are as large as ours, and the reports would be lost.
+    // The end of the program ends its threads: none of them has to be waited for.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     let mut lost = false;

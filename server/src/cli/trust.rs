@@ -1,4 +1,4 @@
-//! `speclens trust`: lets editors run the suites of a directory.
+//! `speclens trust`: lets editors run the suites of a directory, lists such directories, and takes trust back.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,27 @@ use super::{PASSED, output};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The directory; everything below it is trusted too
-    directory: PathBuf,
+    #[arg(required_unless_present_any = ["list", "remove"])]
+    directory: Option<PathBuf>,
+    /// List the directories that are trusted
+    #[arg(long, conflicts_with_all = ["directory", "remove"])]
+    list: bool,
+    /// Trust this directory no longer
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "directory")]
+    remove: Option<PathBuf>,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let trusted = crate::trust::trust(&args.directory)?;
-    output::print(&format!("trusted: editors may run the suites in {}\n", trusted.display()))?;
+    let text = match (&args.directory, &args.remove) {
+        (Some(directory), _) => {
+            format!("trusted: editors may run the suites in {}\n", crate::trust::trust(directory)?.display())
+        }
+        (None, Some(directory)) => {
+            let removed = crate::trust::remove(directory)?;
+            format!("removed: editors ask again before they run the suites in {}\n", removed.display())
+        }
+        (None, None) => crate::trust::list()?.iter().map(|directory| format!("{}\n", directory.display())).collect(),
+    };
+    output::print(&text)?;
     Ok(PASSED)
 }

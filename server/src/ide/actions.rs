@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    cure,
+    cure::{self, Revealing},
     document::Document,
     problem::{Code, Edit, Fix, NewFile, Problem},
 };
@@ -87,8 +87,26 @@ pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
 
 /// The edits that put everything right at once. `look` says what is wrong with a text.
 pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
-    let cured = cure::cure(document, look, &|problem| scope.choose(problem));
+    let revealing = match scope {
+        // As `speclens check --fix` does.
+        Scope::Safe => Revealing::Allowed,
+        // A person looks at a kind of problem, and not at what comes instead.
+        Scope::Kind(_) => Revealing::Refused,
+    };
+    let cured = cure::cure(document, look, &|problem| scope.choose(problem), revealing);
     cure::edits_between(&String::from(document.text()), &cured.text)
+}
+
+/// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
+/// are left out: nothing can silence them.
+pub fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usize)> {
+    let mut found: Vec<(Code, usize)> = Vec::new();
+    for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.code.is_always_an_error()) {
+        if found.iter().all(|(code, _)| *code != problem.code) {
+            found.push((problem.code, index));
+        }
+    }
+    found
 }
 
 fn touched<'p>(problems: &'p [Problem], range: &Range<usize>) -> impl Iterator<Item = (usize, &'p Problem)> {

@@ -96,6 +96,35 @@ struct Finder<'d> {
     offset: usize,
 }
 
+/// More blanks than anybody begins a line with.
+const BLANKS: &str = "                                                                ";
+
+/// Where something goes that is written on a blank line.
+struct Blank {
+    column: usize,
+    /// Whether an item of a list follows in this column.
+    is_item: bool,
+    /// What follows, when it is the first child of the key above.
+    first: Option<Child>,
+}
+
+fn holds_something(line: &Line<'_>) -> bool {
+    !line.is_blank() && !line.text.trim_start().starts_with('#')
+}
+
+/// Whether a line belongs to the key in `column` on the line above it.
+fn is_below((indent, child): (usize, Child), column: usize) -> bool {
+    indent > column || (indent == column && child == Child::Item)
+}
+
+/// What a line below a key begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Child {
+    Item,
+    Key,
+    Text,
+}
+
 /// A place in the tree, on the way down.
 #[derive(Clone)]
 struct Step<'d> {
@@ -130,7 +159,20 @@ impl<'d> Finder<'d> {
         let column = if is_blank { self.offset - line.start } else { line.indent() };
         let first_is_dash = parts.segments.first().is_some_and(|segment| segment.kind == SegmentKind::Dash);
         let column = self.column_before_bracket(number, &line, column);
-        let above = self.above(number, column, first_is_dash && !before.is_empty());
+        let mut token = self.offset..self.offset;
+        let mut beside = None;
+        if is_blank {
+            let blank = self.blank_line(number, column)?;
+            if column < blank.column {
+                layout.gap = BLANKS.get(..blank.column - column)?;
+            }
+            token.start = token.start.min(line.start + blank.column);
+            layout.indent = layout.indent.min(blank.column);
+            beside = Some(blank);
+        }
+        let column = beside.as_ref().map_or(column, |blank| blank.column);
+        let is_item = beside.as_ref().is_some_and(|blank| blank.is_item);
+        let above = self.above(number, column, is_item || (first_is_dash && !before.is_empty()));
         layout.column = column;
         layout.step = step_of(&above.parents, column);
 
@@ -151,7 +193,13 @@ impl<'d> Finder<'d> {
             return None;
         }
         if is_blank {
-            return self.word(here, self.offset..self.offset, above.siblings, layout);
+            let first = beside.and_then(|blank| blank.first);
+            let fits = match here.shape.as_ref()?.kind() {
+                Type::Mapping => first.is_none_or(|first| first == Child::Key),
+                Type::List => first.is_none_or(|first| first == Child::Item),
+                Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => first.is_none(),
+            };
+            return fits.then(|| self.word(here, token, above.siblings, layout)).flatten();
         }
         self.on_line(here, &line, &parts, above.siblings, layout)
     }
@@ -242,16 +290,65 @@ impl<'d> Finder<'d> {
         self.context(&here, slot, token, layout)
     }
 
-    /// Nothing behind a colon.
+    /// Nothing behind a colon. What is there on the lines below decides where more of it goes, and whether a value
+    /// may come before it.
     fn empty_value(&self, here: Step<'d>, colon_end: usize, mut layout: Layout) -> Option<Context<'d>> {
-        let slot = match here.shape.as_ref()?.kind() {
-            Type::Mapping | Type::List => {
+        let kind = here.shape.as_ref()?.kind();
+        let below = self.first_below(layout.column);
+        let (slot, token) = match (kind, below) {
+            (Type::Mapping | Type::List, None) => {
                 layout.column += layout.step;
-                return self.context(&here, Slot::Below, colon_end..self.offset, layout);
+                (Slot::Below, colon_end..self.offset)
             }
-            Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => Slot::Value { quote: None },
+            (Type::Mapping, Some((column, Child::Key))) | (Type::List, Some((column, Child::Item))) => {
+                layout.column = column;
+                (Slot::Below, colon_end..self.offset)
+            }
+            (Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any, None) => {
+                (Slot::Value { quote: None }, self.offset..self.offset)
+            }
+            (_, Some(_)) => return None,
         };
-        self.context(&here, slot, self.offset..self.offset, layout)
+        self.context(&here, slot, token, layout)
+    }
+
+    /// The column and the kind of the first line that belongs to a key in `column` on the cursor's line.
+    fn first_below(&self, column: usize) -> Option<(usize, Child)> {
+        let next = self.next_line(self.document.text().byte_to_line(self.offset))?;
+        is_below(next, column).then_some(next)
+    }
+
+    /// The column and the kind of the next line that holds something.
+    fn next_line(&self, number: usize) -> Option<(usize, Child)> {
+        let text = self.document.text();
+        let mut lines = (number + 1..text.len_lines()).map(|number| Line::of(text, number));
+        let line = lines.find(|line| holds_something(line))?;
+        let child = match line.parts().segments.first().map(|segment| &segment.kind) {
+            Some(SegmentKind::Dash) => Child::Item,
+            Some(SegmentKind::Key { .. }) => Child::Key,
+            None => Child::Text,
+        };
+        Some((line.indent(), child))
+    }
+
+    /// Where something goes that is written on a blank line, the cursor being in `column`. `None` where it would take
+    /// the lines below it away from what they belong to.
+    fn blank_line(&self, number: usize, column: usize) -> Option<Blank> {
+        let as_it_is = Blank { column, is_item: false, first: None };
+        let Some(next) = self.next_line(number) else { return Some(as_it_is) };
+        let text = self.document.text();
+        let before = (0..number).rev().map(|number| Line::of(text, number)).find(holds_something);
+        let opened = before.and_then(|line| match line.parts().segments.last() {
+            Some(Segment { kind: SegmentKind::Key { value, .. }, column, .. }) if value.is_empty() => Some(*column),
+            Some(_) | None => None,
+        });
+        if let Some(key) = opened.filter(|key| is_below(next, *key))
+            && (column > key || (column == key && next == (column, Child::Item)))
+        {
+            return Some(Blank { column: next.0, is_item: next.1 == Child::Item, first: Some(next.1) });
+        }
+        let is_item = next == (column, Child::Item);
+        (next.0 <= column || next.1 == Child::Text).then_some(Blank { is_item, ..as_it_is })
     }
 
     /// A value that has been begun on the cursor's line.
@@ -272,6 +369,8 @@ impl<'d> Finder<'d> {
                     .then(|| self.context(&here, Slot::Value { quote: Some(quote) }, value.start + 1..end, layout))
                     .flatten()
             }
+            // Right before brackets or quotes, a value would be a second one.
+            '{' | '[' | '"' | '\'' if self.offset == value.start => None,
             _ => self.context(&here, Slot::Value { quote: None }, value, layout),
         }
     }

@@ -103,8 +103,11 @@ pub(crate) fn place(text: &str, cursor: usize) -> Option<FlowPlace> {
     if token.is_some() {
         return None;
     }
-    let end =
-        if text[cursor..].starts_with(['{', '[', '"', '\'']) { cursor } else { cursor + plain_end(&text[cursor..]) };
+    // What is written here would be a second value right before another one.
+    if text[cursor..].trim_start().starts_with(['{', '[', '"', '\'']) {
+        return None;
+    }
+    let end = cursor + plain_end(&text[cursor..]);
     finish(text, cursor, frames, cursor..end, None)
 }
 
@@ -200,5 +203,7 @@ mod tests {
         check("{a: 1, |b: 2}", "/ key after [\"a\"] `b`");
         check("{a |", "nothing");
         check("{\"a |\": 1}", "/ key after [] `a `\"");
+        check("[|{a: 1}]", "nothing");
+        check("{a: | \"b\"}", "nothing");
     }
 }

@@ -1,8 +1,13 @@
 //! The lenses above tests: run it, and what came of it last.
 
-use std::ops::Range;
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::Range,
+};
 
 use speclens_schema::document::Document;
+
+use super::runnable::{Obstacle, Obstacles, name_of};
 
 /// What is known about a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +16,8 @@ pub enum CaseState {
     NeverRun,
     /// It runs now.
     Running,
+    /// Its last run was cancelled.
+    Cancelled,
     /// What was recorded is of something else than what the test does now.
     Stale,
     /// Everything holds.
@@ -42,6 +49,15 @@ pub enum CaseState {
     },
 }
 
+/// The state of a test, and whose run it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// The state.
+    pub state: CaseState,
+    /// The other test of the file that was run, where the two do the same.
+    pub from: Option<String>,
+}
+
 /// A lens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
@@ -56,7 +72,7 @@ pub struct Lens {
 /// What a click on a lens does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LensAction {
-    /// Runs the test with this name.
+    /// Runs the test with this name, or says why it is not run.
     Run(String),
     /// Runs every test of the file.
     RunFile,
@@ -64,6 +80,8 @@ pub enum LensAction {
     Transcript(String),
     /// Cancels the runs of the test with this name.
     Cancel(String),
+    /// Cancels every run of the file.
+    CancelFile,
     /// Nothing: the lens only tells.
     None,
 }
@@ -74,7 +92,8 @@ impl CaseState {
         let claims = |count: &usize| if *count == 1 { "1 claim".to_owned() } else { format!("{count} claims") };
         Some(match self {
             CaseState::NeverRun => return None,
-            CaseState::Running => "… running, click to cancel".to_owned(),
+            CaseState::Running => "… running".to_owned(),
+            CaseState::Cancelled => "⊘ cancelled".to_owned(),
             CaseState::Stale => "⚠ stale, run again".to_owned(),
             CaseState::Passed { duration_ms } => format!("✓ passed {}", duration(*duration_ms)),
             CaseState::Warned { claims: count, duration_ms } => {
@@ -84,6 +103,55 @@ impl CaseState {
             CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),
             CaseState::Broke { message } => format!("! broke: {message}"),
         })
+    }
+
+    /// The word under which the lens of the file counts the test.
+    fn counted_as(&self) -> Counted {
+        match self {
+            CaseState::Failed { .. } => Counted::Failed,
+            CaseState::Broke { .. } => Counted::Broke,
+            CaseState::Passed { .. } | CaseState::Warned { .. } => Counted::Passed,
+            CaseState::Unknown { .. } => Counted::Unknown,
+            CaseState::Stale => Counted::Stale,
+            CaseState::Running => Counted::Running,
+            CaseState::NeverRun | CaseState::Cancelled => Counted::NotRun,
+        }
+    }
+}
+
+/// What the lens of a file counts, in the order in which it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counted {
+    Failed,
+    Broke,
+    Passed,
+    Unknown,
+    Skipped,
+    Stale,
+    Running,
+    NotRun,
+}
+
+impl Counted {
+    fn word(self) -> &'static str {
+        match self {
+            Counted::Failed => "failed",
+            Counted::Broke => "broke",
+            Counted::Passed => "passed",
+            Counted::Unknown => "unknown",
+            Counted::Skipped => "skipped",
+            Counted::Stale => "stale",
+            Counted::Running => "running",
+            Counted::NotRun => "not run",
+        }
+    }
+
+    /// Whether it comes of a run.
+    fn is_result(self) -> bool {
+        match self {
+            Counted::Failed | Counted::Broke | Counted::Passed | Counted::Unknown => true,
+            Counted::Skipped | Counted::Stale | Counted::Running | Counted::NotRun => false,
+        }
     }
 }
 
@@ -96,53 +164,63 @@ pub fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// The lenses of a suite. `state` knows about a test by its name.
-pub fn lenses(document: &Document, state: impl Fn(&str) -> Option<CaseState>) -> Vec<Lens> {
+/// The lenses of a suite. `known` says what is known of a test by its name, `broken` names the tests with errors.
+pub fn lenses(document: &Document, broken: &HashSet<String>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
     let mut lenses = Vec::new();
     let Some(root) = document.root() else { return lenses };
     let Some(tests) = root.entry("tests") else { return lenses };
-    let (mut passed, mut failed, mut other, mut count) = (0, 0, 0, 0);
+    let obstacles = Obstacles::new(tests.value, broken);
+    let mut counts: BTreeMap<Counted, usize> = BTreeMap::new();
+    let mut has_result = false;
     for test in tests.value.items() {
-        let Some(name) = test.get("name").and_then(|name| name.as_str()).filter(|name| !name.is_empty()) else {
-            continue;
-        };
-        count += 1;
+        let Some(name) = name_of(test) else { continue };
         let range = test.range();
         let range = range.start..range.start + name.len().min(range.len());
-        let known = state(name).unwrap_or(CaseState::NeverRun);
-        match &known {
-            CaseState::Passed { .. } | CaseState::Warned { .. } => passed += 1,
-            CaseState::Failed { .. } | CaseState::Broke { .. } => failed += 1,
-            CaseState::NeverRun | CaseState::Running | CaseState::Stale | CaseState::Unknown { .. } => other += 1,
-        }
-        lenses
-            .push(Lens { range: range.clone(), title: "▶ Run".to_owned(), action: LensAction::Run(name.to_owned()) });
-        if let Some(title) = known.title() {
-            let action = match known {
-                CaseState::Running => LensAction::Cancel(name.to_owned()),
-                CaseState::Stale => LensAction::Run(name.to_owned()),
-                CaseState::NeverRun
-                | CaseState::Passed { .. }
-                | CaseState::Warned { .. }
-                | CaseState::Failed { .. }
-                | CaseState::Unknown { .. }
-                | CaseState::Broke { .. } => LensAction::Transcript(name.to_owned()),
-            };
-            lenses.push(Lens { range, title, action });
+        let Known { state, from } = known(name).unwrap_or(Known { state: CaseState::NeverRun, from: None });
+        // What is under way began before the text became what it is.
+        let obstacle = obstacles.of(test, name).filter(|_| state != CaseState::Running);
+        let counted = match obstacle {
+            Some(Obstacle::Skipped) => Counted::Skipped,
+            Some(Obstacle::AsksModel) => Counted::Unknown,
+            Some(Obstacle::SharedName | Obstacle::HasProblems) => Counted::NotRun,
+            None => state.counted_as(),
+        };
+        *counts.entry(counted).or_default() += 1;
+        has_result |= obstacle.is_none() && counted.is_result();
+        let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
+        let run = || LensAction::Run(name.to_owned());
+        match (obstacle, &state) {
+            (Some(obstacle @ (Obstacle::Skipped | Obstacle::AsksModel)), _) => push(obstacle.title().to_owned(), run()),
+            (Some(obstacle @ (Obstacle::SharedName | Obstacle::HasProblems)), _) => {
+                push("▶ Run".to_owned(), run());
+                push(obstacle.title().to_owned(), run());
+            }
+            (None, CaseState::Running) => {
+                push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
+                push("… running".to_owned(), LensAction::None);
+            }
+            (None, _) => {
+                push("▶ Run".to_owned(), run());
+                let Some(mut title) = state.title() else { continue };
+                if let Some(from) = from {
+                    title.push_str(&format!(", from the recording of `{from}`"));
+                }
+                let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
+                push(title, action);
+            }
         }
     }
-    if count > 0 {
+    if !counts.is_empty() {
         // Above the first entry, where it can always be seen.
         let range = root.entries().next().map_or(0..0, |entry| entry.key.range());
-        let title = "▶ Run file".to_owned();
-        let mut file = vec![Lens { range: range.clone(), title, action: LensAction::RunFile }];
-        if passed + failed > 0 {
-            let mut words = Vec::new();
-            for (number, word) in [(failed, "failed"), (passed, "passed"), (other, "without result")] {
-                if number > 0 {
-                    words.push(format!("{number} {word}"));
-                }
-            }
+        let (title, action) = match counts.contains_key(&Counted::Running) {
+            true => ("■ Stop", LensAction::CancelFile),
+            false => ("▶ Run file", LensAction::RunFile),
+        };
+        let mut file = vec![Lens { range: range.clone(), title: title.to_owned(), action }];
+        if has_result {
+            let words: Vec<String> =
+                counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
             file.push(Lens { range, title: words.join(", "), action: LensAction::None });
         }
         file.append(&mut lenses);
@@ -151,27 +229,44 @@ pub fn lenses(document: &Document, state: impl Fn(&str) -> Option<CaseState>) ->
     lenses
 }
 
-/// The name of the test around an offset.
+/// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
 pub fn test_at(document: &Document, offset: usize) -> Option<String> {
-    let pointer = document.pointer_at(offset);
-    let mut steps = pointer.steps();
-    let (list, index) = (steps.next()?, steps.next()?);
-    let test = document.root()?.get(&list).filter(|_| list == "tests")?.item_at(index.parse().ok()?)?;
-    test.get("name")?.as_str().map(str::to_owned)
+    let tests = document.root()?.get("tests")?;
+    let below = || {
+        let pointer = document.pointer_at(offset);
+        let mut steps = pointer.steps();
+        let (list, index) = (steps.next()?, steps.next()?);
+        tests.item_at(index.parse().ok()?).filter(|_| list == "tests")
+    };
+    let behind_dash = || {
+        let line = document.text().line_to_byte(document.text().byte_to_line(offset.min(document.text().len_bytes())));
+        tests.items().find(|test| {
+            let start = test.range().start;
+            let before = || document.text().byte_slice(line..start).bytes();
+            offset < start
+                && before().all(|byte| matches!(byte, b' ' | b'-' | b'\r' | b'\n'))
+                && before().find(|byte| *byte != b' ').is_none_or(|first| first == b'-')
+        })
+    };
+    name_of(behind_dash().or_else(below)?).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use expect_test::{Expect, expect};
     use speclens_schema::{dialect::ScalarRules, document::Document};
 
-    use super::{CaseState, lenses};
+    use super::{CaseState, Known, lenses, test_at};
 
     #[track_caller]
-    fn check(text: &str, states: &[(&str, CaseState)], expected: Expect) {
+    fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Expect) {
         let document = Document::read(text, ScalarRules::Yaml12);
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
-        let lines: Vec<String> = lenses(&document, state)
+        let known = |name: &str| state(name).map(|state| Known { state, from: (name == "e").then(|| "d".to_owned()) });
+        let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
+        let lines: Vec<String> = lenses(&document, &broken, known)
             .into_iter()
             .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
             .collect();
@@ -182,6 +277,7 @@ mod tests {
     fn every_named_test_can_be_run() {
         check(
             "tests:\n  - name: a\n    command: x\n  - command: y\n  - name: b\n",
+            &[],
             &[],
             expect![[r#"
                 1: ▶ Run file
@@ -194,17 +290,19 @@ mod tests {
     #[test]
     fn lenses_tell_what_came_of_the_last_run() {
         check(
-            "tests:\n- name: a\n- name: b\n- name: c\n- name: d\n- name: e\n",
+            "tests:\n- name: a\n- name: b\n- name: c\n- name: d\n- name: e\n- name: f\n",
             &[
                 ("a", CaseState::Passed { duration_ms: 1234.0 }),
                 ("b", CaseState::Failed { claims: 2 }),
                 ("c", CaseState::Stale),
                 ("d", CaseState::Broke { message: "timed out after 1000 ms".to_owned() }),
-                ("e", CaseState::Running),
+                ("e", CaseState::Passed { duration_ms: 5.0 }),
+                ("f", CaseState::Cancelled),
             ],
+            &[],
             expect![[r#"
                 1: ▶ Run file
-                1: 2 failed, 1 passed, 2 without result
+                1: 1 failed, 1 broke, 2 passed, 1 stale, 1 not run
                 2: ▶ Run
                 2: ✓ passed 1.2 s
                 3: ▶ Run
@@ -214,8 +312,78 @@ mod tests {
                 5: ▶ Run
                 5: ! broke: timed out after 1000 ms
                 6: ▶ Run
-                6: … running, click to cancel
+                6: ✓ passed 5 ms, from the recording of `d`
+                7: ▶ Run
+                7: ⊘ cancelled
             "#]],
         );
+    }
+
+    #[test]
+    fn a_test_that_runs_can_be_stopped() {
+        check(
+            "tests:\n- name: a\n- name: b\n",
+            &[("b", CaseState::Running)],
+            &[],
+            expect![[r#"
+            1: ■ Stop
+            2: ▶ Run
+            3: ■ Stop
+            3: … running
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_test_that_cannot_be_run_says_why() {
+        check(
+            "tests:\n- {name: a, prompt: p}\n- {name: b, skip: true}\n- name: c\n- name: twin\n- name: twin\n- name: d\n- {name: e, skip: 'true'}\n",
+            &[
+                ("b", CaseState::Failed { claims: 1 }),
+                ("c", CaseState::Unknown { claims: 1 }),
+                ("d", CaseState::Passed { duration_ms: 1.0 }),
+            ],
+            &["c"],
+            expect![[r#"
+                1: ▶ Run file
+                1: 1 passed, 1 unknown, 1 skipped, 4 not run
+                2: ? cannot run yet: asks a model
+                3: ○ skipped
+                4: ▶ Run
+                4: ! has problems
+                5: ▶ Run
+                5: ! another test has this name
+                6: ▶ Run
+                6: ! another test has this name
+                7: ▶ Run
+                7: ✓ passed 1 ms
+                8: ▶ Run
+            "#]],
+        );
+    }
+
+    #[test]
+    fn blanks_and_dash_before_a_test_belong_to_it() {
+        for text in [
+            "tests:\n  - name: a\n    command: x\n  - name: b\n    command: y\n",
+            "tests:\r\n- name: a\r\n  command: x\r\n-   name: b\r\n    command: y\r\n",
+            "tests:\n  -\n    name: a\n  -\n    name: b\n",
+            "tests:\n  - {name: a}\n  - {name: b, command: '- x'}\n",
+        ] {
+            let document = Document::read(text, ScalarRules::Yaml12);
+            for name in ["a", "b"] {
+                let at = text.find(&format!("name: {name}")).unwrap();
+                let dash = text[..at].rfind('-').unwrap();
+                let line = text[..dash].rfind('\n').unwrap() + 1;
+                for offset in line..at + 6 {
+                    assert_eq!(test_at(&document, offset).as_deref(), Some(name), "{offset} in {text:?}");
+                }
+            }
+            assert_eq!(test_at(&document, 2), None);
+        }
+        let flow = "tests: [{name: a}, {name: b}]\n";
+        let document = Document::read(flow, ScalarRules::Yaml12);
+        assert_eq!(test_at(&document, 0), None);
+        assert_eq!(test_at(&document, flow.find("b}").unwrap()).as_deref(), Some("b"));
     }
 }

@@ -59,7 +59,17 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
         }
         NameKind::Anchor => {}
     }
-    let edits: Vec<Edit> = found.places.iter().map(|place| edit(place, to)).collect();
+    let mut places = found.places;
+    if let NameKind::Thing(kind) = &found.kind
+        && places.iter().filter(|place| place.is_definition).count() > 1
+    {
+        // One of several with the name gets a name of its own; what refers to them may mean any.
+        if !places.iter().any(|place| place.is_definition && place.range == found.token) {
+            return Err(ambiguous(kind, &found.name));
+        }
+        places.retain(|place| place.range == found.token);
+    }
+    let edits: Vec<Edit> = places.iter().map(|place| edit(place, to)).collect();
     match new_error(document, file, &edits) {
         Some(message) if to != found.name => Err(format!("`{to}` cannot be that name: {message}")),
         Some(_) | None => Ok(edits),
@@ -92,6 +102,11 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 /// The sentence that refuses to make one name out of two.
 pub fn merged(kind: &str, to: &str) -> String {
     format!("`{to}` stands among the `{kind}` already, and the two could not be told apart again: choose another name")
+}
+
+/// The sentence that refuses to rename what several things may be meant by.
+pub fn ambiguous(kind: &str, name: &str) -> String {
+    format!("several of the `{kind}` are named `{name}`: rename one of them where it is defined")
 }
 
 /// The edit of one place.
@@ -298,6 +313,27 @@ tests:
                     expect: &a {}
                   - expect: *a
             "#]],
+        );
+    }
+
+    #[test]
+    fn one_of_several_things_with_a_name_is_renamed_alone() {
+        const TWINS: &str = "models:\n  - {id: a, provider: openai, model: x}\n  - {id: a, provider: openai, model: y}\ntests:\n  - models: [a]\n";
+        check(
+            &TWINS.replacen("{id: a", "{id: $0a", 1),
+            "b",
+            expect![[r#"
+                models:
+                  - {id: b, provider: openai, model: x}
+                  - {id: a, provider: openai, model: y}
+                tests:
+                  - models: [a]
+            "#]],
+        );
+        check(
+            &TWINS.replace("[a]", "[$0a]"),
+            "b",
+            expect!["several of the `models` are named `a`: rename one of them where it is defined"],
         );
     }
 

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    document::{Document, Pointer},
+    document::{Document, NodeRef, Pointer},
+    doubt,
+    evidence::Evidence,
     judge::Judged,
     suite::Case,
     verdict::{Outcome, Status},
@@ -24,11 +26,15 @@ pub struct RunProblem {
     pub related: Vec<(Range<usize>, String)>,
 }
 
-/// As much of a value is shown in a diagnostic; the transcript has all of it.
-const VALUE_LIMIT: usize = 400;
+/// How much of a value is shown in a diagnostic; the transcript has all of it.
+const MAX_VALUE_CHARACTERS: usize = 400;
+const MAX_VALUE_LINES: usize = 5;
+
+/// How many of the last lines of standard error are shown.
+const MAX_ERROR_LINES: usize = 3;
 
 /// The results of one attempt that are not as they should be.
-pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged]) -> Vec<RunProblem> {
+pub fn of_attempt(document: &Document, case: &Case, evidence: &Evidence, judged: &[Judged]) -> Vec<RunProblem> {
     let mut problems = Vec::new();
     for Judged { claim, verdict } in judged {
         let status = verdict.outcome.status();
@@ -37,14 +43,22 @@ pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged]) -> Vec<Ru
         }
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
+        // Such a part is no claim of the author's, and its label says no more than its outcome.
+        let label = (verdict.kind != doubt::KIND).then_some(verdict.label.as_str());
+        let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
+        if matches!(status, Status::Fail | Status::Error) {
+            for line in ending(evidence) {
+                message.push_str(&format!("\n{line}"));
+            }
+        }
         let related = verdict.related.iter();
         problems.push(RunProblem {
-            range: place(document, &at),
+            range: place(document, case, &at),
             code: verdict.code,
-            message: message(&verdict.label, &verdict.outcome),
+            message,
             status,
             related: related
-                .map(|related| (place(document, &base.join(&related.at)), related.message.clone()))
+                .map(|related| (place(document, case, &base.join(&related.at)), related.message.clone()))
                 .collect(),
         });
     }
@@ -55,48 +69,106 @@ pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged]) -> Vec<Ru
 pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
-        range: place(document, at),
+        range: place(document, case, at),
         code: None,
-        message: format!("the run broke: {message}"),
+        message: format!("`{}`: the run broke: {message}", case.name),
         status: Status::Error,
         related: Vec::new(),
     }
 }
 
-/// A node on one line itself, a longer one by its key.
-fn place(document: &Document, at: &Pointer) -> Range<usize> {
-    let range = document.range_of(at);
-    let text = document.text();
-    let end = range.end.min(text.len_bytes());
-    if text.byte_to_line(range.start.min(end)) == text.byte_to_line(end) { range } else { document.key_range_of(at) }
+/// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
+/// succeeded.
+fn ending(evidence: &Evidence) -> Vec<String> {
+    let Some(exit) = evidence.exit.filter(|exit| exit.code != Some(0)) else { return Vec::new() };
+    let mut lines = vec![format!("the command {}", exit.sentence())];
+    let written = evidence.stderr.iter().flat_map(|stderr| stderr.text.lines());
+    let written: Vec<&str> = written.filter(|line| !line.trim().is_empty()).collect();
+    let last = &written[written.len().saturating_sub(MAX_ERROR_LINES)..];
+    lines.extend(last.iter().map(|line| format!("standard error: {}", shortened(line))));
+    lines
 }
 
-fn message(label: &str, outcome: &Outcome) -> String {
+/// One line of what a pointer names: the node itself, its key, or where it begins. The test as a whole is its name.
+fn place(document: &Document, case: &Case, at: &Pointer) -> Range<usize> {
+    let text = document.text();
+    let fits = |range: &Range<usize>| {
+        let end = range.end.min(text.len_bytes());
+        !range.is_empty() && text.byte_to_line(range.start.min(end)) == text.byte_to_line(end)
+    };
+    let name = || document.find(&case.at.key("name")).map(NodeRef::range).filter(fits);
+    if *at == case.at
+        && let Some(name) = name()
+    {
+        return name;
+    }
+    let range = document.range_of(at);
+    let first_key = || document.find(at).and_then(|node| Some(node.entries().next()?.key.range()));
+    let candidates = [Some(range.clone()), Some(document.key_range_of(at)), first_key()];
+    candidates.into_iter().flatten().find(fits).unwrap_or_else(|| {
+        let start = range.start.min(text.len_bytes());
+        let line = text.line(text.byte_to_line(start));
+        let end = text.line_to_byte(text.byte_to_line(start)) + String::from(line).trim_end().len();
+        start..end.max(start)
+    })
+}
+
+fn message(label: Option<&str>, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
             let mut message = mismatch.message.clone();
+            // What to look at comes before values, which may be long.
+            for help in &mismatch.help {
+                message.push_str(&format!("\n{}", shortened(help)));
+            }
             for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
                 // What the sentence says already is not said again.
                 if !value.is_empty() && !mismatch.message.contains(value.as_str()) {
                     message.push_str(&format!("\n{name}: {}", shortened(value)));
                 }
             }
-            for help in &mismatch.help {
-                message.push_str(&format!("\n{}", shortened(help)));
-            }
             message
         }
-        Outcome::Unknown(reason) => format!("unknown: {label}: {reason}"),
-        Outcome::Error(reason) => format!("{label}: {reason}"),
-        Outcome::Pass | Outcome::Skip(_) => label.to_owned(),
+        Outcome::Unknown(reason) => match label {
+            Some(label) => format!("unknown whether this holds: {reason}\nclaim: {label}"),
+            None => reason.clone(),
+        },
+        Outcome::Error(reason) => match label {
+            Some(label) => format!("{reason}\nclaim: {label}"),
+            None => reason.clone(),
+        },
+        Outcome::Pass | Outcome::Skip(_) => label.unwrap_or_default().to_owned(),
     }
 }
 
+/// The beginning of a value, cut between lines where it has many.
 fn shortened(value: &str) -> String {
-    if value.chars().count() <= VALUE_LIMIT {
-        return value.to_owned();
+    let mut shown = String::new();
+    for line in value.lines().take(MAX_VALUE_LINES) {
+        if !shown.is_empty() {
+            shown.push('\n');
+        }
+        shown.push_str(line);
     }
-    let start: String = value.chars().take(VALUE_LIMIT * 3 / 4).collect();
-    let end: String = value.chars().rev().take(VALUE_LIMIT / 4).collect::<Vec<_>>().into_iter().rev().collect();
-    format!("{start} … {end} (the transcript shows all of it)")
+    if let Some((end, _)) = shown.char_indices().nth(MAX_VALUE_CHARACTERS) {
+        shown.truncate(end);
+    }
+    if shown.len() < value.trim_end_matches(['\r', '\n']).len() {
+        shown.push_str(" … (the transcript shows all of it)");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn long_values_are_cut_between_lines_and_short_ones_are_whole() {
+        assert_eq!(shortened("a\nb\n"), "a\nb");
+        let long: String = (1..=3000).map(|line| format!("line {line}\n")).collect();
+        assert_eq!(shortened(&long), "line 1\nline 2\nline 3\nline 4\nline 5 … (the transcript shows all of it)");
+        let wide = "ä".repeat(1000);
+        assert_eq!(shortened(&wide).chars().filter(|letter| *letter == 'ä').count(), 400);
+    }
 }

@@ -29,6 +29,8 @@ pub(super) struct Crossing {
     /// Within what it means the same.
     home: PathBuf,
     scope: Scope,
+    /// The place that was asked about.
+    at: Mention,
     /// Its places in the document itself.
     own: Vec<Mention>,
 }
@@ -45,7 +47,7 @@ impl Crossing {
         let all = crossing::mentions(&snapshot.document, scope.file, &scope.place);
         let at = all.iter().find(|mention| mention.kind == kind && mention.place.range == found.token)?;
         let home = index::home_of(&scope, &at.home);
-        let mut crossing = Crossing { kind, name: found.name.clone(), home, own: Vec::new(), scope };
+        let mut crossing = Crossing { kind, name: found.name.clone(), home, at: at.clone(), own: Vec::new(), scope };
         crossing.own = crossing.those_of(all, &crossing.scope);
         Some(crossing)
     }
@@ -115,9 +117,13 @@ impl Crossing {
             let edits: Vec<Edit> = mentions.iter().map(|mention| rename::edit(&mention.place, to)).collect();
             edits.iter().map(|edit| convert::text_edit(document, snapshot.abilities.encoding, edit)).collect()
         };
-        let own =
-            Edited { uri: uri.clone(), version: Some(snapshot.version), edits: edits(&snapshot.document, &self.own) };
+        let only_here = self.is_one_of_several(&others)?;
+        let own = if only_here { std::slice::from_ref(&self.at) } else { &self.own };
+        let own = Edited { uri: uri.clone(), version: Some(snapshot.version), edits: edits(&snapshot.document, own) };
         let mut all = vec![own];
+        if only_here {
+            return Ok(all);
+        }
         for told in others.iter().filter(|told| self.is_in(told, &self.name)) {
             // What is on the disk now counts, not what was there when it was indexed.
             let document = match (&told.open, &told.path) {
@@ -140,6 +146,17 @@ impl Crossing {
             }
         }
         Ok(all)
+    }
+
+    /// Whether the place defines one of several things with the name: then it gets a name of its own. Which of them a
+    /// reference means cannot be told.
+    fn is_one_of_several(&self, others: &[Told]) -> Result<bool, String> {
+        let own = self.own.iter().filter(|mention| mention.place.is_definition).count();
+        let elsewhere = others.iter().flat_map(|told| told.facts.places(self.kind, &self.name, &self.home));
+        if own + elsewhere.filter(|fact| fact.is_definition).count() < 2 {
+            return Ok(false);
+        }
+        if self.at.place.is_definition { Ok(true) } else { Err(rename::ambiguous(self.kind, &self.name)) }
     }
 
     fn is_in(&self, told: &Told, name: &str) -> bool {

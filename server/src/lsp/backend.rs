@@ -10,7 +10,10 @@ use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
 };
 
-use crate::index::Depth;
+use crate::{
+    index::Depth,
+    threads::{Panicked, Pool},
+};
 
 use super::{
     client::{Abilities, Display},
@@ -95,11 +98,17 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
+        self.with_on(&self.session.requests, uri, work).await
+    }
+
+    async fn with_on<T: Send + 'static>(
+        &self,
+        pool: &Pool,
+        uri: &Uri,
+        work: impl FnOnce(Snapshot) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
         let Some(snapshot) = self.session.snapshot(&uri.0) else { return Ok(None) };
-        match tokio::task::spawn_blocking(move || work(snapshot)).await {
-            Ok(answer) => Ok(Some(answer)),
-            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
-        }
+        Ok(Some(pool.perform(move || work(snapshot)).await.map_err(panicked)?))
     }
 
     /// The same for answers that may be long: they are put into words away from the transport, too.
@@ -124,14 +133,14 @@ impl Backend {
         }
     }
 
-    /// Does work on a snapshot that concerns other files, too.
+    /// Does work on a snapshot that concerns other files, too, and may wait until they were read.
     async fn across<T: Send + 'static>(
         &self,
         uri: &Uri,
         work: impl FnOnce(&Session, Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
         let session = Arc::clone(&self.session);
-        self.with(uri, move |snapshot| work(&session, snapshot)).await
+        self.with_on(&self.session.patient, uri, move |snapshot| work(&session, snapshot)).await
     }
 
     /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
@@ -161,39 +170,62 @@ impl Backend {
     fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
         match runs::start(&self.session, uri, &wanted) {
             Ok(number) => Ok(Some(json!({ "run": number }))),
-            Err(Refused::Because(reason)) => Err(failed(reason)),
+            Err(Refused::Unknown(reason)) => Err(failed(reason)),
+            Err(Refused::Told(kind, message)) => {
+                self.session.tell(kind, &message);
+                Ok(Some(json!({ "run": null, "reason": message })))
+            }
             Err(Refused::Untrusted(directory)) => {
-                let session = Arc::clone(&self.session);
-                let uri = uri.to_owned();
-                let asks = self.session.state().abilities.asks;
-                tokio::spawn(async move {
-                    if !asks {
-                        tell_of_trust(&session, &directory).await;
-                    }
-                    let message = format!(
-                        "Running executes the commands of this suite on your machine. Do you trust {}?",
-                        directory.display()
-                    );
-                    let actions = [TRUST, "Cancel"]
-                        .map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
-                    let answer =
-                        session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
-                    if answer.is_err() {
-                        tell_of_trust(&session, &directory).await;
-                    }
-                    if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
-                        return;
-                    }
-                    let begun = crate::trust::trust(&directory)
-                        .map_err(|error| format!("{error:#}"))
-                        .and_then(|_| runs::start(&session, &uri, &wanted).map_err(|refused| refused.to_string()));
-                    if let Err(reason) = begun {
-                        session.client.show_message(MessageType::Error, reason).await;
-                    }
-                });
+                if !self.session.state().trust_is_clients {
+                    tokio::spawn(ask_for_trust(Arc::clone(&self.session), uri.to_owned(), wanted, directory));
+                }
                 Ok(Some(json!({ "run": null, "reason": "untrusted" })))
             }
         }
+    }
+}
+
+/// Asks whether a folder is to be trusted, and then runs what was wanted.
+async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, directory: std::path::PathBuf) {
+    let asks = session.state().abilities.asks;
+    if !asks {
+        tell_of_trust(&session, &directory).await;
+    }
+    let message =
+        format!("Running executes the commands of this suite on your machine. Do you trust {}?", directory.display());
+    let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
+    let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
+    if answer.is_err() {
+        tell_of_trust(&session, &directory).await;
+    }
+    if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
+        return;
+    }
+    if let Err(error) = crate::trust::trust(&directory) {
+        session.tell(MessageType::Error, &format!("{error:#}"));
+        return;
+    }
+    match runs::start(&session, &uri, &wanted) {
+        Ok(_) => {}
+        Err(Refused::Untrusted(directory)) => {
+            session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
+        }
+        Err(Refused::Told(kind, message)) => session.tell(kind, &message),
+        Err(Refused::Unknown(message)) => session.tell(MessageType::Error, &message),
+    }
+}
+
+/// Shows a transcript to the person in a file of the program's own, always the same.
+async fn show_text(client: tower_lsp_server::Client, text: String) {
+    let written = tokio::task::spawn_blocking(move || {
+        let path = crate::trust::state_directory()?.join("transcript.txt");
+        crate::trust::write_whole(&path, &text).ok()?;
+        convert::uri(&path)
+    });
+    let Ok(Some(uri)) = written.await else { return };
+    let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
+    if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
+        tracing::warn!("the client does not show the transcript: {error}");
     }
 }
 
@@ -222,6 +254,10 @@ fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
     uris.into_iter().filter_map(convert::path).collect()
 }
 
+fn panicked(panicked: Panicked) -> Error {
+    failed(format!("the request failed inside the server: {panicked}"))
+}
+
 /// A request that cannot be done, for a reason that the user can read.
 fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
@@ -236,6 +272,7 @@ impl LanguageServer for Backend {
             let mut state = self.session.state();
             state.abilities = abilities;
             state.trusted = options.get("trusted") == Some(&Value::Bool(true));
+            state.trust_is_clients = options.get("trustIsClients") == Some(&Value::Bool(true));
             let limit = |name: &str| options.get("index").and_then(|index| index.get(name)).and_then(Value::as_u64);
             if let Some(files) = limit("files") {
                 state.index_limits.files = usize::try_from(files).unwrap_or(usize::MAX);
@@ -301,7 +338,11 @@ impl LanguageServer for Backend {
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
         let document = params.text_document;
-        self.session.change(&document.text_document_identifier.uri.0, document.version, params.content_changes);
+        let uri = document.text_document_identifier.uri.0;
+        self.session.change(&uri, document.version, params.content_changes);
+        if self.session.holds_settings(&uri) {
+            self.files_changed(None);
+        }
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
@@ -312,7 +353,7 @@ impl LanguageServer for Backend {
         }
         let session = Arc::clone(&self.session);
         let runtime = tokio::runtime::Handle::current();
-        tokio::task::spawn_blocking(move || session.consult_whole(&runtime, &uri));
+        self.session.requests.begin(move || session.consult_whole(&runtime, &uri));
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
@@ -394,7 +435,9 @@ impl LanguageServer for Backend {
         let work = move |session: &Session, snapshot: Snapshot| {
             features::completion(session, &snapshot, &at, place.position, trigger.as_deref(), list)
         };
-        let Some((response, docs)) = self.across(&uri, work).await? else { return Ok(None) };
+        let session = Arc::clone(&self.session);
+        let found = self.with(&uri, move |snapshot| work(&session, snapshot)).await?;
+        let Some((response, docs)) = found else { return Ok(None) };
         if !docs.is_empty() {
             let mut state = self.session.state();
             state.offered.push_back((list, docs));
@@ -505,10 +548,8 @@ impl LanguageServer for Backend {
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
         let session = Arc::clone(&self.session);
         let work = move || navigation::workspace_symbols(&session, &params.query);
-        match tokio::task::spawn_blocking(work).await {
-            Ok(found) => Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found))),
-            Err(error) => Err(failed(format!("the request failed inside the server: {error}"))),
-        }
+        let found = self.session.patient.perform(work).await.map_err(panicked)?;
+        Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found)))
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
@@ -518,7 +559,7 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
-        self.with(&uri, move |snapshot| features::actions(&snapshot, &params)).await
+        self.across(&uri, move |session, snapshot| features::actions(session, &snapshot, &params)).await
     }
 
     async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
@@ -551,14 +592,19 @@ impl LanguageServer for Backend {
                 let cancelled = runs::cancel(&self.session, |run, running| {
                     number.is_none_or(|number| number == u64::from(run))
                         && uri.as_ref().is_none_or(|uri| *uri == running.uri)
-                        && test.as_ref().is_none_or(|test| running.tests.contains(test))
+                        && test.as_ref().is_none_or(|test| running.left.contains_key(test))
                 });
                 Ok(Some(json!({ "cancelled": cancelled })))
             }
             "speclens.showTranscript" => {
                 let (uri, test) = (needed("uri")?, needed("test")?);
                 let latest = self.session.snapshot(&uri).and_then(|snapshot| snapshot.latest);
-                Ok(Some(json!({ "text": features::transcript(latest.as_deref(), &test) })))
+                let text = features::transcript(latest.as_deref(), &test);
+                let abilities = self.session.state().abilities;
+                if abilities.shows_documents && !abilities.shows_transcripts {
+                    tokio::spawn(show_text(self.session.client.clone(), text.clone()));
+                }
+                Ok(Some(json!({ "text": text })))
             }
             "speclens.showStatus" => Ok(None),
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),

@@ -39,6 +39,12 @@ pub(super) struct Abilities {
     pub document_changes: bool,
     /// It says that it puts questions to the person.
     pub asks: bool,
+    /// It shows lenses, so what came of a run is seen there.
+    pub shows_lenses: bool,
+    /// It shows transcripts itself. It says so like [`SUGGEST`].
+    pub shows_transcripts: bool,
+    /// It opens a document when asked to.
+    pub shows_documents: bool,
 }
 
 /// The command of a client that opens the list of completions. A client that has it says so among its experimental
@@ -67,6 +73,9 @@ impl Default for Abilities {
             configuration: false,
             document_changes: false,
             asks: false,
+            shows_lenses: false,
+            shows_transcripts: false,
+            shows_documents: false,
         }
     }
 }
@@ -80,10 +89,17 @@ impl Abilities {
         let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
         let resolves =
             |name: &str| resolved.and_then(Value::as_array).is_some_and(|names| names.contains(&name.into()));
+        let commands = capabilities.pointer("/experimental/commands/commands").and_then(Value::as_array);
+        let knows = |command: &str| commands.is_some_and(|known| known.iter().any(|known| known == command));
         Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object),
             asks: capabilities.pointer("/window/showMessage").is_some_and(Value::is_object),
+            shows_lenses: ["/textDocument/codeLens", "/workspace/codeLens"]
+                .iter()
+                .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),
+            shows_transcripts: knows("speclens.showTranscript"),
+            shows_documents: is("/window/showDocument/support"),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
@@ -102,10 +118,7 @@ impl Abilities {
                 .pointer("/textDocument/completion/completionList/itemDefaults")
                 .and_then(Value::as_array)
                 .is_some_and(|known| SHARED.iter().all(|name| known.iter().any(|known| known == name))),
-            suggests_again: capabilities
-                .pointer("/experimental/commands/commands")
-                .and_then(Value::as_array)
-                .is_some_and(|known| known.iter().any(|command| command == SUGGEST)),
+            suggests_again: knows(SUGGEST),
             progress: is("/window/workDoneProgress"),
             watches_files: is("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: is("/workspace/configuration"),

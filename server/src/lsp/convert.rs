@@ -12,14 +12,16 @@ use speclens_schema::{
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
+use super::limit;
+
 /// The source of problems of the text.
 pub(super) const SOURCE: &str = "speclens";
 
 /// The source of results of runs.
 pub(super) const RUN_SOURCE: &str = "speclens run";
 
-/// As many diagnostics are sent for one file.
-pub(super) const DIAGNOSTIC_LIMIT: usize = 1000;
+/// The code of the diagnostic that says that others are left out.
+const LEFT_OUT: &str = "not-shown";
 
 pub(super) fn position(place: LineColumn) -> lsp::Position {
     lsp::Position { line: clamp(place.line), character: clamp(place.column) }
@@ -97,36 +99,41 @@ pub(super) fn text_edit(document: &Document, encoding: Encoding, edit: &Edit) ->
     lsp::TextEdit { range: range(document, encoding, edit.range.clone()), new_text: edit.text.clone() }
 }
 
-/// Problems as diagnostics: the first thousand, and one that says how many more there are.
+/// Problems as diagnostics: all of them, or those that matter most and one that says that others are left out.
 pub(super) fn diagnostics(
     document: &Document,
     encoding: Encoding,
     uri: &lsp::Uri,
     problems: &[Problem],
+    edited_at: usize,
 ) -> Vec<lsp::Diagnostic> {
-    let shown = problems.iter().take(DIAGNOSTIC_LIMIT);
-    let mut found: Vec<_> = shown.map(|problem| diagnostic(document, encoding, uri, problem)).collect();
-    cap(&mut found, problems.len());
+    let shown = limit::chosen(problems, edited_at, |problem| (problem.severity, &problem.range));
+    let mut found: Vec<_> = shown.iter().map(|problem| diagnostic(document, encoding, uri, problem)).collect();
+    found.extend(left_out(problems.len() - shown.len(), SOURCE, "speclens check"));
     found
 }
 
-/// Ends a list that was cut with a line that says so.
-pub(super) fn cap(diagnostics: &mut Vec<lsp::Diagnostic>, all: usize) {
-    diagnostics.truncate(DIAGNOSTIC_LIMIT);
-    let hidden = all - diagnostics.len();
-    if hidden > 0 {
-        let message = format!("and {hidden} more problems; `speclens check` lists them all");
-        diagnostics.push(lsp::Diagnostic {
-            range: lsp::Range::default(),
-            severity: Some(lsp::DiagnosticSeverity::Information),
-            source: Some(SOURCE.to_owned()),
-            message: message.into(),
-            ..lsp::Diagnostic::default()
-        });
-    }
+/// The diagnostic that ends a list from which others are left out. `command` lists them all.
+pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp::Diagnostic> {
+    (count > 0).then(|| lsp::Diagnostic {
+        range: lsp::Range::default(),
+        severity: Some(lsp::DiagnosticSeverity::Information),
+        code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
+        source: Some(source.to_owned()),
+        message: format!(
+            "{count} problems below the severity of an error are not shown\nhelp: list all with `{command}`"
+        )
+        .into(),
+        ..lsp::Diagnostic::default()
+    })
 }
 
-fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: &Problem) -> lsp::Diagnostic {
+pub(super) fn diagnostic(
+    document: &Document,
+    encoding: Encoding,
+    uri: &lsp::Uri,
+    problem: &Problem,
+) -> lsp::Diagnostic {
     let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
         location: match &related.file {
             None => lsp::Location { uri: uri.clone(), range: range(document, encoding, related.range.clone()) },
@@ -140,7 +147,7 @@ fn diagnostic(document: &Document, encoding: Encoding, uri: &lsp::Uri, problem: 
         range: range(document, encoding, problem.range.clone()),
         severity: Some(severity(problem.severity)),
         code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
-        code_description: None,
+        code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: problem.text().into(),
         tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),

@@ -13,7 +13,7 @@ use speclens_schema::{
     dialect::{Dialect, ScalarRules},
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
-    kind,
+    kind::{self, Around},
     problem::{Code, Problem},
 };
 use tokio::runtime::Handle;
@@ -88,7 +88,7 @@ impl Session {
             // Such documents are no files, but old versions of some, or pieces of output.
             None if !uri.starts_with("untitled:") => None,
             None => {
-                let file = kind::detect("", text, false)?;
+                let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
                 let folder = self.scopes.folders().into_iter().next();
                 Some(Place {
                     file,
@@ -160,9 +160,10 @@ impl Session {
             state.openings += 1;
             let running = state.runs.values().rfind(|run| run.uri == uri);
             let results = running.map(|run| Arc::clone(&run.results)).unwrap_or_default();
-            let analyzer = Analyzer::new(place.file);
+            let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
+            let analyzer = Analyzer::new(place.file).guessing(is_guess);
             let opening = state.openings;
-            let open = Open { opening, version, document, analyzer, place, results, latest: None };
+            let open = Open { opening, version, document, edited_at: 0, analyzer, place, results, latest: None };
             state.strangers.remove(uri);
             state.open.insert(uri.to_owned(), open);
         }
@@ -175,11 +176,15 @@ impl Session {
             let mut state = self.state();
             let encoding = state.abilities.encoding;
             if let Some(open) = state.open.get_mut(uri) {
-                changes.into_iter().for_each(|change| apply(&mut open.document, encoding, change));
+                for change in changes {
+                    open.edited_at = apply(&mut open.document, encoding, change);
+                }
                 open.version = version;
                 open.document.text().clone()
             } else if let Some(stranger) = state.strangers.get_mut(uri) {
-                changes.into_iter().for_each(|change| apply(&mut stranger.document, encoding, change));
+                for change in changes {
+                    apply(&mut stranger.document, encoding, change);
+                }
                 stranger.version = version;
                 stranger.document.text().clone()
             } else {
@@ -221,6 +226,11 @@ impl Session {
             self.neighbours_changed();
         }
         was_open
+    }
+
+    /// Whether an open document holds settings, which concern every other one.
+    pub(super) fn holds_settings(&self, uri: &str) -> bool {
+        self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::Settings)
     }
 
     /// A document was saved. Says whether that concerns every other one.
@@ -348,17 +358,19 @@ impl Session {
     }
 }
 
-/// Applies one change as the client tells it.
-fn apply(document: &mut Document, encoding: speclens_schema::document::Encoding, change: Change) {
+/// Applies one change as the client tells it. Returns the byte where it ends; 0 for a new text.
+fn apply(document: &mut Document, encoding: speclens_schema::document::Encoding, change: Change) -> usize {
     match change {
         Change::TextDocumentContentChangePartial(change) => {
             let start = convert::offset(document, encoding, change.range.start);
             let end = convert::offset(document, encoding, change.range.end).max(start);
             document.edit(start..end, &change.text);
+            start + change.text.len()
         }
         Change::TextDocumentContentChangeWholeDocument(change) => {
             let end = Lines::new(document.text(), encoding).offset(LineColumn { line: usize::MAX, column: 0 });
             document.edit(0..end, &change.text);
+            0
         }
     }
 }

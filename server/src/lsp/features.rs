@@ -1,26 +1,25 @@
 //! What the editor shows, from our terms into LSP's.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Value, json};
 use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::{Abilities, SUGGEST},
-    convert, fix_all,
+    convert, fix_all, ignoring,
     results::Latest,
     session::{Session, Snapshot},
 };
-use crate::{
-    ide::{
-        actions,
-        completion::{self, Completion, CompletionKind},
-        folding, hover,
-        lens::{self, CaseState, LensAction},
-        symbols::{self, Symbol},
-        transcript,
-        values::Values,
-    },
-    workspace,
+use crate::ide::{
+    actions,
+    completion::{self, Completion, CompletionKind},
+    folding, hover,
+    lens::{self, CaseState, Known, LensAction},
+    symbols::{self, Symbol},
+    transcript,
+    values::Values,
 };
 
 /// What the server can do, for this client.
@@ -33,7 +32,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let mut capabilities = json!({
         "positionEncoding": encoding,
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*"], "resolveProvider": true },
+        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("], "resolveProvider": true },
         "hoverProvider": true,
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
@@ -71,12 +70,13 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
 
 /// The problems of the text, for a client that asks.
 pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
-    convert::diagnostics(&snapshot.document, snapshot.abilities.encoding, uri, &problems(snapshot))
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    convert::diagnostics(document, encoding, uri, &problems(snapshot), snapshot.edited_at)
 }
 
 /// The problems of this version, under the settings as they are now.
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
-    super::problems(snapshot, &workspace::settings_for(&snapshot.place.settings))
+    super::problems(snapshot, &snapshot.workspace())
 }
 
 /// The lenses of a suite.
@@ -84,8 +84,10 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     if !snapshot.display.code_lens || !snapshot.place.can_run() {
         return Vec::new();
     }
-    let states = states(snapshot.latest.as_deref());
-    let found = lens::lenses(&snapshot.document, |name| states.get(name).map(|state| (*state).clone()));
+    let known = known(snapshot.latest.as_deref());
+    let none = HashSet::new();
+    let broken = snapshot.latest.as_deref().map_or(&none, |latest| &latest.broken);
+    let found = lens::lenses(&snapshot.document, broken, |name| known.get(name).cloned());
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     found
         .into_iter()
@@ -97,12 +99,22 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
         .collect()
 }
 
-fn states(latest: Option<&Latest>) -> std::collections::HashMap<&str, &CaseState> {
+fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
     let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
-        return Default::default();
+        return HashMap::new();
     };
-    let names = suite.cases.iter().map(|case| case.name.as_str());
-    names.zip(latest.outcomes.iter().map(|outcome| &outcome.state)).collect()
+    let names = || suite.cases.iter().map(|case| case.name.as_str());
+    let mut known: HashMap<&str, Known> = names()
+        .zip(&latest.outcomes)
+        .map(|(name, outcome)| (name, Known { state: outcome.state.clone(), from: outcome.from.clone() }))
+        .collect();
+    // A test that is not there any more has a new name now.
+    let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
+    let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
+    for known in known.values_mut() {
+        known.from.take_if(|from| gone.contains(from));
+    }
+    known
 }
 
 fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
@@ -111,13 +123,14 @@ fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::RunFile => ("speclens.runFile", vec![json!({ "uri": uri.0 })]),
         LensAction::Transcript(test) => ("speclens.showTranscript", vec![json!({ "uri": uri.0, "test": test })]),
         LensAction::Cancel(test) => ("speclens.cancel", vec![json!({ "uri": uri.0, "test": test })]),
+        LensAction::CancelFile => ("speclens.cancel", vec![json!({ "uri": uri.0 })]),
         LensAction::None => ("speclens.showStatus", Vec::new()),
     };
     Command { title, tooltip: None, command: command.to_owned(), arguments: Some(arguments) }
 }
 
 /// The actions at a place: cures of problems, and what can be run from there.
-pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
     let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| {
             only.iter().any(|only| {
@@ -129,11 +142,16 @@ pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<Cod
         })
     };
     let mut actions = Vec::new();
-    if wanted("quickfix") {
-        actions.extend(quick_fixes(snapshot, params));
-    }
-    if wanted(fix_all::KIND) && fix_all::is_asked_for(params) {
-        actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems(snapshot)));
+    let quick = wanted("quickfix");
+    let whole = wanted(fix_all::KIND) && fix_all::is_asked_for(params);
+    if quick || whole {
+        let problems = problems(snapshot);
+        if quick {
+            actions.extend(quick_fixes(session, snapshot, params, &problems));
+        }
+        if whole && fix_all::is_affordable(snapshot, params) {
+            actions.extend(fix_all::of_file(snapshot, &params.text_document.uri, &problems));
+        }
     }
     if wanted("source.speclens.run") {
         actions.extend(run_actions(snapshot, params));
@@ -141,25 +159,34 @@ pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<Cod
     actions
 }
 
-fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
+fn quick_fixes(
+    session: &Session,
+    snapshot: &Snapshot,
+    params: &CodeActionParams,
+    problems: &[Problem],
+) -> Vec<CodeActionResponse> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let uri = &params.text_document.uri;
-    let problems = problems(snapshot);
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
-    let fixes = actions::quick_fixes(document, &problems, start..end).into_iter().filter_map(|fix| {
+    let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
         let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved: Vec<Problem> = problems.get(fix.solves).cloned().into_iter().collect();
+        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
-            diagnostics: Some(convert::diagnostics(document, encoding, uri, &solved)),
+            diagnostics: solved.map(|solved| vec![solved]),
             is_preferred: fix.preferred.then_some(true),
             edit: Some(edit),
             ..CodeAction::default()
         }))
     });
-    fixes.chain(fix_all::of_kinds(snapshot, uri, &problems, start..end)).collect()
+    let mut actions: Vec<_> = fixes.collect();
+    if fix_all::is_affordable(snapshot, params) {
+        actions.extend(fix_all::of_kinds(snapshot, uri, problems, start..end));
+    }
+    actions.extend(ignoring::actions(session, snapshot, uri, problems, start..end));
+    actions
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
@@ -178,30 +205,56 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     };
     let mut actions = Vec::new();
     if let Some(test) = lens::test_at(&snapshot.document, offset) {
-        actions.push(action(format!("Run `{test}`"), LensAction::Run(test)));
+        actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
+        if has_transcript(snapshot.latest.as_deref(), &test) {
+            actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test)));
+        }
     }
     actions.push(action("Run file".to_owned(), LensAction::RunFile));
     actions
 }
 
+/// Whether anything is known of a run of a test.
+fn has_transcript(latest: Option<&Latest>, test: &str) -> bool {
+    latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))).is_some_and(|(latest, suite)| {
+        let mut cases = suite.cases.iter().zip(&latest.outcomes);
+        cases.any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
+    })
+}
+
 /// What the last run of a test did.
 pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
-    let found = latest.and_then(|latest| {
-        let suite = latest.suite.as_ref()?;
-        let case = suite.cases.iter().position(|case| case.name == test)?;
-        latest.outcomes.get(case)
-    });
-    let Some(outcome) = found else { return format!("there is no test `{test}` in this file") };
+    let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
+        return format!("`{test}` has not been run yet");
+    };
+    let place = suite.cases.iter().position(|case| case.name == test);
+    let Some(outcome) = place.and_then(|place| latest.outcomes.get(place)) else {
+        return format!("there is no test `{test}` in this file");
+    };
     if outcome.attempts.is_empty() {
         return match outcome.state {
             CaseState::Stale => format!("the last run of `{test}` was of another command: run it again"),
-            _ => format!("`{test}` has not been run yet"),
+            CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
+            CaseState::NeverRun
+            | CaseState::Running
+            | CaseState::Passed { .. }
+            | CaseState::Warned { .. }
+            | CaseState::Failed { .. }
+            | CaseState::Unknown { .. }
+            | CaseState::Broke { .. } => format!("`{test}` has not been run yet"),
         };
     }
     let texts = outcome.attempts.iter();
     let texts: Vec<String> =
         texts.map(|attempt| transcript::transcript(test, attempt.repeat, &attempt.evidence, &attempt.judged)).collect();
-    texts.join("\n")
+    let mut text = texts.join("\n");
+    if outcome.state == CaseState::Cancelled {
+        text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
+    }
+    if let Some(from) = &outcome.from {
+        text.insert_str(0, &format!("from the recording of `{from}`, which runs the same command\n\n"));
+    }
+    text
 }
 
 /// What may be written at a place. The second part holds the docs that are sent when they are asked for.

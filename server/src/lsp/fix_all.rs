@@ -8,10 +8,7 @@ use speclens_schema::problem::{Code, Edit, NewFile, Problem};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{convert, session::Snapshot};
-use crate::{
-    ide::actions::{self, Scope},
-    workspace,
-};
+use crate::ide::actions::{self, Scope};
 
 /// The kind of the action for the whole file.
 pub(super) const KIND: &str = "source.fixAll.speclens";
@@ -28,6 +25,26 @@ struct Data {
 /// Whether the client wants actions for the whole file: it names them, or a person opened the menu.
 pub(super) fn is_asked_for(params: &CodeActionParams) -> bool {
     params.context.only.is_some() || params.context.trigger_kind != Some(CodeActionTriggerKind::Automatic)
+}
+
+/// Bytes of a text whose edits are worked out at once, where the client asks for no edit when an action is chosen.
+const MAX_EAGER_BYTES: usize = 64 * 1024;
+
+/// Whether the edits of such actions may be worked out: later, or at once for a short text, or because they are what
+/// the client asks for by name, as when it saves the document.
+pub(super) fn is_affordable(snapshot: &Snapshot, params: &CodeActionParams) -> bool {
+    let is_named = || {
+        let only = serde_json::to_value(&params.context.only).ok();
+        only.and_then(|only| Some(only.as_array()?.iter().all(|kind| kind.as_str().is_some_and(is_fix_all))))
+    };
+    snapshot.abilities.resolves_edits
+        || snapshot.document.text().len_bytes() <= MAX_EAGER_BYTES
+        || is_named().unwrap_or(false)
+}
+
+/// Whether a kind of actions is that for the whole file, or holds nothing else of ours.
+fn is_fix_all(kind: &str) -> bool {
+    matches!(kind, "source.fixAll" | KIND)
 }
 
 /// For each kind of problem in a range, the action that puts right all of its kind.
@@ -64,7 +81,7 @@ fn action(snapshot: &Snapshot, uri: &Uri, scope: Scope, title: String, kind: Cod
 
 fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
     let document = &snapshot.document;
-    let workspace = workspace::settings_for(&snapshot.place.directory);
+    let workspace = snapshot.workspace();
     let look = |document: &_| super::problems_of(snapshot, document, &workspace);
     let edits = actions::fix_all(document, &look, scope);
     changes(snapshot, uri, &edits)

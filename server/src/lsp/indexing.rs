@@ -144,7 +144,8 @@ impl Session {
         {
             return facts;
         }
-        let nowhere = || Scope { file: snapshot.place.file, root: PathBuf::new(), place: String::new(), main: None };
+        let file = snapshot.place.file;
+        let nowhere = || Scope { file, root: PathBuf::new(), place: String::new(), main: None, is_guess: false };
         let scope = snapshot.place.scope.clone().unwrap_or_else(nowhere);
         let facts = Arc::new(Facts::of(&snapshot.document, &scope, snapshot.abilities.encoding));
         let remembered = (snapshot.opening, snapshot.version, Arc::clone(&facts));

@@ -4,7 +4,12 @@
 use std::ops::Range as Bytes;
 
 use speclens_runner::files::lexical;
-use speclens_schema::{dialect::cli_bench::task_files, document::Document, files::Files, json_schema::SpecFile};
+use speclens_schema::{
+    dialect::{Dialect, cli_bench::task_files},
+    document::Document,
+    files::{FileKind, Files},
+    json_schema::SpecFile,
+};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -53,6 +58,11 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
         });
         let mut places: Vec<Location> =
             under.filter_map(|link| Some(Location { uri: link.target?, range: Range::default() })).collect();
+        if places.is_empty()
+            && let Some(file) = agent_at(snapshot, at)
+        {
+            places.extend(target(snapshot, &file).map(|uri| Location { uri, range: Range::default() }));
+        }
         if places.is_empty() {
             let now = snapshot.clock.now();
             let values = Values { files: snapshot.place.files.as_ref(), now: &now };
@@ -146,10 +156,31 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let found = links::links(&snapshot.document, snapshot.place.file, values);
     let linked = found.into_iter().filter_map(|link| {
-        let target = target(snapshot, &link.path)?;
+        let target = target(snapshot, &opened(&link.path, snapshot.place.files.as_ref()))?;
         Some(DocumentLink { range: range(snapshot, link.range), target: Some(target), ..DocumentLink::default() })
     });
     linked.collect()
+}
+
+/// What an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
+/// describes it.
+fn opened(path: &str, files: &dyn Files) -> String {
+    let is_directory = files.kind(path) == Some(FileKind::Directory);
+    let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
+    let described = inside.into_iter().find(|file| is_directory && files.kind(file) == Some(FileKind::File));
+    described.unwrap_or_else(|| path.to_owned())
+}
+
+/// The file of the agent that a text such as `agent:website/orchestrator` names.
+fn agent_at(snapshot: &Snapshot, at: usize) -> Option<String> {
+    let node = snapshot.document.find(&snapshot.document.pointer_at(at))?;
+    if snapshot.place.dialect() != Some(Dialect::ClawSpec) || !node.own_range().contains(&at) {
+        return None;
+    }
+    let name = node.text()?.trim().strip_prefix("agent:")?;
+    let files = snapshot.place.files.as_ref();
+    let directory = format!("agents/{name}");
+    agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
 }
 
 /// A file below the suite's directory, as the client names it.

@@ -2,7 +2,7 @@
 //! the client. Versions that were overtaken are never told.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, PoisonError},
 };
 
@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert,
+    convert, limit,
     results::{CaseOutcome, Latest},
     session::{Session, Snapshot},
 };
@@ -19,6 +19,7 @@ use crate::{
     ide::{
         lens::CaseState,
         run_problems::{self, RunProblem},
+        runnable,
     },
     workspace,
 };
@@ -36,7 +37,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else { return };
-    let workspace = workspace::settings_for(&snapshot.place.settings);
+    let workspace = snapshot.workspace();
     let problems = Arc::new(super::problems(&snapshot, &workspace));
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
@@ -45,14 +46,17 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     if first {
         // So does what the whole says beyond its parts.
-        let (session, uri) = (Arc::clone(session), uri.to_owned());
+        let (shared, uri) = (Arc::clone(session), uri.to_owned());
         let handle = runtime.clone();
-        runtime.spawn_blocking(move || {
-            session.consult_whole(&handle, &uri);
+        session.requests.begin(move || {
+            shared.consult_whole(&handle, &uri);
             super::reference::prepare();
         });
     }
-    let (latest, run_problems) = results(&snapshot, &problems, &workspace);
+    let (mut latest, run_problems) = results(&snapshot, &problems, &workspace);
+    if snapshot.place.can_run() {
+        latest.broken = runnable::broken(&snapshot.document, &problems);
+    }
     let changed = states_differ(snapshot.latest.as_deref(), &latest);
     let latest = Arc::new(latest);
     let refresh = || {
@@ -85,7 +89,7 @@ fn results(
     workspace: &workspace::Workspace,
 ) -> (Latest, Vec<RunProblem>) {
     if !snapshot.place.can_run() {
-        let nothing = Latest { suite: None, outcomes: Vec::new() };
+        let nothing = Latest::default();
         return (nothing, Vec::new());
     }
     let place = &snapshot.place;
@@ -95,7 +99,7 @@ fn results(
     }
     if results.is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
-        let nothing = Latest { suite: None, outcomes: Vec::new() };
+        let nothing = Latest::default();
         return (nothing, Vec::new());
     }
     let suite =
@@ -103,10 +107,18 @@ fn results(
     let outcomes = results.outcomes(&suite, &workspace.secrets());
     drop(results);
     let mut run_problems = Vec::new();
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for case in &suite.cases {
+        *names.entry(&case.name).or_default() += 1;
+    }
     for (case, outcome) in suite.cases.iter().zip(&outcomes) {
+        // Which of several tests of one name was run cannot be told; what was cut off says little of the test.
+        if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
+            continue;
+        }
         run_problems.extend(case_problems(&snapshot.document, case, outcome));
     }
-    let latest = Latest { suite: Some(suite), outcomes };
+    let latest = Latest { suite: Some(suite), outcomes, ..Latest::default() };
     (latest, run_problems)
 }
 
@@ -115,7 +127,7 @@ fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outco
     for attempt in &outcome.attempts {
         let problems = match &attempt.evidence.error {
             Some(error) => vec![run_problems::broken(document, case, &error.message)],
-            None => run_problems::of_attempt(document, case, &attempt.judged),
+            None => run_problems::of_attempt(document, case, &attempt.evidence, &attempt.judged),
         };
         for problem in problems {
             // Repetitions that fail alike are one diagnostic.
@@ -128,10 +140,14 @@ fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outco
 }
 
 fn states_differ(before: Option<&Latest>, now: &Latest) -> bool {
-    let states = |latest: &Latest| -> HashMap<String, CaseState> {
-        let cases = latest.suite.iter().flat_map(|suite| &suite.cases);
-        cases.zip(&latest.outcomes).map(|(case, outcome)| (case.name.clone(), outcome.state.clone())).collect()
+    let states = |latest: &Latest| -> HashMap<String, (CaseState, Option<String>)> {
+        let cases = latest.suite.iter().flat_map(|suite| &suite.cases).zip(&latest.outcomes);
+        cases.map(|(case, outcome)| (case.name.clone(), (outcome.state.clone(), outcome.from.clone()))).collect()
     };
+    let none = HashSet::new();
+    if before.map_or(&none, |before| &before.broken) != &now.broken {
+        return true;
+    }
     match before {
         None => now.outcomes.iter().any(|outcome| outcome.state != CaseState::NeverRun),
         Some(before) => {
@@ -156,13 +172,15 @@ fn publish(
     let mut diagnostics = if snapshot.abilities.pulls_diagnostics {
         Vec::new()
     } else {
-        convert::diagnostics(document, encoding, &lsp_uri, problems)
+        convert::diagnostics(document, encoding, &lsp_uri, problems, snapshot.edited_at)
     };
     if let Some(severity) = snapshot.display.run_severity {
-        let shown = run_problems.iter().take(convert::DIAGNOSTIC_LIMIT);
-        let mut results: Vec<_> = shown.map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)).collect();
-        convert::cap(&mut results, run_problems.len());
-        diagnostics.append(&mut results);
+        let shown = limit::chosen(run_problems, snapshot.edited_at, |problem| {
+            (run_severity(problem.status, Severity::Error), &problem.range)
+        });
+        diagnostics.extend(shown.iter().map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)));
+        let count = run_problems.len() - shown.len();
+        diagnostics.extend(convert::left_out(count, convert::RUN_SOURCE, "speclens run --recorded"));
     }
     let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
     runtime.block_on(publish);
@@ -172,14 +190,19 @@ fn publish(
     }
 }
 
+/// How bad a result is, where a claim that fails is as bad as `failing`.
+fn run_severity(status: Status, failing: Severity) -> Severity {
+    match status {
+        Status::Fail | Status::Error => failing,
+        // What is not known to be wrong is told more quietly.
+        Status::Warn => failing.max(Severity::Warning),
+        Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
+    }
+}
+
 fn run_diagnostic(snapshot: &Snapshot, uri: &lsp::Uri, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let severity = match problem.status {
-        Status::Fail | Status::Error => severity,
-        // What is not known to be wrong is told more quietly.
-        Status::Warn => severity.max(Severity::Warning),
-        Status::Unknown | Status::Pass | Status::Skip => severity.max(Severity::Information),
-    };
+    let severity = run_severity(problem.status, severity);
     let related: Vec<_> = problem
         .related
         .iter()

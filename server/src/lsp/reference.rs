@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf, sync::OnceLock};
 
-use speclens_schema::{json_schema::SpecFile, reference};
+use speclens_schema::{json_schema::SpecFile, problem::Code, reference};
 use tower_lsp_server::gen_lsp_types::Uri;
 
 use crate::{ide::hover::Page, trust};
@@ -19,8 +19,9 @@ pub(super) fn prepare() {
     written();
 }
 
+static WRITTEN: OnceLock<Option<Written>> = OnceLock::new();
+
 fn written() -> Option<&'static Written> {
-    static WRITTEN: OnceLock<Option<Written>> = OnceLock::new();
     WRITTEN.get_or_init(write).as_ref()
 }
 
@@ -31,12 +32,23 @@ pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
 
-/// Writes it, unless it is there.
+/// The address of what the reference says about a kind of problem; `None` until it is written.
+pub(super) fn page_of(code: Code) -> Option<Uri> {
+    let written = WRITTEN.get()?.as_ref()?;
+    Some(Uri(format!("{}#{}", written.address.0, code.as_str())))
+}
+
+/// Writes it, unless it is there. Nobody is to edit it by accident: it can only be read.
 fn write() -> Option<Written> {
     let text = reference::reference();
     let path: PathBuf = trust::state_directory()?.join(concat!("reference-", env!("CARGO_PKG_VERSION"), ".md"));
     if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
         trust::write_whole(&path, &text).ok()?;
+    }
+    let mut permissions = fs::metadata(&path).ok()?.permissions();
+    if !permissions.readonly() {
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).ok()?;
     }
     let address = Uri(url::Url::from_file_path(&path).ok()?.into());
     Some(Written { text, address })

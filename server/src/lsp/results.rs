@@ -1,7 +1,11 @@
 //! What the last runs of a document's tests left behind, and what its claims say about it now. Verdicts
 //! are never kept: they follow from the claims as they stand and the evidence.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::Arc,
+};
 
 use speclens_runner::recording::{Found, Label, Recordings};
 use speclens_schema::{
@@ -16,17 +20,21 @@ use speclens_schema::{
 use crate::ide::lens::CaseState;
 
 /// What the analysis found last.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Latest {
     pub suite: Option<Arc<Suite>>,
     /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
+    /// The names of the tests with errors.
+    pub broken: HashSet<String>,
 }
 
 /// What is known about one case.
 #[derive(Debug)]
 pub(super) struct CaseOutcome {
     pub state: CaseState,
+    /// The other case whose recording it is, where the two do the same.
+    pub from: Option<String>,
     /// The attempts whose evidence is of what the case does now.
     pub attempts: Vec<JudgedAttempt>,
 }
@@ -47,6 +55,8 @@ pub(super) struct Results {
     /// Cases whose recordings were looked for, with what they did then.
     loaded: HashMap<String, String>,
     running: HashMap<String, u32>,
+    /// Cases whose last run was cancelled.
+    cancelled: HashSet<String>,
     outcomes: HashMap<String, Remembered>,
     /// What is masked in the evidence, and in what the outcomes say.
     secrets: Secrets,
@@ -58,6 +68,8 @@ struct Attempt {
     repeat: u32,
     key: String,
     evidence: Arc<Evidence>,
+    /// The case that was run, where that was another one.
+    from: Option<String>,
     /// Whether the secrets known now are masked in the evidence.
     masked: bool,
 }
@@ -67,6 +79,7 @@ struct Attempt {
 struct Remembered {
     case: Arc<Case>,
     running: bool,
+    cancelled: bool,
     revision: usize,
     outcome: Arc<CaseOutcome>,
 }
@@ -77,6 +90,7 @@ impl Results {
         self.recordings = None;
         self.attempts.clear();
         self.loaded.clear();
+        self.cancelled.clear();
         self.outcomes.clear();
     }
 
@@ -90,11 +104,13 @@ impl Results {
     pub(super) fn is_empty(&self) -> bool {
         self.attempts.is_empty()
             && self.running.is_empty()
+            && self.cancelled.is_empty()
             && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
     }
 
     /// A case begins to run.
     pub(super) fn started(&mut self, case: &str) {
+        self.cancelled.remove(case);
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
@@ -103,7 +119,8 @@ impl Results {
         let attempts = self.attempts.entry(case.to_owned()).or_default();
         // Evidence of what the case did before must not stand beside it.
         attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
-        attempts.push(Attempt { subject: subject.to_owned(), repeat, key: key.clone(), evidence, masked: false });
+        let subject = subject.to_owned();
+        attempts.push(Attempt { subject, repeat, key: key.clone(), evidence, from: None, masked: false });
         attempts.sort_by_key(|attempt| attempt.repeat);
         // Others that do the same may look again.
         self.loaded.retain(|_, looked| *looked != key);
@@ -119,6 +136,11 @@ impl Results {
                 self.running.remove(case);
             }
         }
+    }
+
+    /// The run of a case was cancelled while the case was under way.
+    pub(super) fn was_cancelled(&mut self, case: &str) {
+        self.cancelled.insert(case.to_owned());
     }
 
     /// What is known about each case of a suite. Looks only at cases that changed.
@@ -140,16 +162,18 @@ impl Results {
             (attempt.evidence, attempt.masked) = (Arc::new(evidence), true);
         }
         let running = self.running.contains_key(&case.name);
+        let cancelled = self.cancelled.contains(&case.name);
         let revision = self.attempts.get(&case.name).map_or(0, Vec::len);
         if let Some(known) = self.outcomes.get(&case.name)
             && Arc::ptr_eq(&known.case, case)
-            && known.running == running
+            && (known.running, known.cancelled) == (running, cancelled)
             && known.revision == revision
         {
             return Arc::clone(&known.outcome);
         }
         let outcome = Arc::new(self.judge(dialect, case, running, secrets));
-        let remembered = Remembered { case: Arc::clone(case), running, revision, outcome: Arc::clone(&outcome) };
+        let kept = Arc::clone(&outcome);
+        let remembered = Remembered { case: Arc::clone(case), running, cancelled, revision, outcome: kept };
         self.outcomes.insert(case.name.clone(), remembered);
         outcome
     }
@@ -183,8 +207,9 @@ impl Results {
                 };
                 let Some(recording) = recordings.read(&path, dialect, secrets) else { continue };
                 let evidence = Arc::new(recording.evidence);
-                let attempt = Attempt { subject: subject.clone(), repeat, key: recording.key, evidence, masked: true };
-                known.push(attempt);
+                let from = (recording.case != case.name).then_some(recording.case);
+                let (subject, key) = (subject.clone(), recording.key);
+                known.push(Attempt { subject, repeat, key, evidence, from, masked: true });
             }
         }
     }
@@ -195,6 +220,10 @@ impl Results {
             Action::Command(command) => Some(command.key(dialect)),
             Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
         };
+        if case.skip {
+            let state = if running { CaseState::Running } else { CaseState::NeverRun };
+            return CaseOutcome { state, from: None, attempts: Vec::new() };
+        }
         let wanted = |attempt: &&Attempt| Some(&attempt.key) == key.as_ref() && attempt.repeat < case.repeat;
         let fresh: Vec<&Attempt> = known.iter().filter(wanted).collect();
         let complete = fresh.len() >= case.action.subjects().len() * case.repeat as usize;
@@ -212,6 +241,8 @@ impl Results {
             .collect();
         let state = if running {
             CaseState::Running
+        } else if self.cancelled.contains(&case.name) {
+            CaseState::Cancelled
         } else if attempts.is_empty() {
             if known.is_empty() { CaseState::NeverRun } else { CaseState::Stale }
         } else {
@@ -221,7 +252,8 @@ impl Results {
                 state => state,
             }
         };
-        CaseOutcome { state, attempts }
+        let from = fresh.iter().find_map(|attempt| attempt.from.clone());
+        CaseOutcome { state, from, attempts }
     }
 }
 

@@ -2,8 +2,7 @@
 //! progress and its results are told as they come.
 
 use std::{
-    collections::BTreeSet,
-    fmt,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, PoisonError},
     time::Duration,
 };
@@ -13,6 +12,7 @@ use speclens_runner::{
     run::{Job, Mode, Options, run},
 };
 use speclens_schema::{
+    dialect::Dialect,
     suite::{Action, Suite},
     verdict::Status,
 };
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::session::{Running, Session, Snapshot};
-use crate::workspace;
+use crate::ide::runnable::Obstacle;
 
 /// A client that has not answered by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,59 +40,77 @@ pub(super) enum Wanted {
 pub(super) enum Refused {
     /// The workspace is not trusted; the directory that would have to be.
     Untrusted(std::path::PathBuf),
-    /// Something else, in one sentence.
-    Because(String),
+    /// Something that the person has to know.
+    Told(lsp::MessageType, String),
+    /// The client asks about something that does not exist.
+    Unknown(String),
 }
 
-impl fmt::Display for Refused {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refused::Untrusted(directory) => write!(formatter, "{} is not trusted", directory.display()),
-            Refused::Because(reason) => formatter.write_str(reason),
-        }
+impl Refused {
+    fn warning(message: impl Into<String>) -> Refused {
+        Refused::Told(lsp::MessageType::Warning, message.into())
+    }
+
+    fn by(obstacle: Obstacle, test: &str) -> Refused {
+        let kind = match obstacle {
+            Obstacle::Skipped => lsp::MessageType::Info,
+            Obstacle::AsksModel => lsp::MessageType::Warning,
+            Obstacle::SharedName | Obstacle::HasProblems => lsp::MessageType::Error,
+        };
+        Refused::Told(kind, obstacle.sentence(test))
     }
 }
 
 /// Begins a run of a document as it stands in the editor, saved or not. Returns its number.
 pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Result<u32, Refused> {
-    let because = |message: &str| Refused::Because(message.to_owned());
     if let Some(open) = session.state().open.get_mut(uri) {
         // A script may have changed without anybody telling: what is recorded must be of what runs now.
         open.place.files.forget();
         open.analyzer.files_changed();
     }
     let Some(snapshot) = session.snapshot(uri) else {
-        return Err(because("this file is not open, or is no suite: open it first"));
+        return Err(Refused::Unknown("this file is not open, or not a suite: open it first".to_owned()));
     };
-    if snapshot.place.dialect().is_none() {
-        return Err(because("this file holds settings: there is nothing to run"));
-    }
     if !snapshot.place.can_run() {
-        return Err(Refused::Because(match snapshot.place.path {
-            None => "this document was never saved: save it, then run it".to_owned(),
-            Some(_) => format!("running a {} is not supported yet", snapshot.place.file.title()),
+        return Err(Refused::warning(match snapshot.place.dialect() {
+            None => "this file holds settings and no tests",
+            Some(Dialect::KindLm) => "this document was never saved: save it, then run it",
+            Some(Dialect::CliBench) => "cli-bench suites cannot be run yet",
+            Some(Dialect::ClawSpec) => "ClawSpec contracts cannot be run yet",
         }));
     }
-    if !session.may_run_in(&snapshot.place.directory) {
-        return Err(Refused::Untrusted(snapshot.place.directory.clone()));
-    }
-    let workspace = workspace::settings_for(&snapshot.place.settings);
+    let workspace = snapshot.workspace();
     let problems = super::problems(&snapshot, &workspace);
     let files = snapshot.place.files.as_ref();
     let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
-    let cases = select(&suite, wanted).map_err(Refused::Because)?;
+    let mut cases = select(&suite, wanted)?;
+    if !session.may_run_in(&snapshot.place.directory) {
+        return Err(Refused::Untrusted(snapshot.place.directory.clone()));
+    }
     let token = CancellationToken::new();
     let (number, progress) = {
         let mut state = session.state();
         if state.stopping {
-            return Err(because("the server is about to end"));
+            return Err(Refused::warning("the server is about to end"));
+        }
+        // A second copy of a test beside the first would disturb it.
+        let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(uri, &suite.cases[*case].name));
+        cases.retain(|case| !under_way(case));
+        if cases.is_empty() {
+            let message = match wanted {
+                Wanted::Test(name) => format!("`{name}` is running already: stop it to run it again"),
+                Wanted::File => "the tests of this file are running already".to_owned(),
+            };
+            return Err(Refused::Told(lsp::MessageType::Info, message));
         }
         let number = state.next_run;
         state.next_run += 1;
         let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
         let results = Arc::clone(&snapshot.results);
-        let tests = cases.iter().map(|case| suite.cases[*case].name.clone()).collect();
-        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), tests, results };
+        let cases = cases.iter().map(|case| &suite.cases[*case]);
+        let left = cases.map(|case| (case.name.clone(), case.action.subjects().len() * case.repeat as usize));
+        let left: BTreeMap<String, usize> = left.collect();
+        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), left, results };
         state.runs.insert(number, running);
         (number, progress)
     };
@@ -113,24 +131,29 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
     session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());
 }
 
-fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, String> {
+fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
     match wanted {
         Wanted::Test(name) => {
             let Some(index) = suite.cases.iter().position(|case| case.name == *name) else {
-                return Err(format!("there is no test `{name}` in this file"));
+                return Err(Refused::Unknown(format!("this file has no test `{name}`")));
             };
-            if !suite.cases[index].intact {
-                return Err(format!("`{name}` has mistakes: correct what is underlined, then run it"));
+            match Obstacle::of(suite, index) {
+                Some(obstacle) => Err(Refused::by(obstacle, name)),
+                None => Ok([index].into()),
             }
-            Ok([index].into())
         }
         Wanted::File => {
-            let intact: BTreeSet<usize> =
-                suite.cases.iter().enumerate().filter(|(_, case)| case.intact).map(|(index, _)| index).collect();
-            if intact.is_empty() {
-                return Err("no test of this file can be run: correct what is underlined".to_owned());
+            let obstacles = || (0..suite.cases.len()).map(|index| (index, Obstacle::of(suite, index)));
+            let free: BTreeSet<usize> =
+                obstacles().filter(|(_, obstacle)| obstacle.is_none()).map(|(index, _)| index).collect();
+            if !free.is_empty() {
+                return Ok(free);
             }
-            Ok(intact)
+            Err(match obstacles().find_map(|(index, obstacle)| Some((index, obstacle?))) {
+                Some((index, obstacle)) if suite.cases.len() == 1 => Refused::by(obstacle, &suite.cases[index].name),
+                Some(_) => Refused::warning("no test of this file can be run: the lines above the tests say why"),
+                None => Refused::warning("this file has no tests"),
+            })
         }
     }
 }
@@ -155,7 +178,7 @@ impl Planned {
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
         let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
-        let workspace = workspace::settings_for(&self.snapshot.place.settings);
+        let workspace = self.snapshot.workspace();
         let recordings = workspace.settings.recordings.enabled.then(|| {
             let place = &self.snapshot.place;
             let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,8 +205,15 @@ impl Planned {
             let _act = act;
             run(job, options, cancel, events).await;
         });
-        let mut listener =
-            Listener { planned: &self, shows_progress, attempts: 0, done: 0, passed: 0, under_way: Vec::new() };
+        let mut listener = Listener {
+            planned: &self,
+            shows_progress,
+            attempts: 0,
+            done: 0,
+            passed: 0,
+            last: None,
+            under_way: Vec::new(),
+        };
         while let Some(event) = told.recv().await {
             listener.event(event).await;
         }
@@ -203,6 +233,8 @@ struct Listener<'p> {
     attempts: usize,
     done: usize,
     passed: usize,
+    /// What became of the attempt that ended last.
+    last: Option<(usize, Arc<RunResult>)>,
     /// The cases of attempts that began and have not ended.
     under_way: Vec<usize>,
 }
@@ -223,12 +255,21 @@ impl Listener<'_> {
                 self.done += 1;
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 let name = &self.planned.suite.cases[case].name;
+                if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
+                    running.ended(name);
+                }
                 // One that was cancelled before it began does not end the running of another.
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
-                    self.with_results(|results| results.stopped(name));
+                    self.with_results(|results| {
+                        results.stopped(name);
+                        if was_cancelled(&run) {
+                            results.was_cancelled(name);
+                        }
+                    });
                 }
                 self.keep(case, &run);
+                self.last = Some((case, Arc::clone(&run)));
                 let message = format!("{}/{} {name}", self.done, self.attempts);
                 let percentage = self.done * 100 / self.attempts.max(1);
                 self.report(serde_json::json!({"kind": "report", "message": message, "percentage": percentage})).await;
@@ -266,13 +307,46 @@ impl Listener<'_> {
     async fn end(&self, left_out: usize) {
         // Attempts that were cut off do not run any longer.
         for case in &self.under_way {
-            self.with_results(|results| results.stopped(&self.planned.suite.cases[*case].name));
+            let name = &self.planned.suite.cases[*case].name;
+            self.with_results(|results| {
+                results.stopped(name);
+                results.was_cancelled(name);
+            });
         }
         let mut message = format!("{} of {} passed", self.passed, self.attempts);
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} left out"));
         }
+        if !self.planned.snapshot.abilities.shows_lenses {
+            self.tell(&message);
+        }
         self.report(serde_json::json!({"kind": "end", "message": message})).await;
+    }
+
+    /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
+    fn tell(&self, counts: &str) {
+        let kind = match self.passed == self.attempts {
+            true => lsp::MessageType::Info,
+            false => lsp::MessageType::Warning,
+        };
+        let message = match &self.last {
+            Some((case, run)) if self.attempts == 1 => {
+                let name = &self.planned.suite.cases[*case].name;
+                match run.status {
+                    Status::Pass | Status::Warn => format!("`{name}` passed"),
+                    Status::Fail => format!("`{name}` failed"),
+                    Status::Skip => format!("`{name}` was skipped"),
+                    Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
+                    Status::Unknown => format!("`{name}` is unknown"),
+                    Status::Error => match &run.absence {
+                        Some(absence) => format!("the run of `{name}` broke: {}", absence.message),
+                        None => format!("`{name}` failed"),
+                    },
+                }
+            }
+            Some(_) | None => counts.to_owned(),
+        };
+        self.planned.session.tell(kind, &message);
     }
 
     async fn report(&self, value: serde_json::Value) {

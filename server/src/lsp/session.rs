@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use speclens_runner::clock::Clock;
+use speclens_runner::{clock::Clock, files::Buffers as _};
 use speclens_schema::{analysis::Analyzer, document::Document};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -23,12 +23,18 @@ use crate::{
     buffers::Buffers,
     index::{Index, Limits},
     scope::Scopes,
+    threads::Pool,
+    workspace::{self, Workspace},
 };
 
 /// What every handler, the analysis and the runs share.
 pub(super) struct Session {
     /// The way to the client.
     pub client: Client,
+    /// The threads that work on requests.
+    pub requests: Pool,
+    /// The threads that work on requests that may wait for the index: they must not hold up the others.
+    pub patient: Pool,
     /// What time it is, for recordings.
     pub clock: Clock,
     /// What the editor holds, saved or not.
@@ -61,6 +67,8 @@ pub(super) struct State {
     pub waiting_messages: Vec<String>,
     /// Whether the client vouches for the workspace.
     pub trusted: bool,
+    /// Whether trust is the client's own affair: folders that were trusted elsewhere do not count then.
+    pub trust_is_clients: bool,
     pub runs: BTreeMap<u32, Running>,
     pub next_run: u32,
     pub openings: u64,
@@ -104,10 +112,27 @@ pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
     pub uri: String,
-    /// The names of the tests that it runs.
-    pub tests: BTreeSet<String>,
+    /// The names of the tests that it runs, with the number of attempts that have not ended.
+    pub left: BTreeMap<String, usize>,
     /// Where the run puts what comes of it. Who opens the document again meanwhile sees it too.
     pub results: Arc<Mutex<Results>>,
+}
+
+impl Running {
+    /// Whether it runs a test of a document, or is about to.
+    pub(super) fn is_running(&self, uri: &str, test: &str) -> bool {
+        self.uri == uri && self.left.contains_key(test)
+    }
+
+    /// An attempt of a test has ended.
+    pub(super) fn ended(&mut self, test: &str) {
+        if let Some(left) = self.left.get_mut(test) {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.left.remove(test);
+            }
+        }
+    }
 }
 
 /// An open document.
@@ -116,6 +141,8 @@ pub(super) struct Open {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     /// Under a lock of its own: judging takes longer than anybody may wait for the state.
@@ -130,6 +157,8 @@ pub(super) struct Snapshot {
     pub opening: u64,
     pub version: i32,
     pub document: Document,
+    /// The byte where the last edit ends.
+    pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
@@ -137,11 +166,19 @@ pub(super) struct Snapshot {
     pub abilities: Abilities,
     pub display: Display,
     pub clock: Clock,
+    pub buffers: Arc<Buffers>,
+}
+
+impl Snapshot {
+    /// The settings that hold for the document, as the editor holds them.
+    pub(super) fn workspace(&self) -> Workspace {
+        workspace::settings_over(&self.place.settings, |path| self.buffers.text(path))
+    }
 }
 
 impl Session {
     /// A session without documents.
-    pub(super) fn new(client: Client, clock: Clock) -> Session {
+    pub(super) fn new(client: Client, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
             strangers: HashMap::new(),
@@ -151,6 +188,7 @@ impl Session {
             told: BTreeSet::new(),
             waiting_messages: Vec::new(),
             trusted: false,
+            trust_is_clients: false,
             runs: BTreeMap::new(),
             next_run: 1,
             openings: 0,
@@ -164,6 +202,8 @@ impl Session {
         let acting = Acting(watch::Sender::new(0));
         Session {
             client,
+            requests,
+            patient,
             clock,
             buffers,
             scopes,
@@ -234,6 +274,7 @@ impl Session {
             opening: open.opening,
             version: open.version,
             document: open.document.clone(),
+            edited_at: open.edited_at,
             place: open.place.clone(),
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
@@ -241,6 +282,7 @@ impl Session {
             abilities,
             display,
             clock: self.clock,
+            buffers: Arc::clone(&self.buffers),
         })
     }
 
@@ -258,6 +300,16 @@ impl Session {
 
     /// Whether commands may be run in a directory.
     pub(super) fn may_run_in(&self, directory: &Path) -> bool {
-        self.state().trusted || crate::trust::is_trusted(directory)
+        let (trusted, is_clients) = {
+            let state = self.state();
+            (state.trusted, state.trust_is_clients)
+        };
+        trusted || (!is_clients && crate::trust::is_trusted(directory))
+    }
+
+    /// Shows the person a message that says who speaks.
+    pub(super) fn tell(&self, kind: lsp::MessageType, message: &str) {
+        let (client, message) = (self.client.clone(), format!("speclens: {message}"));
+        tokio::spawn(async move { client.show_message(kind, message).await });
     }
 }

@@ -9,6 +9,10 @@ use std::{
     io,
     panic::AssertUnwindSafe,
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -18,7 +22,7 @@ use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 use tower::Service;
-use tower_lsp_server::jsonrpc::{Error, Request, Response};
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 /// Passes on messages from the client, and leaves out what is none: the framework stops reading at the
 /// first message that it cannot decode. Ends when the input ends.
@@ -82,21 +86,39 @@ const HEADER_LIMIT: u64 = 64 * 1024;
 /// A message is not larger: no document that is read can be.
 const MESSAGE_LIMIT: usize = 512 * 1024 * 1024;
 
-/// What makes a body no message.
+/// The framework's own idea of a message, so what is decoded here does not fail there.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Message {
+    #[expect(dead_code, reason = "only whether it can be decoded counts")]
+    Response(Response),
+    Request(Request),
+}
+
+/// Says why the framework could not decode a body, as the code and the text of an error.
 fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
-    #[derive(serde::Deserialize)]
-    struct Message {
-        jsonrpc: String,
-        method: Option<String>,
-        id: Option<serde::de::IgnoredAny>,
-    }
-    match serde_json::from_slice::<Message>(body) {
-        Ok(message) if message.jsonrpc == "2.0" && (message.method.is_some() || message.id.is_some()) => None,
-        Ok(_) => Some((-32600, "this is no message of JSON-RPC 2.0".to_owned())),
-        Err(error) if error.is_data() => Some((-32600, format!("this is no message of JSON-RPC 2.0: {error}"))),
-        Err(error) => Some((-32700, format!("this is no JSON: {error}"))),
+    let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
+    let Ok(body) = std::str::from_utf8(body) else {
+        return Some((PARSE_ERROR, "not a JSON text: it is not UTF-8".to_owned()));
+    };
+    match serde_json::from_str(body) {
+        // Answered as a request, it would look like the answer to a request of the client with the same id.
+        Ok(Message::Request(request)) if request.method().is_empty() => {
+            malformed("expected a method, a result or an error, and an id that is an integer or a string".to_owned())
+        }
+        Ok(Message::Request(_) | Message::Response(_)) => None,
+        Err(error) if error.is_data() => {
+            malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
+        }
+        Err(error) => Some((PARSE_ERROR, format!("not a JSON text: {error}"))),
     }
 }
+
+/// JSON-RPC's code for a text that cannot be read.
+const PARSE_ERROR: i32 = -32700;
+
+/// JSON-RPC's code for a message without the specified form.
+const INVALID_REQUEST: i32 = -32600;
 
 /// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
 /// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
@@ -180,17 +202,20 @@ pub(super) fn answer(result: String) -> Result<(), String> {
     result.map_or(Ok(()), Err)
 }
 
-/// Answers with an internal error when a handler panics, instead of ending the server.
+/// Answers with an internal error when a handler panics, instead of ending the server, and answers the requests that
+/// the framework leaves without the specified answer.
 #[derive(Debug)]
 pub(super) struct Guarded<S> {
     service: S,
     outbox: Outbox,
+    /// Whether `initialize` was answered with a result.
+    is_initialized: Arc<AtomicBool>,
 }
 
 impl<S> Guarded<S> {
     /// A guard around the framework's service.
     pub(super) fn new(service: S, outbox: Outbox) -> Guarded<S> {
-        Guarded { service, outbox }
+        Guarded { service, outbox, is_initialized: Arc::default() }
     }
 }
 
@@ -220,6 +245,7 @@ where
             return Box::pin(std::future::ready(Ok(internal_error(&method, id))));
         };
         let outbox = self.outbox.clone();
+        let is_initialized = Arc::clone(&self.is_initialized);
         Box::pin(RESULT.scope(RefCell::default(), async move {
             let response = match CatchUnwind(Box::pin(answer)).await {
                 Ok(Ok(response)) => response,
@@ -227,7 +253,16 @@ where
                     tracing::debug!("{method}: {error}");
                     None
                 }
-                Err(Panicked) => internal_error(&method, id),
+                Err(Panicked) => internal_error(&method, id.clone()),
+            };
+            if method == "initialize" && response.as_ref().is_some_and(Response::is_ok) {
+                is_initialized.store(true, Ordering::Relaxed);
+            }
+            let response = match (response, id) {
+                // The framework drops these, which only notifications may be.
+                (None, Some(id)) if method.starts_with("$/") => Some(unknown_method(id, &is_initialized)),
+                (Some(response), Some(id)) if is_unknown_method(&response) => Some(unknown_method(id, &is_initialized)),
+                (response, _) => response,
             };
             let ready = RESULT.with(RefCell::take);
             Ok(match (response, ready) {
@@ -255,12 +290,32 @@ fn without_odd_parameters(request: Request) -> Request {
     }
 }
 
-fn internal_error(method: &str, id: Option<tower_lsp_server::jsonrpc::Id>) -> Option<Response> {
+fn internal_error(method: &str, id: Option<Id>) -> Option<Response> {
     tracing::error!("the handler of {method} panicked; the server goes on");
     let mut error = Error::internal_error();
     error.message = format!("{method} failed inside the server; its log says where").into();
     id.map(|id| Response::from_error(id, error))
 }
+
+fn is_unknown_method(response: &Response) -> bool {
+    response.error().is_some_and(|error| error.code == ErrorCode::MethodNotFound)
+}
+
+/// The answer to a request that the server does not know. Before `initialize`, every request has the same answer.
+fn unknown_method(id: Id, is_initialized: &AtomicBool) -> Response {
+    let error = match is_initialized.load(Ordering::Relaxed) {
+        true => Error::method_not_found(),
+        false => Error {
+            code: ErrorCode::ServerError(NOT_INITIALIZED),
+            message: "the server is not initialized".into(),
+            data: None,
+        },
+    };
+    Response::from_error(id, error)
+}
+
+/// LSP's code for a request before `initialize`.
+const NOT_INITIALIZED: i64 = -32002;
 
 struct Panicked;
 

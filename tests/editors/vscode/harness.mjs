@@ -260,6 +260,13 @@ class Window {
     await this.page.screenshot({ path });
   }
 
+  /** Waits for a modal dialog with these words, and presses one of its buttons. */
+  async dialog(words, button) {
+    await this.page.waitForSelector(`.monaco-dialog-box:has-text("${words}")`);
+    await this.page.click(`.monaco-dialog-box .monaco-button:has-text("${button}")`);
+    await this.page.waitForSelector('.monaco-dialog-box', { state: 'detached' });
+  }
+
   /** Waits for a notification with these words; the driver shows them in the notification centre only. */
   async notification(words) {
     await this.command('Notifications: Show Notifications');

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { get, program, repository, workspace } from '../support.mjs';
@@ -55,20 +56,46 @@ test('a person writes, runs and repairs a suite', async (t) => {
   });
 });
 
-test('nothing runs in an untrusted workspace until the person trusts it', async (t) => {
+test('a click on Run says why a test is not run', async (t) => {
+  const path = workspace();
+  const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {openai: {apiKeyEnv: KEY}}\nmodels: [{id: m, provider: openai, model: gpt}]\nprompts: {p: {user: hi}}
+tests:\n  - name: asks\n    prompt: p\n    expect: {output: {contains: [hi]}}\n  - name: off\n    skip: true\n    command: echo hi\n    expect: {output: {contains: [hi]}}\n`;
+  writeFileSync(join(path, 'kindlm.yaml'), suite);
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    await window.openFile('kindlm.yaml');
+    await window.clickLens('name: asks', '? cannot run yet: asks a model');
+    await window.notification('speclens: `asks` was not run: speclens cannot ask models yet');
+    await window.command('Notifications: Hide Notifications');
+    await window.clickLens('name: off', '○ skipped');
+    await window.notification('speclens: `off` is skipped: remove `skip: true` to run it');
+    // At the dash, too.
+    await window.command('Notifications: Hide Notifications');
+    await window.cursorAfter('skip: true');
+    await window.command('Go to Line/Column...');
+    await window.page.keyboard.type('11:1');
+    await window.page.keyboard.press('Enter');
+    await window.page.waitForSelector('.statusbar-item:has-text("Ln 11, Col 1")');
+    await window.command('speclens: Show Transcript of Test at Cursor');
+    await window.page.waitForSelector('.tab:has-text("off (transcript)")');
+  });
+});
+
+test('nothing runs in an untrusted workspace, trusted elsewhere or not, until the person trusts it in VS Code', async (t) => {
   const settings = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never', 'security.workspace.trust.banner': 'never' };
-  await vscode.inWindow(t.name, workspace(), settings, async (window) => {
+  const path = workspace();
+  mkdirSync(join(vscode.data, 'state/speclens'), { recursive: true });
+  writeFileSync(join(vscode.data, 'state/speclens/trusted-folders'), `${realpathSync(path)}\n`);
+  await vscode.inWindow(t.name, path, settings, async (window) => {
     await window.openFile('kindlm.yaml');
     await window.problem('notContain', 'unknown key'); // it checks all the same
     await window.clickLens('name: greets', '▶ Run');
-    await window.notification('Trust and run');
-    await window.command('Notifications: Hide Notifications');
+    await window.dialog('speclens runs tests only in a trusted workspace', 'Manage Workspace Trust');
 
-    await window.page.click('.statusbar-item:has-text("Restricted Mode") a');
     await window.page.click('.workspace-trust-editor .monaco-button:has-text("Trust")');
     await window.page.waitForSelector('.workspace-trust-editor :text("You trust this folder")');
     await window.page.click('.monaco-modal-editor-block [aria-label^="Close"]');
     await window.page.waitForSelector('.workspace-trust-editor', { state: 'detached' });
+    assert.ok(!existsSync(join(path, '.speclens')), 'nothing ran before');
     await window.clickLens('name: greets', '▶ Run');
     await window.lens('name: greets', '✓ passed');
   });

@@ -67,7 +67,12 @@ local has_self_refreshing_lenses = vim.lsp.codelens.enable ~= nil -- 0.12
 local function root(buf)
   local name = vim.api.nvim_buf_get_name(buf)
   if is_spec(buf, name) then
-    return vim.fs.root(buf, { 'speclens.yaml', 'clawspec.yaml', '.git' }) or vim.fs.dirname(name)
+    return vim.fs.root(buf, { 'speclens.yaml', 'clawspec.yaml', '.git' })
+      or vim.fs.root(buf, { 'cli-bench.yaml', 'cli-bench.yml', 'kindlm.yaml', 'kindlm.yml' })
+      -- A workspace of ClawSpec holds these two folders.
+      or name:match('^(.-)/skills/')
+      or name:match('^(.-)/agents/')
+      or vim.fs.dirname(name)
   end
 end
 
@@ -125,17 +130,27 @@ end
 
 -- What the server's answers look like -------------------------------------------------------------------------------
 
+local function buffer_of(title)
+  return vim.fn.bufnr('^' .. vim.fn.fnameescape('speclens://transcript/' .. title) .. '$')
+end
+
+local function set_text(buf, text)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
+  vim.bo[buf].modifiable = false
+end
+
+local shown = {} -- arguments of the transcripts that were shown, by title
+
 --- Shows a transcript in a window of its own, the same for the same test.
 local function show_text(title, text)
   local name = 'speclens://transcript/' .. title
-  local buf = vim.fn.bufnr('^' .. vim.fn.fnameescape(name) .. '$')
+  local buf = buffer_of(title)
   if buf == -1 then
     buf = vim.api.nvim_create_buf(false, true)
     vim.api.nvim_buf_set_name(buf, name)
   end
-  vim.bo[buf].modifiable = true
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
-  vim.bo[buf].modifiable = false
+  set_text(buf, text)
   local window = vim.fn.bufwinid(buf)
   if window == -1 then
     vim.cmd('botright split')
@@ -156,8 +171,23 @@ end
 
 local function show_transcript(client, arguments)
   execute(client, 'speclens.showTranscript', arguments, function(result)
+    shown[arguments[1].test] = arguments
     show_text(arguments[1].test, result.text)
   end)
+end
+
+--- What is known of a spec has changed: the transcripts of it that can be seen are asked for again.
+local function refresh_transcripts(client, uri)
+  for title, arguments in pairs(shown) do
+    local buf = buffer_of(title)
+    if arguments[1].uri == uri and buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
+      execute(client, 'speclens.showTranscript', arguments, function(result)
+        if vim.api.nvim_buf_is_valid(buf) then
+          set_text(buf, result.text)
+        end
+      end)
+    end
+  end
 end
 
 -- Configuration -----------------------------------------------------------------------------------------------------
@@ -182,8 +212,9 @@ function M.config()
       end,
     },
   }
+  config.capabilities = vim.lsp.protocol.make_client_capabilities()
+  config.capabilities.experimental = { commands = { commands = { 'speclens.showTranscript' } } }
   if not has_self_refreshing_lenses then
-    config.capabilities = vim.lsp.protocol.make_client_capabilities()
     config.capabilities.workspace.codeLens = { refreshSupport = true }
     config.handlers = { ['workspace/codeLens/refresh'] = lens_refresh_handler }
   end
@@ -244,6 +275,13 @@ end
 
 --- Called for every buffer that the server looks after.
 function M.attached(client, buf)
+  vim.api.nvim_create_autocmd('DiagnosticChanged', {
+    group = vim.api.nvim_create_augroup('speclens.transcripts.' .. buf, {}),
+    buffer = buf,
+    callback = function()
+      refresh_transcripts(client, vim.uri_from_bufnr(buf))
+    end,
+  })
   vim.api.nvim_create_autocmd('BufWritePost', { group = vim.api.nvim_create_augroup('speclens.saved', {}), callback = tell_saved })
   if has_self_refreshing_lenses then
     vim.lsp.codelens.enable(true, { bufnr = buf })

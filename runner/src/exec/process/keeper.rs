@@ -127,8 +127,6 @@ fn spawn() -> Option<Child> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
     use std::{
         os::unix::process::{CommandExt, ExitStatusExt},
         process::{Child, Command},

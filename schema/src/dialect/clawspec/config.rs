@@ -38,6 +38,7 @@ pub struct Config {
     ///
     /// It is better left to the environment: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which win over it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub gateway_auth_token: Option<String>,
     /// The directory that reports are written to. `CLAWSPEC_REPORT_DIR` wins over it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +54,7 @@ pub struct Config {
     ///
     /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, wins over it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "default" = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"]))]
     pub scenario_patterns: Option<Vec<String>>,
     /// The coverage ledger. `CLAWSPEC_LEDGER_PATH` wins over it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,26 +64,31 @@ pub struct Config {
     ///
     /// ClawSpec reads all that is said about traces and uses none of it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub observability: Option<Observability>,
     /// The older form of `observability.backend`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub observability_backend: Option<Backend>,
     /// The older form of `observability.trace_poll_delay_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0), extend("default" = 3000))]
+    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 3000))]
     pub trace_poll_delay_ms: Option<u64>,
     /// The older form of `observability.time_window_padding_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0), extend("default" = 10000))]
+    #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 10000))]
     pub time_window_padding_ms: Option<u64>,
     /// The older form of `observability.model_pricing`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
     /// The older form of `observability.opik.project_name`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub opik_project_name: Option<String>,
     /// The older form of `observability.opik.workspace`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub opik_workspace: Option<String>,
 }
 
@@ -132,6 +138,7 @@ pub struct Observability {
     ///   claude-sonnet-4-6: { input_per_1k: 0.003, output_per_1k: 0.015 }
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
     /// How Opik is reached. Its key comes from `OPIK_API_KEY` in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::words::Name;
 
@@ -35,6 +34,7 @@ pub struct CoverageLedger {
 pub struct Wave {
     /// How far the group is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub status: Option<String>,
     /// The targets.
     #[serde(default)]
@@ -49,25 +49,29 @@ pub struct LedgerItem {
     pub id: Name,
     /// Where the target lies, when that is not its `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-file" = "directory", "x-shares" = "targets"))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-shares" = "targets"))]
     pub path: Option<String>,
     /// What kind of target it is.
     ///
     /// Of an `orchestrator` the pipeline and handoff contracts are looked at, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["orchestrator", "interior-skill", "interior-agent", "boundary-skill"]))]
+    #[schemars(extend("x-null" = "absent", "examples" = ["orchestrator", "interior-skill", "interior-agent", "boundary-skill"]))]
     pub tier: Option<String>,
     /// How far the target is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub status: Option<String>,
     /// The contracts that test it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub contracts: Option<Contracts>,
     /// What is covered: a word for each kind of test. Only `negative` is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub coverage: Option<Coverage>,
     /// What was found out by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub verification: Option<Verification>,
 }
 
@@ -77,16 +81,16 @@ pub struct LedgerItem {
 pub struct Contracts {
     /// Its scenarios.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-file" = "yaml", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
     pub scenario_file: Option<String>,
     /// Its pipeline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-file" = "yaml", "examples" = ["skills/newsletter/tests/pipeline.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/pipeline.yaml"]))]
     pub pipeline_file: Option<String>,
     /// Its handoffs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-file" = "handoff"))]
-    pub handoff_files: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent", "x-file" = "handoff"))]
+    pub handoff_files: Option<Vec<String>>,
 }
 
 /// What is covered.
@@ -95,6 +99,7 @@ pub struct Contracts {
 pub struct Coverage {
     /// Whether a scenario shows what the target refuses.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent"))]
     pub negative: Option<bool>,
 }
 
@@ -103,6 +108,7 @@ pub struct Coverage {
 #[serde(default)]
 pub struct Verification {
     /// The scenario that may run without asking; null when there is none.
-    #[schemars(with = "Value", extend("x-refers" = "scenarios"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = "absent", "x-refers" = "scenarios"))]
     pub approved_smoke_scenario: Option<String>,
 }

@@ -157,7 +157,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
         } else if assertion.is_mapping() {
             type_keys::lint(&assertion, &mut found);
             types::lint(around, &assertion, &mut found);
-            keys::lint(around, &assertion, &mut found);
+            keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
             patterns::lint(&assertion, &mut found);
             traps::lint(&assertion, before, files, &mut found);

@@ -11,7 +11,7 @@
 //!
 //! What [`lint_test`] and [`test_facts`] answer depends on the test's own node and on the files that it
 //! names, and on nothing else: as long as both stay the same the answers can be kept. [`lint_relations`] is
-//! cheap and is asked anew after every edit. [`lint`] asks all of them, as the command line does.
+//! cheap and is asked anew after every edit.
 //!
 //! A lint says nothing about a node whose type is wrong: validation does.
 
@@ -22,6 +22,7 @@ mod files;
 mod patterns;
 mod references;
 pub(crate) mod scalars;
+mod script;
 mod sections;
 mod shell;
 mod tools;
@@ -29,7 +30,7 @@ mod unread;
 mod variables;
 
 use crate::{
-    document::{Document, NodeRef, Pointer},
+    document::NodeRef,
     files::Files,
     json_schema::SpecFile,
     problem::{Code, Problem},
@@ -40,23 +41,6 @@ use crate::{
 };
 
 pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
-
-/// Everything that lints find in a document, in the order of the text.
-pub fn lint(document: &Document, files: &dyn Files) -> Vec<Problem> {
-    let Some(root) = document.root() else { return Vec::new() };
-    let mut problems = lint_root(root);
-    let mut tests = Vec::new();
-    for (index, test) in root.get("tests").into_iter().flat_map(NodeRef::items).enumerate() {
-        let base = Pointer::root().key("tests").index(index);
-        problems.extend(lint_test(test, files).into_iter().map(|problem| problem.moved(&base, 0)));
-        tests.push((test.range().start, test_facts(test)));
-    }
-    let facts: Vec<(usize, &TestFacts)> = tests.iter().map(|(start, facts)| (*start, facts)).collect();
-    problems.extend(lint_relations(&root_facts(root), &facts));
-    cure(root, &mut problems);
-    problems.sort_by_key(|problem| problem.range.start);
-    problems
-}
 
 /// What is wrong in the sections other than `tests`, each looked at alone. Pointers and ranges are absolute.
 pub fn lint_root(root: NodeRef<'_>) -> Vec<Problem> {
@@ -90,6 +74,7 @@ pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
     }
     claims::lint_presence(&test, &mut problems);
     files::lint(&test, files, &mut problems);
+    script::lint(&test, files, &mut problems);
     scalars::lint(&test, &mut problems);
     if is_damaged(test.node) {
         // What seems to be absent may stand in the part that cannot be read.

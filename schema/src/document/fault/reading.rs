@@ -38,34 +38,47 @@ impl Reading {
             '\'' => Reading::of_single_quoted(value),
             '{' | '[' if !value.starts_with("{{") && Reading::of_flow(value).is_some() => Reading::of_flow(value),
             '{' if value.starts_with("{{") && value.contains("}}") => {
-                in_quotes("a text that begins with `{{` must stand in quotes: without them it is a mapping".to_owned())
+                in_quotes("a text that begins with `{{` needs quotes".to_owned())
             }
             '[' | '{' => {
                 let (close, what) = if first == '[' { (']', "a list") } else { ('}', "a mapping") };
                 let is_closed = value.matches(first).count() == value.matches(close).count();
                 let goes_on = !value.split(" #").next().unwrap_or_default().trim_end().ends_with(close);
-                (is_closed && goes_on).then(|| {
-                    in_quotes(format!("`{first}` begins {what}, and more follows behind its end: put a text in quotes"))
-                })?
+                (is_closed && goes_on)
+                    .then(|| in_quotes(format!("`{first}` begins {what}, and text follows behind its end")))?
             }
-            '*' => in_quotes("`*` begins the name of an alias: put a text in quotes".to_owned()),
-            '&' => in_quotes("`&` begins the name of an anchor: put a text in quotes".to_owned()),
-            '|' | '>' => in_quotes(format!(
-                "behind `{first}` a text begins on the next line: put it in quotes, or write it below, indented"
-            )),
-            '%' | '@' | '`' => in_quotes(format!("a text cannot begin with {first:?}: put it in quotes")),
-            '-' | '?' => in_quotes(format!("`{first} ` begins a part of its own: put a text in quotes")),
+            '*' => in_quotes("`*` begins the name of an alias".to_owned()),
+            '&' => in_quotes("`&` begins the name of an anchor".to_owned()),
+            '|' | '>' => in_quotes(format!("behind `{first}` a text begins on the next line")),
+            '%' | '@' | '`' => in_quotes(format!("a text without quotes cannot begin with {first:?}")),
+            '-' => Reading::of_item(value),
+            '?' => in_quotes("`? ` begins a key".to_owned()),
             _ => {
                 let colon = value.match_indices(':').map(|(at, _)| at).find(|at| {
                     let rest = &value[at + 1..];
                     rest.is_empty() || rest.starts_with([' ', '\t'])
                 })?;
-                let message = "a colon and a blank end a key: put a text that holds them in quotes".to_owned();
+                let message = "a text that holds `: ` needs quotes".to_owned();
                 in_quotes(message)
                     .filter(|reading| colon < reading.extent)
                     .map(|reading| Reading { mark: colon..colon + 1, ..reading })
             }
         }
+    }
+
+    /// An item on the line of its key, or of another dash.
+    fn of_item(value: &str) -> Option<Reading> {
+        let item = value.strip_prefix('-')?.trim();
+        let is_plain = !item.is_empty() && !item.contains([',', '[', ']', '{', '}', '#', '"', '\'']);
+        let rewritten = if is_plain && !item.contains(": ") { format!("[{item}]") } else { quoted(value) };
+        Some(Reading {
+            mark: 0..1,
+            message: "a list cannot begin on the line of its key".to_owned(),
+            rewritten,
+            extent: value.len(),
+            is_certain: false,
+            is_template: false,
+        })
     }
 
     /// A collection in brackets or braces, in which texts lack their quotes, or have the wrong ones.
@@ -90,14 +103,31 @@ impl Reading {
                         }
                     }
                 }
+                '"' | '\'' | '{' | '[' if !keyed && !rest.starts_with("{{") && is_key_of_flow(&value[begin..at]) => {
+                    let key = trimmed(value, begin..at);
+                    let reading = Reading {
+                        mark: key.len() - 1..key.len(),
+                        message: "missing space behind the colon".to_owned(),
+                        rewritten: format!("{} ", &value[key.clone()]),
+                        extent: key.len(),
+                        is_certain: true,
+                        is_template: false,
+                    };
+                    rewritten.push_str(&value[copied..key.start]);
+                    rewritten.push_str(&reading.rewritten);
+                    (copied, begin, keyed) = (at, at, true);
+                    let mark = key.end - 1..key.end;
+                    first.get_or_insert(Reading { mark, ..reading });
+                    continue;
+                }
                 '{' if rest.starts_with("{{") && rest.contains("}}") => {
                     let text = trimmed(value, begin..end_of_item(value, at));
-                    let message = "between brackets and braces a text that holds `{{` must stand in quotes";
+                    let message = "between brackets a text that holds `{{` needs quotes";
                     Some(Reading::unquoted(value, text, message, true))
                 }
                 ':' if keyed && value[next..].starts_with([' ', '\t']) => {
                     let text = trimmed(value, begin..end_of_item(value, at));
-                    let message = "a colon and a blank end a key: put a text that holds them in quotes";
+                    let message = "a text that holds `: ` needs quotes";
                     Some(Reading::unquoted(value, text, message, false))
                 }
                 _ => None,
@@ -160,7 +190,7 @@ impl Reading {
         let Some(end) = end else {
             return Some(Reading {
                 mark: 0..value.len(),
-                message: "the text has no closing `\"`".to_owned(),
+                message: "missing closing `\"`".to_owned(),
                 rewritten: format!("{value}\""),
                 extent: value.len(),
                 is_certain: false,
@@ -177,9 +207,7 @@ impl Reading {
             let rewritten = if single { format!("'{inner}'") } else { doubled };
             return Some(Reading {
                 mark: *first..first + 1 + length,
-                message: format!(
-                    "`{escape}` means nothing between double quotes: write `\\{escape}`, or use single quotes"
-                ),
+                message: format!("`{escape}` is not a valid escape between double quotes"),
                 rewritten,
                 extent: end + 1,
                 // Beside `\d`, a `\b` is most likely that of a pattern, too, and no backspace.
@@ -187,7 +215,7 @@ impl Reading {
                 is_template: false,
             });
         }
-        let message = "the text goes on behind its closing `\"`: put all of it in quotes".to_owned();
+        let message = "text behind the closing `\"`".to_owned();
         let (mark, extent) = (end + 1..value.len(), value.len());
         Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
     }
@@ -197,7 +225,7 @@ impl Reading {
         if quotes == 0 {
             return Some(Reading {
                 mark: 0..value.len(),
-                message: "the text has no closing `'`".to_owned(),
+                message: "missing closing `'`".to_owned(),
                 rewritten: format!("{value}'"),
                 extent: value.len(),
                 is_certain: false,
@@ -209,8 +237,7 @@ impl Reading {
             let apostrophe = value[1..].find('\'').map(|at| at + 1)?;
             return Some(Reading {
                 mark: apostrophe..apostrophe + 1,
-                message: "a `'` between single quotes must be written twice, or the text put in double quotes"
-                    .to_owned(),
+                message: "this `'` ends the text".to_owned(),
                 rewritten: quoted(&inner.replace("''", "'")),
                 extent: value.len(),
                 is_certain: true,
@@ -218,10 +245,19 @@ impl Reading {
             });
         }
         let end = value[1..].find('\'').map(|at| at + 1)?;
-        let message = "the text goes on behind its closing `'`: put all of it in quotes".to_owned();
+        let message = "text behind the closing `'`".to_owned();
         let (mark, extent) = (end + 1..value.len(), value.len());
         Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
     }
+}
+
+/// Whether words in brackets are a key with its colon, which lacks the space behind it.
+fn is_key_of_flow(words: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && name.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))
+    };
+    words.trim_start().strip_suffix(':').is_some_and(is_name)
 }
 
 /// Where a text in quotes ends, behind the closing one.
@@ -302,43 +338,43 @@ mod tests {
         check(
             "  - intent: Show this: the history",
             expect![[r#"
-                a colon and a blank end a key: put a text that holds them in quotes <- :
+                a text that holds `: ` needs quotes <- :
                   - intent: "Show this: the history""#]],
         );
         check(
             "a: \"b\": c # d",
             expect![[r#"
-                the text goes on behind its closing `"`: put all of it in quotes <- : c # d
+                text behind the closing `"` <- : c # d
                 a: '"b": c # d'"#]],
         );
         check(
             "command: {{bin}} run --id 1 # the usual",
             expect![[r#"
-                a text that begins with `{{` must stand in quotes: without them it is a mapping <- {{bin}} run --id 1
+                a text that begins with `{{` needs quotes <- {{bin}} run --id 1
                 command: "{{bin}} run --id 1" # the usual"#]],
         );
         check(
             "- *.md files",
             expect![[r#"
-                `*` begins the name of an alias: put a text in quotes <- *.md files
+                `*` begins the name of an alias <- *.md files
                 - "*.md files""#]],
         );
         check(
             "pattern: [a-z]+$ matches",
             expect![[r#"
-                `[` begins a list, and more follows behind its end: put a text in quotes <- [a-z]+$ matches
+                `[` begins a list, and text follows behind its end <- [a-z]+$ matches
                 pattern: "[a-z]+$ matches""#]],
         );
         check(
             "key: @ada says \"hi\"",
             expect![[r#"
-                a text cannot begin with '@': put it in quotes <- @ada says "hi"
+                a text without quotes cannot begin with '@' <- @ada says "hi"
                 key: '@ada says "hi"'"#]],
         );
         check(
             "- Say this: the answer: 42",
             expect![[r#"
-                a colon and a blank end a key: put a text that holds them in quotes <- :
+                a text that holds `: ` needs quotes <- :
                 - "Say this: the answer: 42""#]],
         );
     }
@@ -348,19 +384,19 @@ mod tests {
         check(
             "- {type: file_present, path: out/{{today}}.md}",
             expect![[r#"
-                between brackets and braces a text that holds `{{` must stand in quotes <- out/{{today}}.md
+                between brackets a text that holds `{{` needs quotes <- out/{{today}}.md
                 - {type: file_present, path: "out/{{today}}.md"}"#]],
         );
         check(
             r#"- {intent: Show this: the history, run: "a\d", id: b}"#,
             expect![[r#"
-            a colon and a blank end a key: put a text that holds them in quotes <- Show this: the history
+            a text that holds `: ` needs quotes <- Show this: the history
             - {intent: "Show this: the history", run: 'a\d', id: b}"#]],
         );
         check(
             "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
             expect![[r#"
-                between brackets and braces a text that holds `{{` must stand in quotes <- a-{{today}}-{{run_id}}.md
+                between brackets a text that holds `{{` needs quotes <- a-{{today}}-{{run_id}}.md
                 paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
         );
     }
@@ -370,19 +406,19 @@ mod tests {
         check(
             r#"pattern: "^\d+$""#,
             expect![[r#"
-                `\d` means nothing between double quotes: write `\\d`, or use single quotes <- \d
+                `\d` is not a valid escape between double quotes <- \d
                 pattern: '^\d+$'"#]],
         );
         check(
             r#"pattern: "\bit's \d+\b""#,
             expect![[r#"
-                `\d` means nothing between double quotes: write `\\d`, or use single quotes <- \d
+                `\d` is not a valid escape between double quotes <- \d
                 perhaps pattern: "\bit's \\d+\b""#]],
         );
         check(
             r#"path: "C:\Users""#,
             expect![[r#"
-                `\U` means nothing between double quotes: write `\\U`, or use single quotes <- \U
+                `\U` is not a valid escape between double quotes <- \U
                 path: 'C:\Users'"#]],
         );
     }
@@ -392,21 +428,47 @@ mod tests {
         check(
             "a: 'it's fine'",
             expect![[r#"
-                a `'` between single quotes must be written twice, or the text put in double quotes <- '
+                this `'` ends the text <- '
                 a: "it's fine""#]],
         );
         check(
             "a: \"open",
             expect![[r#"
-                the text has no closing `"` <- "open
+                missing closing `"` <- "open
                 perhaps a: "open""#]],
         );
-        check("a: [b, c", expect!["the list has no closing `]` <- [b, c"]);
+        check("a: [b, c", expect!["missing closing `]` <- [b, c"]);
         check(
             "a: [b: c: d]",
             expect![[r#"
-                a colon and a blank end a key: put a text that holds them in quotes <- c: d
+                a text that holds `: ` needs quotes <- c: d
                 a: [b: "c: d"]"#]],
+        );
+    }
+
+    #[test]
+    fn keys_in_braces_need_a_space_behind_their_colon() {
+        check(
+            "- {name: a, vars:{a: b}, tags:[x, 'y']}",
+            expect![[r#"
+                missing space behind the colon <- :
+                - {name: a, vars: {a: b}, tags: [x, 'y']}"#]],
+        );
+    }
+
+    #[test]
+    fn list_on_the_line_of_its_key_is_put_in_brackets() {
+        check(
+            "tags: - smoke",
+            expect![[r#"
+                a list cannot begin on the line of its key <- -
+                perhaps tags: [smoke]"#]],
+        );
+        check(
+            "intent: - say \"hi\"",
+            expect![[r#"
+                a list cannot begin on the line of its key <- -
+                perhaps intent: '- say "hi"'"#]],
         );
     }
 }

@@ -48,7 +48,7 @@ impl Context<'_> {
         let message = if name == "schemaFile" {
             "`format: json` needs a JSON Schema file here".to_owned()
         } else {
-            match at.parent().and_then(|parent| parent.last()).filter(|_| name.parse::<usize>().is_ok()) {
+            match at.parent().and_then(|parent| parent.last()).filter(|_| self.key_at(&at).is_none()) {
                 Some(list) => format!("an item of `{list}` must not be empty"),
                 None if name.is_empty() => "this entry must not be empty".to_owned(),
                 None => format!("`{name}` must not be empty"),
@@ -59,7 +59,7 @@ impl Context<'_> {
 
     pub(super) fn empty(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
-        let message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+        let message = match self.key_at(&at) {
             Some(name) => format!("`{name}` is empty: it needs at least one entry"),
             None if at.is_root() && self.base.is_root() => "the file is empty: it needs at least one entry".to_owned(),
             None => {

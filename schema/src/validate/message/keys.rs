@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
-    problem::{Code, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity},
     rewrite::{self, COMMENT, moving},
     shape::{self, Place, Shape, Type},
-    words::{is_surely, listed, nearest},
+    words::{all_of, is_surely, listed, nearest, opposite_of, same_negation},
 };
 
 use super::{
     super::{fix, head},
-    Context, Finding, Mapping, Wrong, as_fragment, both,
+    Context, Finding, Mapping, Wrong, as_fragment,
 };
 
 /// Where a test of KindLM has its claims.
@@ -81,7 +81,7 @@ impl Context<'_> {
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
             |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
-        if shape::places_of(self.file, key).iter().any(is_near) {
+        if shape::places_of(self.file, key).iter().any(is_near) || opposite_of(key, &mapping.fields).is_some() {
             return false;
         }
         let Some(shape) = mapping.shape.as_ref() else { return false };
@@ -128,9 +128,52 @@ impl Context<'_> {
         let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
         let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        // A value that cannot be there speaks against a likeness, unless that is close.
+        let near = near.filter(|name| {
+            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let holds = entry
+                .zip(member)
+                .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
+            holds || is_surely(key, name, fields.iter().copied())
+        });
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+        // Where only one of both places can have the value, the key belongs there.
+        let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
+            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let other = Shape::find(file, &place.pointer().key(key), None);
+            let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
+            free.contains(&name) && fits(member) && !fits(other)
+        });
         let stand_in = self.stand_ins.borrow().get(&at).copied();
-        if let Some(name) = stand_in {
+        let opposite = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close));
+        if let Some(name) = opposite {
+            problem.message = what;
+            let member = |name| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+            let value = entry.map(|entry| entry.value);
+            let is_free = |name: &str| editable && free.contains(&name);
+            let renamed = |name: &str, edits: Vec<Edit>| {
+                std::iter::once(Edit::new(range.clone(), shape::scalar(name))).chain(edits).collect::<Vec<_>>()
+            };
+            if let Some(negation) = same_negation(key, name, fields) {
+                let words = format!("rite `{negation}`, the opposite of `{name}`");
+                let reshaped = value.zip(member(negation)).and_then(|(value, member)| fix::reshaped(value, &member));
+                let edits = reshaped.filter(|_| is_free(negation)).map(|edits| renamed(negation, edits));
+                problem.fixes.extend(edits.map(|edits| Fix::guess(format!("W{words}"), edits)));
+                problem = problem.with_help(format!("w{words}"));
+            } else if member(name).is_some_and(|member| member.kind() == Type::Boolean)
+                && let Some(value) = value.filter(|value| value.alias().is_none())
+                && let Some(Scalar::Bool(said)) = value.scalar()
+            {
+                let words = format!("rite `{name}: {}`, which says the same", !said);
+                if is_free(name) {
+                    let edits = vec![Edit::new(value.own_range(), (!said).to_string())];
+                    problem.fixes.push(Fix::guess(format!("W{words}"), renamed(name, edits)));
+                }
+                problem = problem.with_help(format!("w{words}"));
+            } else {
+                problem = problem.with_note(format!("it is the opposite of `{name}`, which has no counterpart here"));
+            }
+        } else if let Some(name) = stand_in {
             problem.message = format!("{what}: write `{name}`, which is missing");
             if let ([first, ..], Some((tag_key, _))) = (tags.as_slice(), variant) {
                 problem.message.push_str(&format!("; `{key}` belongs to `{tag_key}: {first}`"));
@@ -142,7 +185,7 @@ impl Context<'_> {
                 fix.edits.extend(edits);
                 problem = problem.with_fix(fix);
             }
-        } else if let Some(name) = near.filter(|_| !elsewhere.is_some_and(is_close)) {
+        } else if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
             problem.message = format!("{what}: did you mean `{name}`?");
             if editable && free.contains(&name) {
                 let sure = is_surely(key, name, free.iter().copied());
@@ -177,6 +220,13 @@ impl Context<'_> {
         {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
             misplaced = place.is_some_and(|place| self.is_misplaced_claim(here, place, name));
+            if let Some(place) = place.filter(|place| here.contains(place) && here.distance(place) == 1)
+                && is_surely(key, name, shape::all_keys(file))
+                && let ([.., child], Some(mapping)) = (place.0.as_slice(), mapping)
+                && let Some(edits) = moving::below_as(*mapping, key, child, name)
+            {
+                problem.fixes.push(Fix::guess(format!("Move below `{child}`, as `{name}`"), edits));
+            }
             let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
             problem.message = format!("{what}: did you mean `{name}`{place}?");
         } else if free.is_empty() {
@@ -185,7 +235,7 @@ impl Context<'_> {
             problem.message = format!("{what}: expected {}", listed(free.iter().copied()));
         }
         if problem.fixes.is_empty()
-            && near.is_none()
+            && (near.is_none() || opposite.is_some())
             && stand_in.is_none()
             && let Some(edits) = rewrite::comment(self.node, &at)
         {
@@ -255,7 +305,7 @@ impl Context<'_> {
         let parent = at.parent().unwrap_or_default();
         let shape = self.shape(&parent);
         let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
-        let owner = parent.last().filter(|name| name.parse::<usize>().is_err());
+        let owner = self.key_at(&parent);
         let tag = self.variant(&parent).and_then(|variant| variant.tag);
         let mut message = match (owner, tag) {
             (Some(owner), _) => format!("`{owner}` needs `{key}`"),
@@ -302,7 +352,7 @@ impl Context<'_> {
             .map(|entry| (entry.key.key_text(), entry.key.range()))
             .filter(|(key, _)| alternatives.contains(&key.as_str()))
             .collect();
-        let message = format!("{} exclude each other: keep one", both(&alternatives));
+        let message = format!("{} exclude each other: keep one", all_of(alternatives.iter().copied()));
         let Some((key, range)) = present.pop() else {
             let range = head(self.node, &at);
             return Problem::new(Code::ConflictingFields, at, range, message);
@@ -323,7 +373,7 @@ impl Context<'_> {
         let first = keys.next();
         let rest: Vec<_> = keys.collect();
         let names: Vec<&str> = first.iter().chain(&rest).map(|(key, _)| key.as_str()).collect();
-        let message = format!("one assertion per item: {} stand in one, split it", both(&names));
+        let message = format!("one assertion per item: {} stand in one, split it", all_of(names.iter().copied()));
         let range = rest.first().map_or_else(|| head(self.node, &at), |(_, range)| range.clone());
         let mut problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
         if let Some((key, range)) = first {
@@ -361,7 +411,7 @@ fn only_pairs(findings: &[Finding]) -> HashMap<Pointer, String> {
 }
 
 /// Whether a value, given the shape that a new key wants, is one that the key can have.
-fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
+pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
     let Some(edits) = fix::reshaped(value, member).filter(|_| !value.is_null()) else { return false };
     let is_text = |shape: &Shape, node: NodeRef<'_>| {
         node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))

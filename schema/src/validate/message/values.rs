@@ -4,7 +4,7 @@ use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     problem::{Code, Problem},
     shape::{self, Shape, Type, Word},
-    words::{is_surely, listed},
+    words::{is_surely, listed, opposite_of},
 };
 
 use super::{
@@ -28,7 +28,7 @@ impl Context<'_> {
             label = format!("{label} or {}", with_article(&text.type_label()));
         }
         let found = describe(node);
-        let mut message = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+        let mut message = match self.key_at(&at) {
             _ if at.is_root() && self.base.is_root() && kind == Type::List => {
                 format!("expected a list, found {found}: begin each item with `- `")
             }
@@ -102,6 +102,16 @@ impl Context<'_> {
                 message.push_str(if in_brackets { ": remove the brackets" } else { ": remove the `- `" });
                 fix = fix::only_item(node);
             }
+            (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
+                message.push_str(": `: ` makes a mapping of it");
+                fix = Some(quoted);
+            }
+            (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
+                if let Some(undashed) = fix::undashed(node) =>
+            {
+                message.push_str(": remove the `- `");
+                fix = Some(undashed);
+            }
             (Type::Mapping, NodeShape::Sequence) if in_brackets => message.push_str(": write `{…}`"),
             (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
             (_, NodeShape::Scalar) if node.is_null() => {
@@ -126,8 +136,7 @@ impl Context<'_> {
 
     /// What to do with a key, or an item, that has no value, beside giving it one.
     fn cure_of_nothing(&self, at: &Pointer) -> Option<&'static str> {
-        let is_item = |last: &String| last.parse::<usize>().is_ok();
-        let Some((parent, key)) = at.parent().zip(at.last()).filter(|(_, last)| !is_item(last)) else {
+        let Some((parent, key)) = at.parent().zip(self.key_at(at)) else {
             // The root of what is checked alone is an item, unless it is the root of the file.
             return (!self.base.join(at).is_root()).then_some(", or remove the entry");
         };
@@ -148,7 +157,7 @@ impl Context<'_> {
         if node.as_str().is_none() && is_text || node.scalar().is_none() {
             return self.wrong_type(at);
         }
-        let name = match at.last().filter(|name| name.parse::<usize>().is_err()) {
+        let name = match self.key_at(&at) {
             Some(name) => format!("`{name}`"),
             None => "this entry".to_owned(),
         };
@@ -164,17 +173,21 @@ impl Context<'_> {
             Some(near) => format!("{name} cannot be {}: did you mean `{near}`?", describe(node)),
             None => format!("{name} must be {names}, not {}", describe(node)),
         };
-        let problem = Problem::new(code, at, range, message);
+        let mut problem = Problem::new(code, at, range, message);
+        if let Some(written) = node.as_str().filter(|_| near.is_none()) {
+            let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
+            problem.note = opposite_of(written, &names).map(|name| format!("it is the opposite of `{name}`"));
+            problem.help = described_as(written, &choices);
+        }
         let only = choices.first().filter(|_| choices.len() == 1);
         if node.resolved().is_through_alias() {
             return problem;
         }
         match (near, only) {
             (Some(near), _) => {
-                let sure = only.is_some()
-                    || node.text().is_some_and(|text| {
-                        is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
-                    });
+                let sure = node.text().is_some_and(|text| {
+                    is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
+                });
                 let (text, title) = (shape::scalar(near), format!("Change to `{near}`"));
                 let fix = if sure { fix::replace } else { fix::guess };
                 problem.with_fix(fix(node.own_range(), text, title))
@@ -197,7 +210,7 @@ impl Context<'_> {
             ) => {
                 format!("`{name}` cannot be {found}")
             }
-            None if name.parse::<usize>().is_ok() => {
+            None if self.key_at(&at).is_none() => {
                 let shape = self.shape(&at);
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
                 let examples = shape.map(|shape| shape.examples()).unwrap_or_default();
@@ -208,6 +221,15 @@ impl Context<'_> {
         };
         Problem::new(Code::InvalidValue, at, range, message)
     }
+}
+
+/// What to write for a word with which the docs of one choice describe it.
+fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
+    let describes =
+        |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));
+    let mut described = choices.iter().filter_map(|choice| Some((choice, choice.docs.filter(|docs| describes(docs))?)));
+    let ((choice, docs), None) = (described.next()?, described.next()) else { return None };
+    Some(format!("write `{}`: {}", shape::show(choice.value), as_fragment(docs)))
 }
 
 /// Whether a list or a mapping is written in brackets.

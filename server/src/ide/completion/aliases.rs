@@ -64,7 +64,7 @@ pub(super) fn aliases(document: &Document, file: SpecFile, offset: usize) -> Opt
 /// The bytes of an alias that is being written: a `*` where a value begins, and the name so far.
 fn word(line: &Line<'_>, offset: usize) -> Option<std::ops::Range<usize>> {
     let is_end = |letter: char| letter.is_whitespace() || ",[]{}".contains(letter);
-    let before = &line.text[..offset.checked_sub(line.start)?];
+    let before = line.text.get(..offset.checked_sub(line.start)?)?;
     let start = before.rfind(is_end).map_or(0, |end| end + before[end..].chars().next().map_or(1, char::len_utf8));
     let is_value = |before: &str| {
         let before = before.trim_end();

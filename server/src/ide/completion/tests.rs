@@ -1,5 +1,6 @@
 //! Every test shows what the list holds at `$0`, or the text after one of its entries was chosen.
 
+mod accepted;
 mod forms;
 mod keys;
 mod needs;

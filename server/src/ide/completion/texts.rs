@@ -1,6 +1,6 @@
 //! What is completed inside a text: variables in braces, paths, codes in comments.
 
-use speclens_schema::{document::NodeRef, files::FileKind, problem::Code, template};
+use speclens_schema::{document::NodeRef, files::FileKind, json_schema::SpecFile, problem::Code, template};
 
 use super::{CompletionKind, List};
 use crate::ide::{card, line, names};
@@ -58,13 +58,13 @@ impl List<'_> {
         };
         let own = names::variables(self.document, &self.context.at, &self.context.shape);
         for entry in own.into_iter().flat_map(NodeRef::entries) {
-            add(entry.key.key_text(), card::inline(entry.value.text().unwrap_or_default()));
+            add(entry.key.key_text(), entry.value.text().unwrap_or_default().to_owned());
         }
         if own.is_none()
             && let Some(prompt) = self.prompt()
         {
             for (name, value) in names::given_to(self.document, &prompt) {
-                add(name, value.map(card::inline).unwrap_or_default());
+                add(name, value.unwrap_or_default().to_owned());
             }
         }
         // What is being typed here is no name yet.
@@ -143,7 +143,10 @@ impl List<'_> {
     pub(super) fn codes(&mut self) {
         let (line, start) = self.line();
         let before = &line[self.context.token.start - start..self.offset - start];
-        let Some((head, list)) = before.rsplit_once("allow(") else { return };
+        let Some((head, list)) = before.rsplit_once("allow(") else {
+            self.directives(before);
+            return;
+        };
         if list.contains(')') || !head.trim_start_matches(['#', ' ']).starts_with("speclens:") {
             return;
         }
@@ -161,6 +164,28 @@ impl List<'_> {
             item.detail = code.severity().as_str().to_owned();
             item.docs = card::code(code);
         }
+    }
+
+    /// What a comment can say to the program: `before` is what it says already.
+    fn directives(&mut self, before: &str) {
+        let said = before.trim_start_matches(['#', ' ']);
+        let Some(typed) = said.strip_prefix("speclens:").map(str::trim_start) else { return };
+        let gap = if before.ends_with("speclens:") { " " } else { "" };
+        if typed.contains(|letter: char| !letter.is_ascii_alphabetic()) {
+            return;
+        }
+        let range = self.offset - typed.len()..self.offset;
+        let item = self.add(0, "allow", CompletionKind::Field, format!("{gap}allow("));
+        item.edit.range = range.clone();
+        item.snippet = Some(format!("{gap}allow($0)"));
+        item.detail = "silences a kind of problem: in this line, in the next one, or above the first entry in the file"
+            .to_owned();
+        let kinds = SpecFile::PUBLISHED.iter().filter(|file| file.dialect().is_some());
+        let item = self.add(1, "dialect", CompletionKind::Field, format!("{gap}dialect="));
+        item.edit.range = range;
+        item.snippet =
+            Some(format!("{gap}dialect=${{1|{}|}}", kinds.map(|file| file.as_str()).collect::<Vec<_>>().join(",")));
+        item.detail = "says what kind of file this is, before the first entry".to_owned();
     }
 
     /// The cursor's line, and where it begins.

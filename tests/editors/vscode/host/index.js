@@ -280,6 +280,61 @@ const tests = {
     assert.ok(hovers.some((hover) => hover.contents.some((part) => today.test(part.value))), JSON.stringify(hovers));
   },
 
+  async 'a transcript that is open follows the claims'() {
+    await run('finds the order');
+    await state('finds the order', '✗ 1 claim');
+    await commands.executeCommand('speclens.showTranscript', { uri: spec.uri.toString(), test: 'finds the order' });
+    const shown = await until('the transcript', () => workspace.textDocuments.find(({ uri }) => uri.scheme === 'speclens-transcript' && uri.path.includes('finds the order')));
+    await until('a failing claim', () => shown.getText().includes('✗'));
+    await replace('54321', '12345');
+    await until('no failing claim', () => !shown.getText().includes('✗'));
+    assert.ok(shown.getText().includes('✓'), shown.getText());
+  },
+
+  async 'the code of a problem leads to its page, rendered'() {
+    const [problem] = await until('the problem', () => problems().length && problems());
+    const { target } = problem.code;
+    assert.equal(target.scheme, 'command', String(target));
+    const [link] = JSON.parse(target.query);
+    await commands.executeCommand(target.path, link);
+    const tabs = () => window.tabGroups.all.flatMap((group) => group.tabs);
+    const preview = await until('the preview', () => tabs().find((tab) => tab.input instanceof vscode.TabInputWebview && /unknown-key/.test(tab.label)));
+    const page = await until('the page', () => workspace.textDocuments.find(({ uri }) => uri.scheme === 'speclens-reference'));
+    assert.match(page.getText(), /^### unknown-key\n/);
+    assert.ok(!page.getText().includes('### missing-field'), page.getText());
+    await window.tabGroups.close(preview);
+  },
+
+  async 'the reference of a hover is a command, too'() {
+    const hovers = await commands.executeCommand('vscode.executeHoverProvider', spec.uri, new vscode.Position(lineOf('contains: [hello]'), 10));
+    const text = hovers.flatMap((hover) => hover.contents.map((part) => part.value)).join('\n');
+    assert.match(text, /\[Reference\]\(command:speclens\.openReference\?/);
+    const link = decodeURIComponent(/openReference\?([^)]+)\)/.exec(text)[1]);
+    await commands.executeCommand('speclens.openReference', ...JSON.parse(link));
+    const pages = () => workspace.textDocuments.filter(({ uri }) => uri.scheme === 'speclens-reference');
+    await until('the page', () => pages().some((page) => /contains/.test(page.getText()) && page.getText().length < 10_000));
+  },
+
+  async 'the button for a whole file is offered where tests can be run only'() {
+    const spoken = () => vscode.extensions.getExtension('speclens.speclens').packageJSON.contributes.menus['editor/title/run'];
+    assert.deepEqual(spoken().map(({ when }) => when), ['speclens.inRunnableSpec']);
+  },
+
+  async 'a problem is ignored in settings that come into being, and is gone before they are saved'() {
+    const hint = () => from('speclens').filter((problem) => problem.code.value === 'no-claims');
+    await replace("expect:\n      output:\n        contains: [hello]", 'expect: {}');
+    const [problem] = await until('the warning', () => hint().length && hint());
+    const actions = await commands.executeCommand('vscode.executeCodeActionProvider', spec.uri, problem.range, 'quickfix');
+    const titles = ['here', 'in this file', 'in this workspace'].map((where) => `Ignore \`no-claims\` ${where}`);
+    assert.deepEqual(actions.map((action) => action.title).filter((title) => title.startsWith('Ignore')), titles);
+    await workspace.applyEdit(actions.find((action) => action.title === titles[2]).edit);
+    await until('no warning', () => hint().length === 0);
+    const settings = workspace.textDocuments.find(({ uri }) => uri.path.endsWith('/speclens.yaml'));
+    assert.equal(settings.getText(), 'severity:\n  no-claims: off\n');
+    await settings.save();
+    await workspace.fs.delete(settings.uri);
+  },
+
   async 'other YAML files are left alone'() {
     await workspace.fs.writeFile(sibling('deployment.yaml'), Buffer.from('kind: Deployment\ntests:\n  - name: greets\n    notContain: x\n'));
     const other = await workspace.openTextDocument(sibling('deployment.yaml'));

@@ -11,7 +11,7 @@ use crate::{
         text::shortened,
     },
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
-    evidence::{Address, Context, Need, ResponseNeed},
+    evidence::{Address, Capture, Context, Need, ResponseNeed},
     mask::HIDDEN,
     words::{Artifact, PythonPattern, RunText},
 };
@@ -73,11 +73,18 @@ impl AssertionType for GatewayResponse {
         }
         let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status")) };
         let body = seen.expand("expected_body", body)?;
-        if answer.body.text.contains(&body) {
+        let Capture { text, masked, cut, .. } = &answer.body;
+        // Stars that stand for a secret are no match for stars.
+        let is_masked = |at: usize| masked.iter().any(|&(start, end)| start < at + body.len() && at < end);
+        if text.match_indices(&body).any(|(at, _)| !is_masked(at)) {
             return Ok(Row::pass("expected_body"));
         }
         let message = format!("Expected body fragment not found: {body}");
-        let doubt = answer.body.cut.then_some("the answer was cut off, and the missing part could decide");
+        let doubt = match (*cut, !masked.is_empty()) {
+            (true, _) => Some("the answer was cut off, and the missing part could decide"),
+            (false, true) => Some("parts of the answer are masked as secrets, and could decide"),
+            (false, false) => None,
+        };
         Ok(Row::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000))).unless(doubt))
     }
 }

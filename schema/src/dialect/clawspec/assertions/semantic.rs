@@ -37,7 +37,7 @@ pub struct LlmJudge {
     pub pass_threshold: f64,
     /// The heading of the only section that is scored. For ClawSpec the whole file is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["Hook"]))]
+    #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
     pub section: Option<RunText>,
     /// Whether the model is asked several times.
     ///

@@ -297,6 +297,24 @@ fn nothing_passes_without_evidence() {
     }
 }
 
+/// Stars in an answer stand for a secret: they match nothing, and what is behind them could be what is looked for.
+#[test]
+fn masked_body_is_neither_match_nor_mismatch() {
+    let world = |masked: Vec<(usize, usize)>| {
+        let body = Capture { text: "token ******, *** ok".to_owned(), masked, ..Capture::default() };
+        World { response: ResponseAnswer { status: Some(200), body, error: None }, ..world() }
+    };
+    let claim = |body: &str| {
+        format!("{{type: gateway_response, endpoint: 'http://x', expected_status: 200, expected_body: '{body}'}}")
+    };
+    let (plain, masked) = (world(Vec::new()), world(vec![(6, 12)]));
+    check(&claim("****"), &plain, Status::Pass, "");
+    check(&claim("****"), &masked, Status::Unknown, "masked");
+    check(&claim("*** ok"), &masked, Status::Pass, "");
+    check(&claim("sk-1"), &plain, Status::Fail, "sk-1");
+    check(&claim("sk-1"), &masked, Status::Unknown, "could decide");
+}
+
 /// What is cut off or masked could decide: neither absence nor equality can be seen then.
 #[test]
 fn part_of_the_evidence_is_not_enough() {

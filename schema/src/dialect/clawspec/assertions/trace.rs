@@ -124,7 +124,7 @@ pub enum SequenceMode {
     Ordered,
     /// The tools of the list are called in its order, and no others.
     Strict,
-    /// Each tool of the list is called, in any order; others may be called, too.
+    /// Each tool of the list is called, unordered; others may be called, too.
     Contains,
 }
 

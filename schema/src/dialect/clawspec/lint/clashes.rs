@@ -40,6 +40,11 @@ fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spo
     Some((format!("{kind} {at}"), written, value))
 }
 
+fn has_wildcard(assertion: &Spot<'_>) -> bool {
+    let path = assertion.get("path");
+    path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']))
+}
+
 pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut said: Vec<Said<'_>> = Vec::new();
     let mut values: Vec<(String, String, Spot<'_>)> = Vec::new();
@@ -69,6 +74,9 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
             "tool_not_called" => say("call", "tool", false),
             "tool_sequence" => say("span", "expected", true),
             "tool_not_invoked" => say("span", "tool", false),
+            // These two take a wildcard literally, the others do not: each is about files of its own.
+            "file_present" if has_wildcard(&assertion) => say("literal file", "path", true),
+            "file_absent" if has_wildcard(&assertion) => say("literal file", "path", false),
             "file_present" | "artifact_exists" | "artifact_contains" => say("file", "path", true),
             "file_absent" => say("file", "path", false),
             "log_entry" => {

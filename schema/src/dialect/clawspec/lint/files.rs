@@ -2,6 +2,7 @@
 
 use crate::{
     files::{FileKind, Files},
+    kind::target_of,
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
@@ -50,7 +51,7 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
     if !is_placed(files) {
         return;
     }
-    let here = directory_of(files.place());
+    let here = target_of(files.place());
     let Some(wanted) = below_root(text) else {
         if text.starts_with(['/', '~', '.']) {
             lint_outside(&path, here, problems);
@@ -127,12 +128,6 @@ pub(super) fn lint_definition(
         }
     };
     problems.push(problem);
-}
-
-/// The target's directory of a contract: the one above `tests`.
-pub(super) fn directory_of(place: &str) -> Option<&str> {
-    let directory = place.rsplit_once('/')?.0;
-    directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
 /// A path that leads nowhere, with the nearest name that is there.

@@ -1,7 +1,6 @@
 //! Keys that an assertion does not have, where it is known what their authors mean.
 
 use crate::{
-    dialect::clawspec::assertion::{Assertion, Category},
     document::Pointer,
     problem::{Code, Fix, Problem, Severity},
     spot::Spot,
@@ -15,7 +14,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("token_budget", "max_total", "max_total_tokens", true),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
-    ("delegation_occurred", "agent", "to_agent", true),
+    ("delegation_occurred", "agent", "to_agent", false),
     ("delegation_occurred", "target", "to_agent", false),
     ("gateway_response", "url", "endpoint", true),
     ("gateway_response", "status", "expected_status", true),
@@ -23,13 +22,13 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("gateway_response", "body", "expected_body", false),
     ("state_file", "fields", "expected_fields", false),
     ("state_file", "status", "expected_status", true),
-    ("agent_identity_consistent", "path", "output_path", true),
+    ("agent_identity_consistent", "path", "output_path", false),
     ("agent_identity_consistent", "soul", "soul_path", true),
     ("decision_routed_to", "agent", "expected_agent", true),
     ("decision_routed_to", "path", "state_path", true),
     ("tool_not_permitted", "allowed", "allowed_tools", true),
     ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
-    ("tool_not_permitted", "tools", "allowed_tools", true),
+    ("tool_not_permitted", "tools", "allowed_tools", false),
     ("tool_was_called", "name", "tool", true),
     ("tool_not_called", "name", "tool", true),
     ("tool_not_invoked", "name", "tool", true),
@@ -57,7 +56,7 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
 /// What happens because of such a key.
 const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
 
-pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
     let unknown = |key: &str, problems: &[Problem]| {
@@ -75,8 +74,14 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
             problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
         }
         let help = format!("rename it to `{real}`");
-        let mut problem =
-            error(&member, format!("`{name}` has no key `{written}`")).with_note(IGNORED).with_help(&help);
+        let note = match (name, *real) {
+            ("delegation_occurred", "to_agent") => "ClawSpec aborts the scenario without `to_agent`",
+            ("tool_not_permitted", _) if *written == "tools" => {
+                "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
+            }
+            _ => IGNORED,
+        };
+        let mut problem = error(&member, format!("`{name}` has no key `{written}`")).with_note(note).with_help(&help);
         if let Some(edit) = edits::rename(&member, real) {
             let sure = *sure || *real == "expected_fields" && member.is_mapping();
             problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
@@ -85,7 +90,7 @@ pub(super) fn lint(around: &Spot<'_>, assertion: &Spot<'_>, problems: &mut Vec<P
     }
     match name {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
-            (Some(tool), None) => forbidden_tool(around, assertion, &kind, &tool, problems),
+            (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
             (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
             (Some(_) | None, _) => {}
         },
@@ -191,24 +196,12 @@ fn take(problems: &mut Vec<Problem>, places: &[Pointer]) {
 }
 
 /// `tool_not_permitted` with `tool`, meant as "this tool must not be called".
-fn forbidden_tool(
-    around: &Spot<'_>,
-    assertion: &Spot<'_>,
-    kind: &Spot<'_>,
-    tool: &Spot<'_>,
-    problems: &mut Vec<Problem>,
-) {
+fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     let places = ["tool", "allowed_tools", "log_path", "run_id"].map(|key| assertion.at.key(key));
     take(problems, &places);
     let help = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
     let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(help);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
-    let traced = around.get("then").is_some_and(|then| {
-        then.items()
-            .iter()
-            .filter_map(|item| item.get("type")?.text().map(str::to_owned))
-            .any(|name| Assertion::type_info(&name).is_some_and(|info| info.category == Category::Trace))
-    });
     let by_log = edits::replace(kind, "tool_not_called").map(|edit| {
         let mut changes = vec![edit];
         let missing: Vec<(&str, String)> =
@@ -219,10 +212,10 @@ fn forbidden_tool(
     // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
     let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| !has_log).map(|edit| vec![edit]);
     let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
-    let is_open = traced && by_trace.is_some();
-    problem.fixes.extend(by_log.map(|changes| match is_open {
-        true => Fix::guess(name(&changes), changes),
-        false => Fix::safe(name(&changes), changes),
+    // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
+    problem.fixes.extend(by_log.map(|changes| match has_log {
+        true => Fix::safe(name(&changes), changes),
+        false => Fix::guess(name(&changes), changes),
     }));
     problem.fixes.extend(by_trace.map(|changes| Fix::suggestion(name(&changes), changes)));
     problems.push(problem);

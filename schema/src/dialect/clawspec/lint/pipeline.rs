@@ -14,7 +14,7 @@ use crate::{
 use super::{edits, files as paths};
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    if let Some(path) = paths::directory_of(files.place()).filter(|_| paths::is_placed(files)) {
+    if let Some(path) = crate::kind::target_of(files.place()).filter(|_| paths::is_placed(files)) {
         let at = Pointer::parse("/pipeline/skill_path");
         for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
             rewrite::with_value(&mut problem.fixes, "skill_path", &scalar(path));
@@ -50,7 +50,7 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut problem =
         count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
     if let Some(edit) = edits::replace(&count, actual.to_string()) {
-        problem = problem.with_fix(Fix::safe(format!("change it to {actual}"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(format!("change it to {actual}"), vec![edit]));
     }
     problems.push(problem);
 }

@@ -156,7 +156,7 @@ fn lint_key(member: &Spot<'_>, key: NodeRef<'_>, problems: &mut Vec<Problem>) {
             let before = text.get_byte_slice(range.start.saturating_sub(1)..range.end + 1).map(String::from);
             let template = before.is_some_and(|words| words.starts_with("{{") && words.ends_with('}'));
             let message = if template {
-                "a text that begins with `{{` must stand in quotes: without them it is a mapping".to_owned()
+                "a text that begins with `{{` needs quotes".to_owned()
             } else {
                 format!("a key must be text, not a list or a mapping: {READER}")
             };

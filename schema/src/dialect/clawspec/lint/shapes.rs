@@ -140,6 +140,7 @@ fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
     let name = scenario.get("name")?;
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edit = rewrite::remove_entry(scenario.node, id.key?, id.node).filter(|_| same)?;
+    // Another program may read it.
     Some(Fix::suggestion("remove it: `name` says the same", vec![edit]))
 }
 

@@ -2,13 +2,14 @@
 
 use crate::{
     files::{FileKind, Files},
+    kind::target_of,
     problem::{Code, Edit, Fix, Problem},
     rewrite,
     shape::scalar,
     spot::Spot,
 };
 
-use super::files::{directory_of, is_placed};
+use super::files::is_placed;
 
 /// The cures of a missing `target`, or of what is missing in it.
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem]) {
@@ -30,7 +31,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
             }
         }
     }
-    if let Some(path) = directory_of(files.place()).filter(|_| is_placed(files)) {
+    if let Some(path) = target_of(files.place()).filter(|_| is_placed(files)) {
         for problem in problems.iter_mut().filter(|it| it.at.parent().as_ref() == Some(&target.at)) {
             let (key, value) = match problem.at.last().as_deref() {
                 Some("path") if target.get("path").is_none() => ("path", scalar(path)),
@@ -69,7 +70,7 @@ fn kind_of(path: &str, files: &dyn Files) -> &'static str {
 /// A target before the first key.
 fn whole(root: &Spot<'_>, files: &dyn Files) -> Option<Edit> {
     let first = root.node.entries().next().filter(|_| is_placed(files) && !rewrite::is_flow(root.node))?;
-    let path = directory_of(files.place())?;
+    let path = target_of(files.place())?;
     let kind = kind_of(path, files);
     let is_agent = kind == "agent";
     let meta = root.get("meta").and_then(|meta| Some(meta.get("trigger")?.text()?.to_owned()));

@@ -133,7 +133,10 @@ fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
 fn words_in_brackets(path: &str) -> Option<&str> {
     let (_, rest) = path.split_once('[')?;
     let (class, _) = rest.split_once(']')?;
-    (class.len() > 2 && class.chars().all(|letter| letter.is_alphabetic() || letter == ' ')).then_some(class)
+    // Letters in their order are meant as a class: `[abc]`, but not `[date]`.
+    let is_class = class.chars().is_sorted_by(|one, other| one < other);
+    let is_word = class.len() > 2 && class.chars().all(|letter| letter.is_alphabetic() || letter == ' ');
+    (is_word && !is_class).then_some(class)
 }
 
 /// Whether a claim reads the content of its file.
@@ -349,17 +352,32 @@ fn lint_scale(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// `1-5` in a text.
+/// The scale that an instruction names: `1-5`. Of several ranges it is the one behind a word of scoring, and a number of
+/// sentences is none.
 fn scale(text: &str) -> Option<(f64, f64)> {
-    text.match_indices('-').find_map(|(at, _)| {
+    const SCORING: [&str; 6] = ["score", "scale", "rate", "rating", "grade", "from"];
+    let ranges = text.match_indices('-').filter_map(|(at, _)| {
         let before = text[..at].trim_end();
         let digits = before.len() - before.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
         let behind = text[at + 1..].trim_start();
         let length = behind.len() - behind.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-        let low: f64 = before[before.len() - digits..].parse().ok()?;
-        let high: f64 = behind[..length].parse().ok()?;
-        (low < high && high <= 100.0).then_some((low, high))
-    })
+        let (before, low) = before.split_at(before.len() - digits);
+        let (high, behind) = behind.split_at(length);
+        let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
+        let is_scored = before.split_whitespace().rev().take(3).any(|word| {
+            let word = word.to_lowercase();
+            SCORING.iter().any(|scoring| word.starts_with(scoring))
+        });
+        let next = behind.trim_start().split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+        let counts = behind.starts_with(' ') && next.len() > 3 && next.ends_with('s') && next != "points";
+        (low < high && high <= 100.0).then_some((is_scored, counts, (low, high)))
+    });
+    let all: Vec<_> = ranges.collect();
+    let scored = all.iter().find(|(is_scored, ..)| *is_scored);
+    match (scored, all.as_slice()) {
+        (Some((.., range)), _) | (None, [(_, false, range)]) => Some(*range),
+        (None, _) => None,
+    }
 }
 
 /// `{today}` where `{{today}}` is meant.

@@ -8,6 +8,7 @@ use crate::{
     rewrite::is_flow,
     shape::{Need, Shape, Type},
     spot::Spot,
+    words::nearest,
 };
 
 /// What people call `type`.
@@ -19,7 +20,8 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let entries = assertion.entries();
     let is_type = |name: &str| Assertion::type_info(name).is_some();
-    let tagged = entries.iter().find(|(key, value)| TAGS.contains(&key.as_str()) && value.text().is_some_and(is_type));
+    let is_tag = |key: &str| TAGS.contains(&key) || nearest(key, ["type"]).is_some();
+    let tagged = entries.iter().find(|(key, value)| is_tag(key) && value.text().is_some_and(is_type));
     let named = entries.iter().find(|(key, _)| is_type(key));
     let (member, name, fix) = match (tagged, named) {
         (Some((_, member)), _) => {

@@ -12,7 +12,7 @@ use crate::{
     rewrite,
     shape::scalar,
     spot::Spot,
-    words::nearest,
+    words::{nearest, opposite_of, same_negation},
 };
 
 use super::{around::Around, assertions::artifact_paths, edits, shapes::comment};
@@ -97,6 +97,11 @@ const ADVICE: &[(&[&str], &str, &str)] = &[
         "move what is done to `when`; to require its result, use `file_present`",
     ),
     (
+        &["model_not_used", "model_not_expected", "model_not_called"],
+        "ClawSpec has no such type",
+        "use `model_used` with `not_expected`",
+    ),
+    (
         &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
         "ClawSpec validates no schema",
         "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
@@ -149,7 +154,9 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
     let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
     let advice = ADVICE.iter().find(|(names, ..)| names.contains(&name));
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
-    let near = nearest(name, names);
+    let names: Vec<&str> = names.collect();
+    let near = nearest(name, names.iter().copied());
+    let opposite = opposite_of(name, &names);
     let problem = kind.problem(Code::UnknownType, format!("unknown assertion type `{name}`"));
     let mut problem = match (foreign, advice, near) {
         (Some(foreign), ..) => {
@@ -168,6 +175,10 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
             let problem = problem.with_help(help);
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
+        (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
+            Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
+            None => problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec")),
+        },
         (None, None, None) => problem.with_help("use one of the types that `speclens explain` lists"),
     };
     problem.fixes.extend(about_files(around, assertion, kind, name, problems));

@@ -46,7 +46,7 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
             // Whoever writes flags means a pattern, and the text itself is in no command.
             let flags = pattern.starts_with("(?");
             let severity = if flags { Severity::Warning } else { Severity::Information };
-            let mut problem = spot.problem(Code::InvalidPattern, message).with_severity(severity);
+            let mut problem = spot.text_problem(Code::InvalidPattern, message).with_severity(severity);
             let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')');
             if let Some(bare) = bare.filter(|bare| flags && spot.is_own() && !bare.is_empty() && !bare.contains('\n')) {
                 let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(bare).to_string());
@@ -60,7 +60,7 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
         }
         Err(error) => {
             let message = format!("cannot be searched for here, so that the claim stays unknown: {}", error.message);
-            problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+            problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
         }
         Ok(compiled) => {
             let finds = |text: &&str| compiled.find_iter(text).next().is_some();
@@ -140,7 +140,7 @@ pub(super) fn lint_redaction(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     match EcmaPattern::compile(pattern, false) {
         Err(error) => {
             let message = format!("no regular expression, so that nothing is masked: {}", error.message);
-            problems.push(spot.problem(Code::InvalidPattern, message));
+            problems.push(spot.text_problem(Code::InvalidPattern, message));
         }
         Ok(compiled) if pattern.is_empty() || compiled.matches_empty() => {
             problems.push(spot.problem(Code::SuspiciousPattern, "matches the empty text, of which nothing is masked"));

@@ -7,7 +7,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity, by_item},
     shape::{scalar, show},
     validate::Definition,
-    words::nearest,
+    words::{all_of, is_negative, nearest, opposite_of},
 };
 
 use super::{
@@ -74,8 +74,11 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
         if let Some(fields) = entry.value.entries().next().filter(|_| key == "run_count").map(|_| entry.value) {
             exact_count(fields, &at, problems);
         }
-        let unknown = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::UnknownKey);
-        if let Some(problem) = unknown.filter(|_| is_negation(&key) && other_names::of("Assertion", &key).is_none()) {
+        let is_unknown =
+            |problem: &Problem| problem.at == at && problem.code == Code::UnknownKey && problem.help.is_none();
+        let unknown = problems.iter_mut().find(|problem| is_unknown(problem));
+        let denies = is_negative(&key) || opposite_of(&key, Assertion::NAMES).is_some();
+        if let Some(problem) = unknown.filter(|_| denies && other_names::of("Assertion", &key).is_none()) {
             negated(&key, entry, problem);
         }
     }
@@ -92,7 +95,7 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
     if rest.is_empty() || !rest.iter().all(|key| fields.contains(&key.as_str())) {
         return None;
     }
-    let names = crate::words::listed(rest.iter().map(String::as_str)).replace(" or ", " and ");
+    let names = all_of(rest.iter().map(String::as_str));
     let message = format!("{names} belong to `{name}`: indent them below it, deeper than its name");
     let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message);
     if let Some(mut edits) = edits::indent_entries(item, name) {
@@ -116,7 +119,7 @@ fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<P
     let name = Assertion::NAMES.iter().copied().find(|name| *name == written);
     let name = name
         .or_else(|| other_names::of("Assertion", written))
-        .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negation(written)))?;
+        .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negative(written)))?;
     let key = tag.key.key_text();
     let rest: Vec<&EntryRef<'_>> = entries.iter().filter(|entry| entry.key.key_text() != key).collect();
     let source = |node: NodeRef<'_>| {
@@ -184,16 +187,10 @@ fn exact_count(fields: NodeRef<'_>, at: &Pointer, problems: &mut [Problem]) {
     }
 }
 
-/// Whether a key says that something is not so.
-fn is_negation(key: &str) -> bool {
-    const WORDS: [&str; 9] = ["not", "no", "never", "without", "absent", "missing", "excludes", "doesnt", "lacks"];
-    let lower = key.to_lowercase();
-    lower.split(['_', '-', ' ']).any(|word| WORDS.contains(&word))
-}
-
 /// An assertion that says the opposite of one that exists: its name must not be "corrected" into that.
 fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
     problem.fixes.clear();
+    problem.note = None;
     let about = |words: &[&str]| words.iter().any(|word| key.to_lowercase().contains(word));
     let what = if about(&["file", "path", "exist"]) {
         let path = entry.value.as_str().unwrap_or("…");

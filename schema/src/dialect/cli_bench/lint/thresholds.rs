@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 /// `thresholds`, and the models that it names.
@@ -76,7 +76,7 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             let problem = mode.problem(Code::Collision, message);
             let mut problem = problem.with_related("first here", first.at.clone(), first.range());
             if let Some(edit) = super::edits::remove_item(modes.node, index) {
-                problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+                problem = problem.with_fix(Fix::guess("Remove it", vec![edit]));
             }
             problems.push(problem);
         }
@@ -104,7 +104,7 @@ fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str], near: Option<&str>
         Some(near) => format!("`{name}` is not run, so that its threshold is never looked at: did you mean `{near}`?"),
         None => format!(
             "`{name}` is not run, so that its threshold is never looked at: `providers` has {}",
-            listed(known.iter().copied()).replace(" or ", " and ")
+            all_of(known.iter().copied())
         ),
     };
     let problem = spot.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);

@@ -16,6 +16,20 @@ fn row(kind: &'static str, code: Option<&'static str>, outcome: Outcome) -> Verd
     Verdict { at: Pointer::root(), kind, label: "x".to_owned(), code, score, outcome, related: Vec::new() }
 }
 
+/// A claim about the text of the output fails no gate about its schema, so it cannot turn that gate.
+#[test]
+fn an_unknown_claim_about_the_text_leaves_the_schema_gate_alone() {
+    let open = |place: Pointer| {
+        let unknown = row("schema", None, Outcome::Unknown("masked".to_owned()));
+        evaluate("{}", &[&[Some(Verdict { at: place, ..unknown })]])
+    };
+    let status =
+        |report: &GateReport| report.gates.iter().find(|it| it.name == "schemaFailuresMax").map(|it| it.status);
+    let output = Pointer::root().key("output");
+    assert_eq!(status(&open(output.key("contains").index(0))), Some(Status::Pass));
+    assert_eq!(status(&open(output.key("schemaFile"))), Some(Status::Unknown));
+}
+
 fn pass() -> Verdict {
     row("schema", None, Outcome::Pass)
 }

@@ -51,7 +51,7 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         Ok(_) if refused_by_original(pattern) => {
             let message = "KindLM refuses this pattern for its nested quantifiers, and the claim fails: write one quantifier only";
-            problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+            problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
         }
         Ok(compiled) if compiled.matches_empty() => {
             let message = "can match nothing at all: only what is longer than that is found here, and KindLM finds it in every output";
@@ -66,6 +66,6 @@ pub(super) fn lint_name_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
     if let Err(error) = EcmaPattern::compile(pattern, false) {
         let message = format!("no regular expression, so that every span counts: {}", error.message);
-        problems.push(spot.problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+        problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
     }
 }

@@ -1,6 +1,9 @@
 //! Names: each is defined once, and what is referred to is defined.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +11,7 @@ use crate::{
     document::Pointer,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 use super::facts::{Named, RootFacts, TestFacts};
@@ -40,6 +43,9 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
     duplicates(names, "test name", problems);
 
     let mut search = Search::default();
+    let known_prompts = Section::new("prompts", root.prompts.iter().map(|prompt| &prompt.named));
+    let known_models = Section::new("models", &root.models);
+    let known_providers = Section::new("providers", &root.providers);
     let prompts: HashSet<&str> = root.prompts.iter().map(|prompt| prompt.named.name.as_str()).collect();
     let models: HashSet<&str> = root.models.iter().map(|model| model.name.as_str()).collect();
     let [providers_section, models_section, prompts_section] = &root.sections;
@@ -49,15 +55,13 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
             && prompts_section.readable
             && !prompts.contains(prompt.name.as_str())
         {
-            let candidates = root.prompts.iter().map(|prompt| prompt.named.name.as_str());
             let place = Placed::of_test(prompt, index, *start);
-            problems.push(unknown(place, "prompt", "prompts", candidates, &mut search));
+            problems.push(unknown(place, "prompt", &known_prompts, &mut search));
         }
         let unknown_model = |model: &&Named| models_section.readable && !models.contains(model.name.as_str());
         for model in test.models.iter().flatten().filter(unknown_model) {
-            let candidates = root.models.iter().map(|model| model.name.as_str());
             let place = Placed::of_test(model, index, *start);
-            problems.push(unknown(place, "model", "models", candidates, &mut search));
+            problems.push(unknown(place, "model", &known_models, &mut search));
         }
     }
     let providers: HashSet<&str> = root.providers.iter().map(|provider| provider.name.as_str()).collect();
@@ -66,17 +70,15 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
     if providers_section.filled && providers_section.readable && !is_misspelt {
         for provider in root.model_providers.iter().filter(|named| is_provider(&named.name)) {
             if !providers.contains(provider.name.as_str()) {
-                let candidates = root.providers.iter().map(|provider| provider.name.as_str());
                 let place = Placed::of_root(provider);
-                problems.push(unknown(place, "provider", "providers", candidates, &mut search));
+                problems.push(unknown(place, "provider", &known_providers, &mut search));
             }
         }
     }
     if let Some(judge) =
         root.judge_model.as_ref().filter(|judge| models_section.readable && !models.contains(judge.name.as_str()))
     {
-        let candidates = root.models.iter().map(|model| model.name.as_str());
-        problems.push(unknown(Placed::of_root(judge), "model", "models", candidates, &mut search));
+        problems.push(unknown(Placed::of_root(judge), "model", &known_models, &mut search));
     }
     if !models_section.filled
         && root.judge_model.is_none()
@@ -165,25 +167,35 @@ fn duplicates<'n>(names: impl Iterator<Item = Placed<'n>>, what: &str, problems:
     }
 }
 
-fn unknown<'c>(
-    place: Placed<'_>,
-    what: &str,
-    section: &str,
-    candidates: impl Iterator<Item = &'c str> + Clone,
-    search: &mut Search,
-) -> Problem {
+/// A section and the names that it defines.
+struct Section<'n> {
+    name: &'static str,
+    defined: Vec<&'n str>,
+    /// The names in words, once a problem says them.
+    listed: OnceCell<String>,
+}
+
+impl<'n> Section<'n> {
+    fn new(name: &'static str, defined: impl IntoIterator<Item = &'n Named>) -> Section<'n> {
+        let defined = defined.into_iter().map(|named| named.name.as_str()).collect();
+        Section { name, defined, listed: OnceCell::new() }
+    }
+}
+
+fn unknown(place: Placed<'_>, what: &str, section: &Section<'_>, search: &mut Search) -> Problem {
     let name = &place.named.name;
+    let is_closed = section.name != "providers";
     // A provider that is asked for exists: where it is not defined under its name, the definition is misspelt.
-    let near = search.nearest(name, candidates.clone()).filter(|_| section != "providers");
-    let mut all = candidates.clone();
-    let only = all.next().filter(|_| all.next().is_none() && section != "providers");
+    let near = search.nearest(name, section.defined.iter().copied()).filter(|_| is_closed);
+    let only = section.defined.first().copied().filter(|_| section.defined.len() == 1 && is_closed);
     let message = match near {
         Some(near) => format!("no {what} is called `{name}`: did you mean `{near}`?"),
-        None if candidates.clone().next().is_none() => {
-            format!("no {what} is called `{name}`: `{section}` defines none")
+        None if section.defined.is_empty() => {
+            format!("no {what} is called `{name}`: `{}` defines none", section.name)
         }
         None => {
-            format!("no {what} is called `{name}`: `{section}` defines {}", listed(candidates).replace(" or ", " and "))
+            let all = section.listed.get_or_init(|| all_of(section.defined.iter().copied()));
+            format!("no {what} is called `{name}`: `{}` defines {all}", section.name)
         }
     };
     let problem = place.problem(Code::UnknownReference, message);

@@ -7,7 +7,7 @@ use crate::{
     dialect::Dialect,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    words::{Search, listed},
+    words::{Search, all_of},
 };
 
 use super::expects;
@@ -76,7 +76,7 @@ fn claim(
         None => {
             let mut names: Vec<&str> = names.to_vec();
             names.dedup();
-            let names = listed(names).replace(" or ", " and ");
+            let names = all_of(names);
             let message = format!("no tool of this test is called `{name}`: `tools` has {names}");
             problems.push(spot.problem(Code::UnknownReference, message).with_severity(Severity::Warning));
         }
@@ -99,10 +99,7 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
         let near = search.nearest(&key, known.iter().map(String::as_str));
         let message = match near {
             Some(near) => format!("`{name}` has no argument `{key}`: did you mean `{near}`?"),
-            None => format!(
-                "`{name}` has no argument `{key}`: it has {}",
-                listed(known.iter().map(String::as_str)).replace(" or ", " and ")
-            ),
+            None => format!("`{name}` has no argument `{key}`: it has {}", all_of(known.iter().map(String::as_str))),
         };
         let mut problem = arg.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
         if let (Some(near), Some(written)) = (near, arg.key.filter(|key| !key.is_through_alias())) {

@@ -6,7 +6,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
     template::{self, placeholders},
-    words::{listed, nearest},
+    words::{all_of, nearest},
 };
 
 use super::{
@@ -102,7 +102,7 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
         told.push(found.name);
         let (near, cure) = match nearest(found.name, names()) {
             Some(near) => (Some(near), format!("did you mean `{{{{{near}}}}}`?")),
-            None => (None, format!("it knows {}", listed(names()).replace(" or ", " and "))),
+            None => (None, format!("it knows {}", all_of(names()))),
         };
         let message = format!("`{}` becomes empty in the body of a request: {cure}", found.text);
         let range = body.part(found.text, 0);

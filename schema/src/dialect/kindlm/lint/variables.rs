@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    facts::{Named, RootFacts, TestFacts},
+    facts::{Named, PromptFacts, RootFacts, TestFacts},
     references::absolute,
     shell,
     unread::literal,
@@ -46,8 +46,9 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut missing: HashSet<&str> = HashSet::new();
     let mut meant: HashSet<&str> = HashSet::new();
     let mut search = Search::default();
+    let whole = command.range();
     for (number, placeholder) in found.iter().enumerate() {
-        let place = |text: &str| if number < CLOSELY { command.part(text, 0) } else { command.range() };
+        let place = |text: &str| if number < CLOSELY { command.part(text, 0) } else { whole.clone() };
         if placeholder.is_reserved() {
             let range = place(placeholder.text);
             let variable = placeholder.name.trim_start_matches("env.");
@@ -165,9 +166,12 @@ pub(super) fn cure_prompts(root: NodeRef<'_>, problems: &mut [Problem]) {
 /// The prompts that tests send, and the tests' variables.
 pub(super) fn lint_prompts(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
     let mut search = Search::default();
+    // Of a name that is given twice the first counts.
+    let prompts: HashMap<&str, &PromptFacts> =
+        root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
     for (index, (start, test)) in tests.iter().enumerate() {
         let Some(named) = &test.prompt else { continue };
-        let Some(prompt) = root.prompts.iter().find(|prompt| prompt.named.name == named.name) else { continue };
+        let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
         if test.has_command {
             continue;
         }

@@ -131,11 +131,11 @@ fn variables_are_offered_in_braces() {
     check(
         &format!("{SUITE}tests:\n  - command: echo '{{{{$0'\n    vars: {{ user: a b, n: \"1\" }}\n"),
         expect![[r#"
-        Variable user · `a b`
-        Variable n · `1`
-        Variable tone · used in a prompt
-        Variable question · used in a prompt
-    "#]],
+            Variable user · a b
+            Variable n · 1
+            Variable tone · used in a prompt
+            Variable question · used in a prompt
+        "#]],
     );
     check_choice(
         "tests:\n  - command: echo '{{us$0'\n    vars: { user: a }\n",

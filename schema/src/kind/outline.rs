@@ -1,0 +1,272 @@
+//! The keys of the first two levels of a text, as far as indentation and brackets show them. A damaged text has an
+//! outline, too.
+
+/// The keys of the first two levels.
+#[derive(Debug, Default)]
+pub(super) struct Outline<'t> {
+    /// The keys of the root.
+    pub(super) keys: Vec<Entry<'t>>,
+    /// Keys one level below.
+    pub(super) below: Vec<Below<'t>>,
+    /// The keys of each item, where the root is a list. Only of the first ones.
+    pub(super) items: Vec<Vec<&'t str>>,
+    /// Whether there is anything besides.
+    pub(super) other: bool,
+}
+
+/// A key, and what follows it on its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry<'t> {
+    pub(super) key: &'t str,
+    /// The value beside the key; empty where there is none, or only a comment.
+    pub(super) value: &'t str,
+}
+
+/// A key one level below the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Below<'t> {
+    /// The place of the key above it.
+    parent: usize,
+    /// Whether it is in an item of a list, and not in a mapping.
+    is_in_item: bool,
+    entry: Entry<'t>,
+}
+
+impl Entry<'_> {
+    /// The value without quotes and without a comment behind it.
+    pub(super) fn text(&self) -> &str {
+        let value = self.value.split(" #").next().unwrap_or_default().trim();
+        value.trim_matches(['"', '\''])
+    }
+}
+
+/// The columns of what is directly below a key of the root.
+#[derive(Clone, Copy, Debug)]
+enum Inner {
+    /// Nothing was seen yet.
+    Unseen,
+    /// The keys of a mapping.
+    Mapping { keys: usize },
+    /// The dashes of a list, and the keys of its items.
+    List { dash: usize, keys: usize },
+}
+
+impl<'t> Outline<'t> {
+    pub(super) fn of(text: &'t str) -> Outline<'t> {
+        /// The items, and the keys, that are looked at. Whoever writes a suite says so soon.
+        const LIMIT: usize = 256;
+        let mut outline = Outline::default();
+        if outline.read_flow(text, LIMIT) {
+            return outline;
+        }
+        let mut inner = Inner::Unseen;
+        // The column of the keys of a root that is a list.
+        let mut item_keys = 0;
+        for line in text.trim_start_matches('\u{feff}').lines() {
+            let words = line.trim_start_matches(' ');
+            let indent = line.len() - words.len();
+            if words.trim().is_empty() || words.starts_with('#') || (indent == 0 && words.trim_end() == "---") {
+                continue;
+            }
+            if outline.keys.len() + outline.below.len() + outline.items.len() > LIMIT {
+                break;
+            }
+            let dash = words.strip_prefix("- ").or((words == "-").then_some(""));
+            if outline.keys.is_empty() {
+                match dash {
+                    Some(rest) if indent == 0 => {
+                        let first = key_of(rest).map(|entry| entry.key);
+                        outline.items.push(first.into_iter().chain(in_braces(rest).map(|entry| entry.key)).collect());
+                        item_keys = indent_behind(0, rest);
+                        continue;
+                    }
+                    Some(_) | None if !outline.items.is_empty() => {
+                        let item = outline.items.last_mut().filter(|item| indent == item_keys && item.len() < LIMIT);
+                        if let Some((item, entry)) = item.zip(key_of(words)) {
+                            item.push(entry.key);
+                        }
+                        continue;
+                    }
+                    Some(_) | None => {}
+                }
+            }
+            let Some(parent) = outline.keys.len().checked_sub(1).filter(|_| indent > 0 || dash.is_some()) else {
+                match key_of(words).filter(|_| indent == 0) {
+                    Some(entry) => {
+                        let at = outline.keys.len();
+                        outline.below.extend(in_braces(entry.value).map(|entry| Below::new(at, false, entry)));
+                        outline.keys.push(entry);
+                        inner = Inner::Unseen;
+                    }
+                    None => outline.other |= indent == 0,
+                }
+                continue;
+            };
+            match (inner, dash) {
+                (Inner::Unseen, Some(rest)) => {
+                    inner = Inner::List { dash: indent, keys: indent_behind(indent, rest) };
+                    outline.read_item(parent, rest);
+                }
+                (Inner::Unseen, None) => {
+                    inner = Inner::Mapping { keys: indent };
+                    outline.below.extend(key_of(words).map(|entry| Below::new(parent, false, entry)));
+                }
+                (Inner::List { dash, .. }, Some(rest)) if dash == indent => {
+                    inner = Inner::List { dash, keys: indent_behind(indent, rest) };
+                    outline.read_item(parent, rest);
+                }
+                (Inner::List { keys, .. }, None) if keys == indent => {
+                    outline.below.extend(key_of(words).map(|entry| Below::new(parent, true, entry)));
+                }
+                (Inner::Mapping { keys }, None) if keys == indent => {
+                    outline.below.extend(key_of(words).map(|entry| Below::new(parent, false, entry)));
+                }
+                (Inner::Mapping { .. } | Inner::List { .. }, Some(_) | None) => {}
+            }
+        }
+        outline
+    }
+
+    /// Reads what is behind the dash of an item.
+    fn read_item(&mut self, parent: usize, rest: &'t str) {
+        let rest = rest.trim_start();
+        let entries = key_of(rest).into_iter().chain(in_braces(rest));
+        self.below.extend(entries.map(|entry| Below::new(parent, true, entry)));
+    }
+
+    /// Reads a file that is one mapping or list in brackets, as JSON is; false where it is none.
+    fn read_flow(&mut self, text: &'t str, limit: usize) -> bool {
+        let mut at = 0;
+        let start = text.trim_start_matches('\u{feff}').lines().find_map(|line| {
+            at = line.as_ptr() as usize - text.as_ptr() as usize;
+            let words = line.trim();
+            (!words.is_empty() && !words.starts_with('#') && words != "---").then_some(words)
+        });
+        if !start.is_some_and(|line| line.starts_with(['{', '['])) {
+            return false;
+        }
+        let mut open: Vec<char> = Vec::new();
+        // Where a key or a value begins that is not yet over.
+        let mut begin = None;
+        let mut letters = text[at..].char_indices().peekable();
+        while let Some((offset, letter)) = letters.next() {
+            if self.keys.len() + self.below.len() + self.items.len() > limit {
+                break;
+            }
+            let here = at + offset;
+            match letter {
+                '{' | '[' => {
+                    if letter == '{' && open == ['['] {
+                        self.items.push(Vec::new());
+                    }
+                    open.push(letter);
+                    begin = None;
+                }
+                '}' | ']' => {
+                    open.pop();
+                    begin = None;
+                }
+                ',' => begin = None,
+                '"' | '\'' if begin.is_none() => {
+                    let mut escaped = false;
+                    for (_, inner) in letters.by_ref() {
+                        if inner == letter && !escaped {
+                            break;
+                        }
+                        escaped = inner == '\\' && letter == '"' && !escaped;
+                    }
+                    begin = Some(here);
+                }
+                '#' if begin.is_none() => while letters.next_if(|(_, letter)| *letter != '\n').is_some() {},
+                ':' => {
+                    let Some(key) = begin.take() else { continue };
+                    let key = text[key..here].trim().trim_matches(['"', '\'']);
+                    let rest = text[here + 1..].trim_start();
+                    let entry = Entry { key, value: rest.split([',', '}', '\n']).next().unwrap_or_default().trim() };
+                    let below = |is_in_item| Below::new(self.keys.len() - 1, is_in_item, entry);
+                    match open.as_slice() {
+                        ['{'] => self.keys.push(entry),
+                        ['{', '{'] if !self.keys.is_empty() => self.below.push(below(false)),
+                        ['{', '[', '{'] if !self.keys.is_empty() => self.below.push(below(true)),
+                        ['[', '{'] => self.items.last_mut().into_iter().for_each(|item| item.push(key)),
+                        _ => {}
+                    }
+                    // What follows is a value, until the next comma.
+                    begin = None;
+                }
+                _ if letter.is_whitespace() => {}
+                _ => begin = begin.or(Some(here)),
+            }
+        }
+        true
+    }
+
+    /// The entry of the root with this key.
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+        self.keys.iter().find(|entry| entry.key == key)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// The entries of the mapping at a key of the root.
+    pub(super) fn members(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
+        self.of_parent(key, false)
+    }
+
+    /// The entries of the items of the list at a key of the root.
+    pub(super) fn of_items(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
+        self.of_parent(key, true)
+    }
+
+    fn of_parent(&self, key: &str, is_in_item: bool) -> impl Iterator<Item = &Entry<'t>> {
+        let found = self.below.iter().filter(move |below| {
+            below.is_in_item == is_in_item && self.keys.get(below.parent).is_some_and(|parent| parent.key == key)
+        });
+        found.map(|below| &below.entry)
+    }
+}
+
+impl<'t> Below<'t> {
+    fn new(parent: usize, is_in_item: bool, entry: Entry<'t>) -> Below<'t> {
+        Below { parent, is_in_item, entry }
+    }
+}
+
+/// The column of what is behind a dash.
+fn indent_behind(dash: usize, rest: &str) -> usize {
+    dash + 2 + rest.len() - rest.trim_start_matches(' ').len()
+}
+
+/// The entry that a line begins with.
+fn key_of(line: &str) -> Option<Entry<'_>> {
+    let line = line.trim_start_matches(' ');
+    let (key, rest) = match line.chars().next()? {
+        quote @ ('"' | '\'') => line[1..].split_once(quote).map(|(key, rest)| (key, rest.trim_start()))?,
+        first if first.is_alphanumeric() || first == '_' => {
+            let at = line.find(':')?;
+            (&line[..at], &line[at..])
+        }
+        _ => return None,
+    };
+    let rest = rest.strip_prefix(':').filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))?;
+    let value = rest.trim();
+    Some(Entry { key: key.trim_end(), value: if value.starts_with('#') { "" } else { value } })
+}
+
+/// The entries of a mapping in braces, as far as one line shows them.
+fn in_braces(value: &str) -> impl Iterator<Item = Entry<'_>> {
+    let inner = value.trim_start().strip_prefix('{').unwrap_or_default();
+    let inner = inner.trim_end().strip_suffix('}').unwrap_or(inner);
+    let mut depth = 0_usize;
+    let parts = inner.split(move |letter| {
+        match letter {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    parts.filter_map(key_of)
+}

@@ -1,0 +1,411 @@
+//! Names of opposite sense. `minTokens` is two letters away from `maxTokens`, and `unexpected` from `expected`: a likeness by
+//! letters must never turn an assertion around.
+//!
+//! The opposites of a name are written down word by word: a pole is replaced by the other one (`min` by `max`), a negation is
+//! removed or put in. A text that is nearer to one of these than to the name does not mean the name.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::{outline, squashed};
+
+/// Pairs of words of which each says the opposite of the other.
+const POLES: &[(&str, &str)] = &[
+    ("above", "below"),
+    ("absent", "present"),
+    ("absent", "exists"),
+    ("absence", "presence"),
+    ("accept", "reject"),
+    ("accepted", "rejected"),
+    ("accepts", "rejects"),
+    ("activate", "deactivate"),
+    ("active", "inactive"),
+    ("add", "remove"),
+    ("added", "removed"),
+    ("after", "before"),
+    ("all", "any"),
+    ("all", "none"),
+    ("any", "none"),
+    ("all", "some"),
+    ("allow", "block"),
+    ("allow", "deny"),
+    ("allow", "forbid"),
+    ("allow", "refuse"),
+    ("allowed", "blocked"),
+    ("allowed", "denied"),
+    ("allowed", "forbidden"),
+    ("allowed", "refused"),
+    ("allows", "denies"),
+    ("allows", "forbids"),
+    ("allowlist", "blocklist"),
+    ("allowlist", "denylist"),
+    ("whitelist", "blacklist"),
+    ("always", "never"),
+    ("asc", "desc"),
+    ("ascending", "descending"),
+    ("async", "sync"),
+    ("complete", "incomplete"),
+    ("contain", "exclude"),
+    ("contain", "lack"),
+    ("contain", "omit"),
+    ("contains", "excludes"),
+    ("contains", "lacks"),
+    ("contains", "omits"),
+    ("correct", "incorrect"),
+    ("decrease", "increase"),
+    ("disable", "enable"),
+    ("disabled", "enabled"),
+    ("disallow", "permit"),
+    ("disallowed", "permitted"),
+    ("down", "up"),
+    ("downgrade", "upgrade"),
+    ("earliest", "latest"),
+    ("empty", "full"),
+    ("end", "start"),
+    ("ended", "started"),
+    ("equal", "differ"),
+    ("equals", "differs"),
+    ("even", "odd"),
+    ("exact", "inexact"),
+    ("exclude", "include"),
+    ("excluded", "included"),
+    ("excludes", "includes"),
+    ("excluding", "including"),
+    ("exclusive", "inclusive"),
+    ("exists", "missing"),
+    ("external", "internal"),
+    ("fail", "pass"),
+    ("fail", "succeed"),
+    ("failed", "passed"),
+    ("failed", "succeeded"),
+    ("failing", "passing"),
+    ("fails", "passes"),
+    ("failure", "success"),
+    ("false", "true"),
+    ("fewer", "more"),
+    ("first", "last"),
+    ("forbid", "permit"),
+    ("forbidden", "permitted"),
+    ("from", "to"),
+    ("greater", "less"),
+    ("high", "low"),
+    ("higher", "lower"),
+    ("highest", "lowest"),
+    ("input", "output"),
+    ("known", "unknown"),
+    ("least", "most"),
+    ("left", "right"),
+    ("less", "more"),
+    ("local", "remote"),
+    ("longer", "shorter"),
+    ("longest", "shortest"),
+    ("lower", "upper"),
+    ("max", "min"),
+    ("maximal", "minimal"),
+    ("maximum", "minimum"),
+    ("missing", "present"),
+    ("negative", "positive"),
+    ("newer", "older"),
+    ("newest", "oldest"),
+    ("no", "yes"),
+    ("off", "on"),
+    ("open", "closed"),
+    ("optional", "required"),
+    ("over", "under"),
+    ("post", "pre"),
+    ("prior", "later"),
+    ("private", "public"),
+    ("read", "write"),
+    ("receive", "send"),
+    ("received", "sent"),
+    ("request", "response"),
+    ("sensitive", "insensitive"),
+    ("since", "until"),
+    ("valid", "invalid"),
+    ("with", "without"),
+];
+
+/// Words that turn a name around where they are put in or left out.
+const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "non",
+    "never",
+    "without",
+    "none",
+    "cannot",
+    "cant",
+    "dont",
+    "doesnt",
+    "doesnot",
+    "didnot",
+    "didnt",
+    "isnt",
+    "arent",
+    "mustnt",
+    "shouldnt",
+    "wont",
+    "lacks",
+    "missing",
+    "absent",
+    "excludes",
+    "forbidden",
+    "forbid",
+    "anti",
+];
+
+/// Negations that are part of a word.
+const PREFIXES: &[&str] = &["un", "non", "dis", "in", "im", "de", "anti", "mis"];
+
+/// The prefixes that are taken away from a word: `in` and `de` begin too many words that negate nothing.
+const REMOVABLE: &[&str] = &["un", "non", "dis"];
+
+/// How long a word is at most that is put in, taken away or replaced.
+const LONGEST_WORD: usize = 9;
+
+/// The longest text whose sense is looked at. Names are shorter.
+const MAX_LETTERS: usize = 64;
+
+/// The other poles of each word that has one.
+static OTHER_POLES: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut poles: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for (one, other) in POLES.iter().copied() {
+        poles.entry(one).or_default().push(other);
+        poles.entry(other).or_default().push(one);
+    }
+    poles
+});
+
+/// A text that is compared with the opposites of names.
+struct Written {
+    letters: String,
+    length: usize,
+    kinds: u64,
+}
+
+impl Written {
+    fn new(text: &str) -> Written {
+        let letters = squashed(text);
+        let (length, kinds) = outline(&letters);
+        Written { letters, length, kinds }
+    }
+
+    fn distance(&self, other: &str) -> usize {
+        strsim::osa_distance(&self.letters, other)
+    }
+
+    /// How far away the nearest name with another pole is, if it is within the limit.
+    fn from_swapped(&self, name: &str, limit: usize) -> Option<usize> {
+        if self.is_far(name, limit) {
+            return None;
+        }
+        self.least(limit, swapped(&words(name)))
+    }
+
+    /// How far away the nearest name with one negation more or less is, if it is within the limit.
+    fn from_negated(&self, name: &str, limit: usize) -> Option<usize> {
+        if self.is_far(name, limit) {
+            return None;
+        }
+        let (length, kinds) = outline(name);
+        let lacks = |of: u64, in_: u64| (of & !in_).count_ones() as usize > limit;
+        // Most names are of another length, or have other letters: they need no closer look.
+        let more = (self.length + limit > length && !lacks(kinds, self.kinds))
+            .then(|| self.least(limit, more_negated(&words(name), self.length.saturating_sub(length), limit)));
+        let less = (self.length < length + limit && !lacks(self.kinds, kinds))
+            .then(|| self.least(limit, less_negated(&words(name))));
+        more.flatten().into_iter().chain(less.flatten()).min()
+    }
+
+    /// Whether the lengths alone tell that a name is another one, whatever word of it is replaced: most are.
+    fn is_far(&self, name: &str, limit: usize) -> bool {
+        name.len().abs_diff(self.letters.len()) > LONGEST_WORD + 3 + limit
+    }
+
+    fn least(&self, limit: usize, names: impl Iterator<Item = String>) -> Option<usize> {
+        let names = names.filter(|name| !name.is_empty() && name.len().abs_diff(self.letters.len()) <= 4 * limit);
+        names.map(|name| self.distance(&name)).min().filter(|least| *least <= limit)
+    }
+}
+
+/// Whether a text that resembles a name says something else: its opposite, or another number.
+pub(super) fn is_another(written: &str, name: &str) -> bool {
+    if have_other_numbers(written, name) {
+        return true;
+    }
+    let written = Written::new(written);
+    if written.letters.len().max(name.len()) > MAX_LETTERS {
+        return false;
+    }
+    let Some(nearer) = written.distance(&squashed(name)).checked_sub(1) else { return false };
+    written.from_swapped(name, nearer + 1).is_some() || written.from_negated(name, nearer).is_some()
+}
+
+/// The name whose opposite a text is, if it is one, and how many letters it is away from that.
+pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c str>) -> Option<(&'c str, usize)> {
+    let written = Written::new(written);
+    if written.letters.len() > MAX_LETTERS {
+        return None;
+    }
+    let limit = slips_of(&written);
+    let of_name = |name: &'c str| {
+        let opposites = [written.from_swapped(name, limit), written.from_negated(name, limit)];
+        Some((name, opposites.into_iter().flatten().min()?))
+    };
+    let names = names.into_iter().filter(|name| name.len() <= MAX_LETTERS);
+    names.filter_map(of_name).min_by_key(|(_, distance)| *distance)
+}
+
+/// Whether one of the words of a name is a negation.
+pub(super) fn is_negative(name: &str) -> bool {
+    words(name).iter().any(|word| NEGATIONS.contains(&word.as_str()))
+}
+
+/// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`.
+pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
+    let written = Written::new(written);
+    Written::new(other).from_negated(name, 0).is_some() && written.from_negated(name, slips_of(&written)).is_some()
+}
+
+/// How many letters of a text may be slips.
+fn slips_of(written: &Written) -> usize {
+    match written.length {
+        0..=4 => 0,
+        5..=8 => 1,
+        _ => 2,
+    }
+}
+
+/// Whether both texts have numbers, and not the same: `p50` is not `p90`, and no slip of it.
+pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (one, other) = (digits(one), digits(other));
+    let is_number = !one.is_empty() && !other.is_empty();
+    is_number && one.trim_start_matches('0') != other.trim_start_matches('0')
+}
+
+/// The words of a name, in small letters.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars() {
+        let is_end = !letter.is_alphanumeric() && letter != '\'' || letter.is_uppercase() && was_small;
+        if is_end && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        was_small = letter.is_lowercase() || letter.is_ascii_digit();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The names with the other pole in place of one of their words.
+fn swapped(words: &[String]) -> impl Iterator<Item = String> {
+    words.iter().enumerate().flat_map(move |(index, word)| {
+        let others = OTHER_POLES.get(word.as_str()).into_iter().flatten();
+        others.map(move |other| with(words, index, other))
+    })
+}
+
+/// The names with one negation more, which has about so many letters.
+fn more_negated(words: &[String], length: usize, limit: usize) -> impl Iterator<Item = String> {
+    (0..=words.len()).flat_map(move |index| {
+        let prefixes = if index < words.len() { PREFIXES } else { &[] };
+        let negations = NEGATIONS.iter().chain(prefixes).filter(move |it| it.len().abs_diff(length) <= limit);
+        negations.map(move |negation| {
+            let (before, behind) = words.split_at(index);
+            [before.concat(), (*negation).to_owned(), behind.concat()].concat()
+        })
+    })
+}
+
+/// The names with one negation less.
+fn less_negated(words: &[String]) -> impl Iterator<Item = String> {
+    words.iter().enumerate().flat_map(move |(index, word)| {
+        let whole = NEGATIONS.contains(&word.as_str()).then(|| with(words, index, ""));
+        let parts = REMOVABLE.iter().filter_map(move |prefix| {
+            let rest = word.strip_prefix(prefix).filter(|rest| rest.len() > 3)?;
+            Some(with(words, index, rest))
+        });
+        whole.into_iter().chain(parts)
+    })
+}
+
+/// A name with another word in one place.
+fn with(words: &[String], index: usize, other: &str) -> String {
+    words.iter().enumerate().map(|(at, word)| if at == index { other } else { word.as_str() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposites_are_seen_however_they_are_spelled() {
+        for (written, name) in [
+            ("unexpected", "expected"),
+            ("unexpcted", "expected"),
+            ("unexpected_status", "expected_status"),
+            ("unordered", "ordered"),
+            ("min_total_tokens", "max_total_tokens"),
+            ("minTotalTokens", "max_total_tokens"),
+            ("mintotaltokens", "max_total_tokens"),
+            ("passRateMax", "passRateMin"),
+            ("uncontains", "contains"),
+            ("doesntContain", "contain"),
+            ("shouldCall", "shouldNotCall"),
+            ("shouldBeCalled", "shouldNotCall"),
+            ("model_not_used", "model_used"),
+            ("tool_permitted", "tool_not_permitted"),
+            ("disallowed_tools", "allowed_tools"),
+            ("denied_tools", "allowed_tools"),
+            ("updated_before", "updated_after"),
+            ("unran", "ran"),
+            ("minMs", "maxMs"),
+            ("disabled", "enabled"),
+            ("minLenght", "maxLength"),
+            ("p90", "p50"),
+            ("2.0", "1.0"),
+            ("excludes", "includes"),
+        ] {
+            assert!(is_another(written, name), "{written} is not {name}");
+        }
+    }
+
+    #[test]
+    fn slips_keep_their_sense() {
+        for (written, name) in [
+            ("expcted", "expected"),
+            ("expeced_status", "expected_status"),
+            ("odered", "ordered"),
+            ("max_total_token", "max_total_tokens"),
+            ("mxa_total_tokens", "max_total_tokens"),
+            ("passrateMin", "passRateMin"),
+            ("shoudlNtoCall", "shouldNotCall"),
+            ("should_not_call", "shouldNotCall"),
+            ("notcontains", "notContains"),
+            ("inputs", "input"),
+            ("intnet", "intent"),
+            ("descripton", "description"),
+            ("contians", "contains"),
+            ("modle-1", "model-01"),
+        ] {
+            assert!(!is_another(written, name), "{written} is {name}");
+        }
+    }
+
+    #[test]
+    fn the_name_whose_opposite_is_written_is_found() {
+        let names = ["expected", "not_expected", "max_total_tokens", "notContains"];
+        assert_eq!(opposite_of("unexpected", names), Some(("expected", 0)));
+        assert_eq!(opposite_of("min_total_token", names), Some(("max_total_tokens", 1)));
+        assert_eq!(opposite_of("contains", names), Some(("notContains", 0)));
+        assert_eq!(opposite_of("temperature", names), None);
+    }
+}

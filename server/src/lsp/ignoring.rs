@@ -1,0 +1,111 @@
+//! Actions that silence a kind of problem: in a line, in a file, or in the workspace by way of `speclens.yaml`.
+
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use ropey::Rope;
+use speclens_runner::files::Buffers as _;
+use speclens_schema::{
+    document::Lines,
+    json_schema::SpecFile,
+    problem::{Code, Edit, Problem},
+};
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{
+    convert,
+    session::{Session, Snapshot},
+};
+use crate::{
+    ide::{actions, ignore},
+    workspace::SETTINGS_FILE,
+};
+
+/// The actions for the problems that touch a range.
+pub(super) fn actions(
+    session: &Session,
+    snapshot: &Snapshot,
+    uri: &lsp::Uri,
+    problems: &[Problem],
+    range: Range<usize>,
+) -> Vec<lsp::CodeActionResponse> {
+    if snapshot.place.file == SpecFile::Settings {
+        // They have no comments of this kind, and are not switched off by themselves.
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (code, index) in actions::silenceable(problems, range) {
+        let word = code.as_str();
+        let own = |edits: Vec<Edit>| changes(snapshot, uri, &edits);
+        let problem = &problems[index];
+        let here = ignore::here(&snapshot.document, code, problem.range.start).map(own);
+        let in_file = ignore::in_file(&snapshot.document, code).map(own);
+        let ways = [
+            (format!("Ignore `{word}` here"), here),
+            (format!("Ignore `{word}` in this file"), in_file),
+            (format!("Ignore `{word}` in this workspace"), in_workspace(session, snapshot, code)),
+        ];
+        let encoding = snapshot.abilities.encoding;
+        let solved = vec![convert::diagnostic(&snapshot.document, encoding, uri, problem)];
+        for (title, edit) in ways.into_iter().filter_map(|(title, edit)| Some((title, edit?))) {
+            found.push(lsp::CodeActionResponse::CodeAction(lsp::CodeAction {
+                title,
+                kind: Some(lsp::CodeActionKind::QuickFix),
+                diagnostics: Some(solved.clone()),
+                edit: Some(edit),
+                ..lsp::CodeAction::default()
+            }));
+        }
+    }
+    found
+}
+
+fn changes(snapshot: &Snapshot, uri: &lsp::Uri, edits: &[Edit]) -> lsp::WorkspaceEdit {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
+    lsp::WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..lsp::WorkspaceEdit::default() }
+}
+
+/// The edit of the settings in force, or of new ones at the root of the workspace.
+fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<lsp::WorkspaceEdit> {
+    let path = snapshot.place.path.as_deref()?;
+    let file = snapshot.workspace().file;
+    let is_new = file.is_none();
+    let file = file.unwrap_or_else(|| root_of(session, path).join(SETTINGS_FILE));
+    let text = match (is_new, snapshot.buffers.text(&file)) {
+        (_, Some(text)) => text,
+        (true, None) => String::new(),
+        (false, None) => std::fs::read_to_string(&file).ok()?,
+    };
+    if is_new && !snapshot.abilities.creates_files {
+        return None;
+    }
+    let edit = ignore::in_settings(&text, code)?;
+    let places = Lines::new(&Rope::from_str(&text), snapshot.abilities.encoding).places(edit.range);
+    let range = lsp::Range { start: convert::position(places.start), end: convert::position(places.end) };
+    let uri = convert::uri(&file)?;
+    let edit = lsp::TextEdit { range, new_text: edit.text };
+    if !is_new {
+        return Some(lsp::WorkspaceEdit { changes: Some([(uri, vec![edit])].into()), ..lsp::WorkspaceEdit::default() });
+    }
+    let create = lsp::CreateFile { uri: uri.clone(), options: None, annotation_id: None };
+    let edit = lsp::TextDocumentEdit {
+        text_document: lsp::OptionalVersionedTextDocumentIdentifier {
+            text_document_identifier: lsp::TextDocumentIdentifier { uri },
+            version: None,
+        },
+        edits: vec![edit.into()],
+    };
+    let operations = vec![lsp::DocumentChange::CreateFile(create), lsp::DocumentChange::TextDocumentEdit(edit)];
+    Some(lsp::WorkspaceEdit { document_changes: Some(operations), ..lsp::WorkspaceEdit::default() })
+}
+
+/// Returns the folder of the workspace that a file is in; without one, that of its repository, else its own.
+fn root_of(session: &Session, path: &Path) -> PathBuf {
+    let folder = session.scopes.folders().into_iter().find(|folder| path.starts_with(folder));
+    let repository = || path.ancestors().skip(1).find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
+    let own = || path.parent().unwrap_or(path).to_owned();
+    folder.or_else(repository).unwrap_or_else(own)
+}

@@ -1,0 +1,170 @@
+//! Silencing a kind of problem, and reading about it.
+
+use serde_json::{Value, json};
+
+use crate::{client::Client, sources};
+
+const EMPTY: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+providers: {openai: {apiKeyEnv: KEY}}
+models: [{id: m, provider: openai, model: gpt}]
+prompts: {p: {user: hello}}
+tests:
+  - {name: asks, prompt: p, expect: {output: {contains: [hello]}}}
+  - name: greets
+    command: echo hello
+    expect: {}
+";
+
+/// A client that asks for what edits need, and pushes.
+fn client(files: &[(&str, &str)]) -> Client {
+    let mut client = Client::spawn(files);
+    let edits = json!({ "documentChanges": true, "resourceOperations": ["create"] });
+    client.initialize(json!({ "workspace": { "workspaceEdit": edits } }), json!({}));
+    client
+}
+
+/// The action with this title where a text begins.
+fn action(client: &mut Client, text: &str, word: &str, title: &str) -> Value {
+    let before = &text[..text.find(word).unwrap()];
+    let line = before.matches('\n').count();
+    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+    let place = json!({ "line": line, "character": column });
+    let params = json!({
+        "textDocument": { "uri": client.uri("kindlm.yaml") },
+        "range": { "start": place, "end": place },
+        "context": { "diagnostics": [] },
+    });
+    let answer = client.request("textDocument/codeAction", params);
+    let actions = answer["result"].as_array().unwrap();
+    let found = actions.iter().find(|action| action["title"] == title);
+    found.unwrap_or_else(|| panic!("no action {title:?} among {actions:#?}")).clone()
+}
+
+fn codes(found: &[Value]) -> Vec<&str> {
+    found.iter().filter_map(|found| found["code"].as_str()).collect()
+}
+
+#[test]
+fn problem_is_silenced_in_its_line_or_in_its_file() {
+    for (title, expected) in [
+        ("Ignore `no-claims` here", json!({ "range": at(10, 14), "newText": " # speclens: allow(no-claims)" })),
+        ("Ignore `no-claims` in this file", json!({ "range": at(0, 0), "newText": "# speclens: allow(no-claims)\n" })),
+    ] {
+        let mut client = client(&[("kindlm.yaml", EMPTY)]);
+        client.open("kindlm.yaml");
+        client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+        let action = action(&mut client, EMPTY, "expect: {}", title);
+        let uri = client.uri("kindlm.yaml");
+        assert_eq!(action["edit"]["changes"], json!({ uri: [expected] }));
+        assert_eq!(action["diagnostics"][0]["code"], "no-claims");
+        client.change("kindlm.yaml", json!({ "range": expected["range"], "text": expected["newText"] }));
+        let found = client.diagnostics("kindlm.yaml", |_| true);
+        let line = |found: &Value| found["code"] == "no-claims" && found["range"]["start"]["line"] == 10;
+        assert!(!found.iter().any(line), "{found:#?}");
+    }
+}
+
+fn at(line: u32, character: u32) -> Value {
+    let place = json!({ "line": line, "character": character });
+    json!({ "start": place, "end": place })
+}
+
+#[test]
+fn problem_is_silenced_in_a_workspace_that_has_no_settings_yet() {
+    let mut client = client(&[("kindlm.yaml", EMPTY)]);
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");
+    let [create, edit] = action["edit"]["documentChanges"].as_array().unwrap().as_slice() else { panic!("{action}") };
+    assert_eq!((&create["kind"], &create["uri"]), (&json!("create"), &json!(client.uri("speclens.yaml"))));
+    assert_eq!(edit["edits"], json!([{ "range": at(0, 0), "newText": "severity:\n  no-claims: off\n" }]));
+    client.forget();
+    // As an editor has it afterwards: open, not saved yet.
+    std::fs::write(client.path("speclens.yaml"), "").unwrap();
+    client.open_text("speclens.yaml", "");
+    client.change("speclens.yaml", json!({ "text": "severity:\n  no-claims: off\n" }));
+    client.diagnostics_of_any_version("kindlm.yaml", |found| !codes(found).contains(&"no-claims"));
+}
+
+#[test]
+fn problem_is_silenced_in_the_settings_that_there_are() {
+    let settings = "# ours\nseverity:\n  unused: error\n";
+    let mut client = client(&[("sub/kindlm.yaml", EMPTY), ("kindlm.yaml", EMPTY), ("speclens.yaml", settings)]);
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");
+    let uri = client.uri("speclens.yaml");
+    assert_eq!(action["edit"]["changes"], json!({ uri: [{ "range": at(2, 2), "newText": "no-claims: off\n  " }] }));
+}
+
+#[test]
+fn what_cannot_be_read_cannot_be_silenced() {
+    let text = EMPTY.replace("[hello]", "[hello");
+    let mut client = client(&[("kindlm.yaml", &text)]);
+    client.open("kindlm.yaml");
+    let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"syntax"));
+    let syntax = found.iter().find(|found| found["code"] == "syntax").unwrap();
+    let params = json!({
+        "textDocument": { "uri": client.uri("kindlm.yaml") },
+        "range": syntax["range"],
+        "context": { "diagnostics": [] },
+    });
+    let answer = client.request("textDocument/codeAction", params);
+    assert!(!answer.to_string().contains("Ignore `syntax`"), "{answer}");
+}
+
+#[test]
+fn code_of_a_problem_leads_to_a_page_that_can_only_be_read() {
+    let mut client = client(&[("kindlm.yaml", EMPTY)]);
+    client.open("kindlm.yaml");
+    // The first hover has it written at the latest.
+    let place = json!({ "line": 1, "character": 2 });
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    client.request("textDocument/hover", json!({ "textDocument": document, "position": place }));
+    client.forget();
+    client.change("kindlm.yaml", json!({ "range": at(1, 0), "text": "# again\n" }));
+    let found = client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
+    let empty = found.iter().find(|found| found["code"] == "no-claims").unwrap();
+    let href = empty["codeDescription"]["href"].as_str().unwrap();
+    let (address, heading) = href.split_once('#').unwrap();
+    assert_eq!(heading, "no-claims");
+    let path = url::Url::parse(address).unwrap().to_file_path().unwrap();
+    assert!(std::fs::metadata(&path).unwrap().permissions().readonly());
+    assert!(std::fs::read_to_string(&path).unwrap().contains("\n### no-claims\n"));
+}
+
+#[test]
+fn starter_suites_open_without_a_problem() {
+    for (format, files) in [
+        ("kindlm", &["kindlm.yaml"][..]),
+        ("cli-bench", &["cli-bench.yaml", "tasks/basics.yaml"]),
+        ("clawspec", &["clawspec.yaml", "skills/greeter/tests/scenarios.yaml"]),
+    ] {
+        let mut client = Client::start(&[]);
+        let written = std::process::Command::new(env!("CARGO_BIN_EXE_speclens"))
+            .args(["init", format])
+            .current_dir(client.directory.path())
+            .output()
+            .unwrap();
+        assert!(written.status.success());
+        for file in files {
+            client.open(file);
+            let found = client.diagnostics_of_any_version(file, |_| true);
+            assert_eq!(sources(&found, "speclens"), Vec::<String>::new(), "{file}");
+        }
+    }
+}
+
+#[test]
+fn what_a_comment_can_say_is_completed() {
+    let mut client = client(&[("kindlm.yaml", &format!("# speclens: \n{EMPTY}"))]);
+    client.open("kindlm.yaml");
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    let params = json!({ "textDocument": document, "position": { "line": 0, "character": 12 } });
+    let answer = client.request("textDocument/completion", params);
+    let labels: Vec<&str> =
+        answer["result"]["items"].as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["allow", "dialect"]);
+}
