@@ -96,7 +96,7 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         },
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
-                take(problems, &[member.at.clone()]);
+                take(problems, std::slice::from_ref(&member.at));
                 let problem = member.head_problem(Code::UnknownKey, "`delegation_occurred` has no key `from`");
                 let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
                 let mut problem = problem.with_severity(Severity::Hint).with_note(note);
@@ -184,7 +184,7 @@ fn error(member: &Spot<'_>, message: impl Into<String>) -> Problem {
 
 /// `tool` beside the list of the tools that are allowed.
 fn tool_beside_list(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
-    take(problems, &[tool.at.clone()]);
+    take(problems, std::slice::from_ref(&tool.at));
     let help = "remove it: what is not in `allowed_tools` fails already";
     let mut problem = error(tool, "`tool_not_permitted` has no key `tool`").with_note(IGNORED).with_help(help);
     problem.fixes.extend(edits::remove(tool).map(|edit| Fix::suggestion(help, vec![edit])));
