@@ -120,7 +120,9 @@ fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, String> {
                 return Err(format!("there is no test `{name}` in this file"));
             };
             if !suite.cases[index].intact {
-                return Err(format!("`{name}` has mistakes: correct what is underlined, then run it"));
+                return Err(format!(
+                    "`{name}` cannot be run while this file has errors: correct what is underlined, then run it"
+                ));
             }
             Ok([index].into())
         }
