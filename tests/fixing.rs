@@ -395,7 +395,7 @@ fn files_far_below_their_root_are_fixed_in_place() {
             "version: \"1.0\"\ntarget: {{type: skill, path: skills/demo}}\nscenarios:\n  - name: one\n    tags: [negative]\n    when: {{invoke: hello}}\n    then:\n      - type: artifact_contains\n        path: out.md\n        {word}: [Summary]\n"
         )
     };
-    place.write("skills/demo/SKILL.md", "# Demo\n");
+    place.write("skills/demo/SKILL.md", "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n");
     place.write("clawspec.yaml", "version: \"1.0\"\n");
     place.write("skills/demo/tests/scenarios.yaml", scenarios("sectons"));
     let done = place.run(&["check", "--fix"]);

@@ -40,6 +40,13 @@ pub(super) fn cures(scenarios: &Spot<'_>) -> Vec<Fix> {
     fixes
 }
 
+/// The first tag that is `negative` but for its capitals.
+pub(super) fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
+    let items = scenarios.items().into_iter();
+    let mut tags = items.filter_map(|scenario| scenario.get("tags")).flat_map(|tags| tags.items());
+    tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
+}
+
 /// The edit that tags a scenario.
 fn tag(scenario: &Spot<'_>) -> Option<Edit> {
     let Some(tags) = scenario.get("tags") else {

@@ -27,7 +27,10 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
         && paths::is_placed(files)
         && let Some(wanted) = path.text().and_then(paths::below_root)
     {
-        paths::lint_definition(&path, &wanted, "SKILL.md", files, problems);
+        let target = paths::Target { path: &path, key: "pipeline.skill_path", wanted: &wanted, definition: "SKILL.md" };
+        if !paths::lint_definition(&target, files, problems) {
+            paths::lint_structure(&target, files, problems);
+        }
     }
 }
 
