@@ -225,7 +225,7 @@ fn agrees(file: SpecFile, outline: &Outline<'_>, key: &str) -> bool {
         Type::Mapping => {
             let holds_mappings = shape.map_value().is_some_and(|inner| inner.kind() == Type::Mapping);
             let are_mappings = || outline.members(key).all(|entry| is_mapping(entry.value));
-            !value.starts_with('[') && outline.of_items(key).next().is_none() && (!holds_mappings || are_mappings())
+            is_mapping(value) && outline.of_items(key).next().is_none() && (!holds_mappings || are_mappings())
         }
         Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => true,
     }

@@ -376,7 +376,7 @@ pub fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Opti
 /// Whether a word is the name beyond doubt: one slip of the keys (two in a long word), or another spelling, and
 /// no other candidate is as near. A word of opposite sense never is.
 pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> bool {
-    if sense::is_another(word, name) {
+    if sense::is_another(word, name) || !sense::slips_inside_words(word, name) {
         return false;
     }
     let distance = |other: &str| strsim::osa_distance(&squashed(word), &squashed(other));
@@ -436,6 +436,17 @@ mod tests {
         assert!(is_surely("containss", "contains", names));
         assert!(is_surely("max_length", "maxLength", names));
         assert!(is_surely("maxlenght", "maxLength", names));
+        for (written, name) in [
+            ("shouldNowCall", "shouldNotCall"),
+            ("nexit_code", "exit_code"),
+            ("iContains", "contains"),
+            ("dallowed_tools", "allowed_tools"),
+            ("run", "ran"),
+            ("maxNs", "maxMs"),
+            ("timeout_ms", "timeout"),
+        ] {
+            assert!(!is_surely(written, name, [name]), "{written}");
+        }
         assert!(!is_surely("maxLn", "maxLength", names));
         // As near to one as to the other.
         assert!(!is_surely("tempo", "temp", ["temp", "tempos"]));

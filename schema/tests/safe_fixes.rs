@@ -7,9 +7,13 @@ mod golden;
 use std::collections::BTreeMap;
 
 use speclens_schema::{
+    analysis::Analyzer,
     cure::{Revealing, cure},
     document::{Document, NodeRef},
+    files::MemoryFiles,
+    json_schema::SpecFile,
     problem::{Code, Problem},
+    settings::Settings,
 };
 
 use golden::Golden;
@@ -79,4 +83,59 @@ fn safe_fixes_lose_no_assertion_and_no_value() {
         assert!(has <= had, "{path}: {had} vacuous claims became {has}: {titles:?}");
     }
     assert!(applied > 20, "only {applied} files have safe fixes");
+}
+
+/// Texts that could be mended in two ways, one of which says something else: a person chooses.
+#[test]
+fn ambiguous_texts_are_not_fixed_unseen() {
+    let clawspec = |then: &str| {
+        let log = "      - {type: file_present, path: out/a.md}";
+        format!(
+            "version: \"1.0\"\ntarget: {{type: skill, path: skills/a, trigger: /a}}\nscenarios:\n  - name: one\n    \
+             tags: [negative]\n    when: {{invoke: /a}}\n    then:\n{log}\n      - {then}\n"
+        )
+    };
+    let kindlm = |expect: &str| {
+        format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: x\n    expect: {expect}\n"
+        )
+    };
+    let cli_bench = |assert: &str| {
+        format!(
+            "cli: git\nversion_command: git --version\nproviders: [openai/gpt-4o]\ntasks:\n  - id: a\n    intent: Find \
+             the changed files of the last commit.\n    assert:\n      - {assert}\n      - exit_code: 0\n"
+        )
+    };
+    let log = "log_path: l, run_id: '{{run_id}}'";
+    let cases = [
+        (SpecFile::KindLm, kindlm("{toolCalls: [{tool: a, shouldNowCall: true}]}")),
+        (SpecFile::KindLm, kindlm("{output: {nContains: [a]}}")),
+        (SpecFile::KindLm, kindlm("{output: {icontains: [a]}}")),
+        (SpecFile::KindLm, kindlm("{output: {notContains: \"a, b\"}}")),
+        (SpecFile::KindLm, kindlm("{latency: {maxS: 3}}")),
+        (SpecFile::CliBench, cli_bench("run: npm publish")),
+        (SpecFile::CliBench, cli_bench("file_nexists: secret.txt")),
+        (SpecFile::CliBench, cli_bench("nran: git push")),
+        (SpecFile::CliBench, cli_bench("verify: !grep a b")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, expected: false}")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, updated_after: '{{run_started_at}}'}")),
+        (SpecFile::ClawSpecScenarios, clawspec(&format!("{{type: tool_called, tool: a, negate: true, {log}}}"))),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: artifact_absent, path: a, words: [b]}")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: file_not_present, path: '~/x.md'}")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: file_not_present, path: 'out/{a,b}.md'}")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: log_contains, path: a, pattern: 'ok?'}")),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: tool_not_called, tool: mail.send, log: /tmp/z.log}")),
+        (SpecFile::ClawSpecScenarios, clawspec(&format!("{{type: tool_not_called, name: must not send, {log}}}"))),
+        (SpecFile::ClawSpecScenarios, clawspec("{type: artifact_absent_words, path: a, words: 'foo, bar'}")),
+        (SpecFile::ClawSpecScenarios, clawspec("&d {type: state_file, path: a, fields: {a: 1}}")),
+    ];
+    for (file, text) in cases {
+        let analyzer = Analyzer::new(file);
+        let look = |document: &Document| analyzer.problems(document, &MemoryFiles::default(), &Settings::default());
+        let document = Document::read(&text, file.scalar_rules());
+        assert!(!look(&document).is_empty(), "{text}");
+        let safe = |problem: &'_ Problem| problem.fixes.iter().find(|fix| fix.is_safe()).map(|fix| fix.title.clone());
+        let unseen: Vec<String> = look(&document).iter().filter_map(safe).collect();
+        assert!(unseen.is_empty(), "{unseen:?}\n{text}");
+    }
 }

@@ -114,9 +114,11 @@ pub(crate) fn take(mapping: NodeRef<'_>, key: &str) -> Option<Edit> {
     if is_flow(mapping) { take_from_braces(mapping, entry) } else { remove_entry(mapping, entry.key, entry.value) }
 }
 
-/// [`below`] as a cure beyond doubt.
+/// [`below`] as a fix. Below `verify` a text becomes a command that runs on this machine: a person decides that.
 pub(crate) fn fix_below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
-    Some(Fix::safe(format!("Move below `{child}`"), below(mapping, key, child)?))
+    let title = format!("Move below `{child}`");
+    let edits = below(mapping, key, child)?;
+    Some(if child == "verify" { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
 }
 
 /// Puts an entry into the mapping `outer`, where `holder` is the key below which the entry stands now.

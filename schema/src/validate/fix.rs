@@ -113,7 +113,11 @@ pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
 /// The number or the boolean that was meant.
 pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let text = literal(node, kind)?;
-    (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), text.clone(), format!("Write `{text}`")))
+    // `0200` in quotes may be meant with its zero, which a number does not keep.
+    let is_padded =
+        text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0') && !text.contains('.');
+    let fix = if is_padded { guess } else { replace };
+    (!node.resolved().is_through_alias()).then(|| fix(node.own_range(), text.clone(), format!("Write `{text}`")))
 }
 
 /// What a renamed key needs of its value: edits that give it the shape. Nothing where no shape can be given to it.
@@ -328,11 +332,15 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     {
         return None;
     }
-    let item = match node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item))) {
+    let apart = node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item)));
+    // One text, or several with something between them?
+    let is_open = apart.is_none() && node.as_str().is_some_and(|text| text.contains([',', ';', '"', '\'', '|']));
+    let item = match apart {
         Some(text) => text.split(',').map(|name| scalar(name.trim())).collect::<Vec<_>>().join(", "),
         None => words(node)?,
     };
-    Some(replace(range, format!("[{item}]"), "Make it a list".to_owned()))
+    let fix = if is_open { guess } else { replace };
+    Some(fix(range, format!("[{item}]"), "Make it a list".to_owned()))
 }
 
 /// An item of a list with several keys, as items with one key each. Only for block style, where each key has

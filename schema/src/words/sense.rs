@@ -277,6 +277,29 @@ fn slips_of(written: &Written) -> usize {
     }
 }
 
+/// Whether a text differs from a name by slips inside of longer words, or in how it is spelt. A short word, and the beginning
+/// of a word, may well be meant: `shouldNow`, `nran`, `iContains`, `maxNs`, `run` for `ran`.
+pub(super) fn slips_inside_words(written: &str, name: &str) -> bool {
+    const SHORT: usize = 4;
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let is_slip = |(one, other): (&String, &String)| {
+        let is_long = one.chars().count().min(other.chars().count()) >= SHORT;
+        let is_swapped = one.len() > 2 && sorted(one) == sorted(other);
+        one == other || is_swapped || is_long && one.chars().next() == other.chars().next()
+    };
+    let (ours, theirs) = (words(written), words(name));
+    let (all_ours, all_theirs) = (squashed(written), squashed(name));
+    if ours.len() == theirs.len() || all_ours == all_theirs {
+        return all_ours == all_theirs || ours.iter().zip(&theirs).all(is_slip);
+    }
+    // Words that are not set apart: letters that changed places are a slip in any of them.
+    sorted(&all_ours) == sorted(&all_theirs)
+}
+
 /// Whether both texts have numbers, and not the same: `p50` is not `p90`, and no slip of it.
 pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();

@@ -98,7 +98,8 @@ fn lint_log(assertion: &Spot<'_>, name: &str, files: &dyn Files, problems: &mut 
         .with_note("ClawSpec aborts the scenario with an error")
         .with_help(&help);
     if let Some(edit) = edits::insert_behind(assertion, "type", &members) {
-        problem = problem.with_fix(Fix::safe(help, vec![edit]));
+        // Where the log is, only the author knows.
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     problems.push(problem);
 }

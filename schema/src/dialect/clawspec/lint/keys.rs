@@ -10,8 +10,8 @@ use super::{assertions::log_members, edits};
 
 /// Type, key as written, real key, whether it is the same beyond doubt.
 const RENAMED: &[(&str, &str, &str, bool)] = &[
-    ("token_budget", "max_tokens", "max_total_tokens", true),
-    ("token_budget", "max_total", "max_total_tokens", true),
+    ("token_budget", "max_tokens", "max_total_tokens", false),
+    ("token_budget", "max_total", "max_total_tokens", false),
     ("token_budget", "budget", "max_total_tokens", false),
     ("delegation_occurred", "to", "to_agent", true),
     ("delegation_occurred", "agent", "to_agent", false),
@@ -29,9 +29,9 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("tool_not_permitted", "allowed", "allowed_tools", true),
     ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
     ("tool_not_permitted", "tools", "allowed_tools", false),
-    ("tool_was_called", "name", "tool", true),
-    ("tool_not_called", "name", "tool", true),
-    ("tool_not_invoked", "name", "tool", true),
+    ("tool_was_called", "name", "tool", false),
+    ("tool_not_called", "name", "tool", false),
+    ("tool_not_invoked", "name", "tool", false),
     ("delegation_path", "path", "expected", true),
     ("trace_cost", "max_cost", "max_usd", true),
     ("gateway_healthy", "url", "endpoint", true),
@@ -83,7 +83,9 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             _ => IGNORED,
         });
         if let Some(edit) = edits::rename(&member, real) {
-            let sure = *sure || *real == "expected_fields" && member.is_mapping();
+            // What an anchor marks may be used elsewhere, for another type.
+            let is_shared = assertion.node.anchor().is_some();
+            let sure = !is_shared && (*sure || *real == "expected_fields" && member.is_mapping());
             problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
         }
         problems.push(problem);

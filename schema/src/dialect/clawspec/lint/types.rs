@@ -177,9 +177,7 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
         }
         (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
             Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
-            None => {
-                problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec"))
-            }
+            None => problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec")),
         },
         (None, None, None) => problem.with_help("use one of the types that `speclens explain` lists"),
     };
@@ -256,8 +254,34 @@ fn awaited(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<F
 /// Whether the path has wildcards, which mean nothing to the type that exists.
 fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
     let path = assertion.get("path");
-    let wild = path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']));
+    let is_expanded_elsewhere = |path: &str| {
+        // The braces of a template are no choice.
+        let bare = path.replace("{{", "").replace("}}", "");
+        bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
+    };
+    let wild = path.as_ref().and_then(Spot::text).is_some_and(is_expanded_elsewhere);
     wild && matches!(foreign.real, "file_absent" | "file_present")
+}
+
+/// Whether every key of an assertion has a meaning for the type that exists. What has none may have said the opposite
+/// (`expected: false`), or more than that type checks (`updated_after`).
+fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
+    let known: &[&str] = match foreign.real {
+        "file_present" | "file_absent" => &["path"],
+        "artifact_exists" => &["path", "timeout", "updated_after"],
+        "tool_was_called" => &["tool", "log_path", "run_id"],
+        "log_entry" => &["path", "text", "contains", "content", "value"],
+        "env_present" => &["vars"],
+        _ => &[],
+    };
+    let is_pattern = |key: &str| foreign.real == "log_entry" && key == "pattern";
+    // A pattern that was searched for as a text means something else as a regular expression.
+    let is_plain = |value: Option<String>| value.is_some_and(|text| regex::escape(&text) == text);
+    assertion.node.entries().all(|entry| {
+        let key = entry.key.key_text();
+        let key = key.as_ref();
+        key == "type" || known.contains(&key) || is_pattern(key) && is_plain(entry.value.as_str().map(str::to_owned))
+    })
 }
 
 /// The same claim with the type that exists.
@@ -281,5 +305,6 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
     if is_wild(assertion, foreign) {
         return None;
     }
-    Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
+    let is_sure = foreign.sure && has_nothing_else(assertion, foreign);
+    Some(if is_sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
 }

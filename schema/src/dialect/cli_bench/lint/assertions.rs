@@ -77,7 +77,13 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
             let mut problem = spot.problem(Code::WrongType, message).with_severity(Severity::Warning);
             if spot.is_own() {
                 let edit = Edit::new(spot.node.own_range(), number.to_string());
-                problem = problem.with_fix(Fix::safe(format!("Write `{number}`"), vec![edit]));
+                let title = format!("Write `{number}`");
+                let is_same = number.to_string() == text.trim();
+                problem = problem.with_fix(if is_same {
+                    Fix::safe(title, vec![edit])
+                } else {
+                    Fix::guess(title, vec![edit])
+                });
             }
             problems.push(problem);
             number as f64

@@ -69,7 +69,8 @@ fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
     let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
     let written = format!("{{ {field}: {}{more} }}", crate::shape::show(&text.into()));
     problem.message = format!("`{name}` is a mapping: write `{written}`");
-    if !value.is_through_alias() && value.alias().is_none() && value.anchor().is_none() && !text.contains('\n') {
+    let is_plain = value.alias().is_none() && value.anchor().is_none() && value.tag().is_none();
+    if !value.is_through_alias() && is_plain && !text.contains('\n') {
         let edit = Edit::new(value.own_range(), written.clone());
         let title = format!("Write `{written}`");
         problem.fixes =
