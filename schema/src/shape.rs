@@ -461,6 +461,14 @@ impl Shape {
         self.keyword("maximum")?.as_f64()
     }
 
+    /// Whether a number is within the bounds.
+    pub fn admits_number(&self, number: f64) -> bool {
+        let bound = |name: &str| self.keyword(name).and_then(Value::as_f64);
+        bound("minimum").is_none_or(|least| number >= least)
+            && bound("exclusiveMinimum").is_none_or(|least| number > least)
+            && self.maximum().is_none_or(|most| number <= most)
+    }
+
     /// The type in words: "whole number, 1 to 100", "list of texts".
     pub fn type_label(&self) -> String {
         let values = self.values();

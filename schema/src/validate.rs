@@ -9,6 +9,7 @@
 mod fix;
 mod message;
 mod template;
+mod unit;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -30,6 +31,7 @@ use message::Finding;
 
 pub(crate) use message::{could_hold, describe};
 pub(crate) use template::unquoted_template;
+pub(crate) use unit::in_seconds;
 
 /// A part of a document that is checked on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -29,13 +29,41 @@ fn holds_secret(node: NodeRef<'_>) -> bool {
         return false;
     }
     match node.as_str() {
-        Some(text) => pasted_secret(text).is_some(),
+        Some(text) => pasted_secret(text).is_some() || begins_like_key(text),
         None => node.items().any(holds_secret) || node.entries().any(|entry| holds_secret(entry.value)),
     }
 }
 
+/// Whether a text begins as keys of models do. It need not be one of full length where a name belongs.
+fn begins_like_key(text: &str) -> bool {
+    text.starts_with("sk-")
+}
+
+/// Whether a field takes the name of an environment variable that holds a key, or is what people call such a field.
+fn names_variable(key: &str) -> bool {
+    key.ends_with("KeyEnv") || key.ends_with("_key_env") || ["apiKey", "api_key"].contains(&key)
+}
+
+/// A key in place of the name of the variable that holds it. The message does not repeat it.
+fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
+    let key = spot.at.last().unwrap_or_default();
+    let is_key = |text: &str| pasted_secret(text).is_some() || begins_like_key(text);
+    if !names_variable(&key) || !spot.text().is_some_and(is_key) {
+        return false;
+    }
+    let message = format!("`{key}` holds a key, not the name of an environment variable");
+    let problem = spot.problem(Code::PastedSecret, message).with_note("whoever reads the file has the key");
+    let help = "replace the key where it was issued, put the new one into the environment, and write the name of its \
+                variable as `apiKeyEnv`, such as `OPENAI_API_KEY`";
+    problems.push(problem.with_help(help));
+    true
+}
+
 fn lint(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     if spot.node.alias().is_some() {
+        return;
+    }
+    if lint_name(spot, problems) {
         return;
     }
     if let Some(text) = spot.text() {

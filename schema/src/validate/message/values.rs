@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    super::{fix, place, unquoted_template},
+    super::{fix, place, unit, unquoted_template},
     Context, as_fragment, describe, with_article,
 };
 
@@ -40,6 +40,15 @@ impl Context<'_> {
             None if node.is_null() => format!("nothing stands here: expected {}", with_article(&label)),
             None => format!("expected {}, found {found}", with_article(&label)),
         };
+        if let Some(meant) = self.key_at(&at).and_then(|key| unit::meant(&key, node, &shape)) {
+            let key = self.key_at(&at).unwrap_or_default();
+            let message = format!("`{key}` must be {}, not {found}", meant.unit.label());
+            let problem = Problem::new(Code::WrongType, at, range, message);
+            return match meant.fix {
+                Some(fix) => problem.with_fix(fix),
+                None => problem.with_help("write the number alone, in the unit of the field"),
+            };
+        }
         let mut fix = None;
         // In brackets there is no dash.
         let in_brackets = is_in_brackets(node);

@@ -16,6 +16,7 @@ use crate::{
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
+    validate::in_seconds,
     words::listed,
 };
 
@@ -499,10 +500,12 @@ fn lint_numbers(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             if text.trim().parse::<f64>().is_err() {
                 // No variable would make it a number.
                 problems.retain(|problem| problem.at != member.at || problem.code != Code::MissingVariable);
-                problems.push(
-                    member
-                        .problem(Code::WrongType, format!("expected a number for `{key}`, found the string `{text}`")),
-                );
+                let seconds = in_seconds(member.node).filter(|_| key == "timeout");
+                let expected = if seconds.is_some() { "a number of seconds" } else { "a number" };
+                let message = format!("expected {expected} for `{key}`, found the string `{text}`");
+                let mut problem = member.problem(Code::WrongType, message);
+                problem.fixes.extend(seconds);
+                problems.push(problem);
             }
         } else if key == "timeout" && member.number().is_some_and(f64::is_infinite) {
             let problem = member.problem(Code::OutOfRange, "`timeout` is infinite");

@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
+    json_schema::SpecFile,
+    shape::Shape,
     spot::Spot,
     template::placeholders,
     validate::is_damaged,
+    words::nearest,
 };
 
 /// A name where it is defined or used.
@@ -54,7 +57,7 @@ pub struct Section {
     pub key: Option<Range<usize>>,
     /// Whether something stands in it.
     pub filled: bool,
-    /// Whether what stands in it can be read: if not, that is the mistake, and no name is missing from it.
+    /// Whether it can be read, and its key is not misspelt: if not, that is the mistake, and no name is missing from it.
     pub readable: bool,
 }
 
@@ -94,13 +97,21 @@ pub struct TestFacts {
     pub is_damaged: bool,
 }
 
+/// The sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
+fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
+    let names: Vec<&'static str> = Shape::of(SpecFile::KindLm).fields(None).iter().map(|field| field.name).collect();
+    let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
+    unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
+}
+
 /// The facts of the sections other than `tests`.
 pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let root = Spot::root(root);
+    let misspelt = misspelt_sections(&root);
     let section = |name: &'static str| {
         let spot = root.get(name);
         let key = spot.as_ref().and_then(|spot| spot.key).map(NodeRef::range);
-        let readable = spot.as_ref().is_none_or(|spot| match name {
+        let readable = spot.as_ref().map_or(!misspelt.contains(&name), |spot| match name {
             "models" => {
                 spot.is_list()
                     && spot.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))

@@ -1,0 +1,115 @@
+//! Numbers written with a unit, such as `5s` or `95%`, where a field takes the number alone in a unit of its own.
+
+use crate::{
+    document::NodeRef,
+    problem::Fix,
+    shape::{Shape, Type},
+};
+
+use super::fix;
+
+/// In what a field counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Milliseconds,
+    Seconds,
+    /// 0 to 1.
+    Share,
+    /// 0 to 100.
+    Percent,
+}
+
+/// What was written behind a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Suffix {
+    /// A time, in milliseconds.
+    Time(f64),
+    Percent,
+}
+
+impl Unit {
+    /// The unit of a field: its name says it, or the first sentence of its docs, or its bounds.
+    pub(super) fn of(key: &str, shape: &Shape) -> Option<Unit> {
+        let kind = shape.kind();
+        if !matches!(kind, Type::Integer | Type::Number) {
+            return None;
+        }
+        let says = |unit: &str| {
+            let mut words = shape.summary().unwrap_or_default().split(|letter: char| !letter.is_alphabetic());
+            words.any(|word| word.eq_ignore_ascii_case(unit))
+        };
+        match shape.maximum() {
+            _ if key.ends_with("Ms") || key.ends_with("_ms") || says("milliseconds") => Some(Unit::Milliseconds),
+            _ if says("seconds") => Some(Unit::Seconds),
+            Some(1.0) if kind == Type::Number => Some(Unit::Share),
+            Some(100.0) if kind == Type::Number => Some(Unit::Percent),
+            Some(_) | None => None,
+        }
+    }
+
+    /// What a field takes, behind "must be".
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Unit::Milliseconds => "a number of milliseconds",
+            Unit::Seconds => "a number of seconds",
+            Unit::Share => "a number from 0 to 1",
+            Unit::Percent => "a percentage from 0 to 100 without a sign",
+        }
+    }
+
+    /// The number that was meant, where a text is one with a unit of the same kind.
+    fn number(self, text: &str) -> Option<f64> {
+        let text = text.trim();
+        let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let number: f64 = text[..end].parse().ok()?;
+        match (self, suffix(text[end..].trim())?) {
+            (Unit::Milliseconds, Suffix::Time(ms)) => Some(number * ms),
+            (Unit::Seconds, Suffix::Time(ms)) => Some(number * ms / 1000.0),
+            (Unit::Share, Suffix::Percent) => Some(number / 100.0),
+            (Unit::Percent, Suffix::Percent) => Some(number),
+            (Unit::Milliseconds | Unit::Seconds, Suffix::Percent) | (Unit::Share | Unit::Percent, Suffix::Time(_)) => {
+                None
+            }
+        }
+    }
+}
+
+fn suffix(word: &str) -> Option<Suffix> {
+    Some(match word {
+        "%" | "percent" => Suffix::Percent,
+        "ms" | "msec" | "millisecond" | "milliseconds" => Suffix::Time(1.0),
+        "s" | "sec" | "secs" | "second" | "seconds" => Suffix::Time(1000.0),
+        "m" | "min" | "mins" | "minute" | "minutes" => Suffix::Time(60_000.0),
+        "h" | "hour" | "hours" => Suffix::Time(3_600_000.0),
+        _ => return None,
+    })
+}
+
+/// What a text with a unit was meant to be.
+pub(super) struct Meant {
+    pub(super) unit: Unit,
+    /// The same amount in the unit of the field, where the field can hold it.
+    pub(super) fix: Option<Fix>,
+}
+
+/// A text with a unit in place of a number. `None` where it is something else.
+pub(super) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
+    let unit = Unit::of(key, shape)?;
+    let number = unit.number(node.as_str()?)?;
+    let fits = |number: f64| shape.admits_number(number) && (shape.kind() != Type::Integer || number.fract() == 0.0);
+    Some(Meant { unit, fix: written(node, number, fits) })
+}
+
+/// A text with a unit of time in place of a number of seconds, as a fix. `None` where it is something else.
+pub(crate) fn in_seconds(node: NodeRef<'_>) -> Option<Fix> {
+    written(node, Unit::Seconds.number(node.as_str()?)?, |_| true)
+}
+
+fn written(node: NodeRef<'_>, number: f64, fits: impl Fn(f64) -> bool) -> Option<Fix> {
+    // Binary fractions differ beyond the digits that anyone writes.
+    let number = (number * 1e6).round() / 1e6;
+    (fits(number) && !node.resolved().is_through_alias()).then(|| {
+        let text = number.to_string();
+        fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"))
+    })
+}
