@@ -12,10 +12,6 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   private readonly subscriptions: vscode.Disposable[] = [
     this.changed,
     vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-      this.texts.delete(uri.toString());
-      this.shown.delete(uri.toString());
-    }),
   ];
   readonly onDidChange = this.changed.event;
 
@@ -39,7 +35,14 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
 
   /** What is known of a spec has changed: its open transcripts are asked for again. */
   async refresh(spec: string, ask: (test: { uri: string; test: string }) => Promise<unknown>): Promise<void> {
-    for (const [document, test] of this.shown) {
+    // Not when VS Code says that one closes: it says so, too, when it gives an open one another language.
+    const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
+    for (const [document, test] of [...this.shown]) {
+      if (!open.has(document)) {
+        this.shown.delete(document);
+        this.texts.delete(document);
+        continue;
+      }
       if (test.uri !== spec) continue;
       const { text } = ((await ask(test)) ?? {}) as { text?: string };
       if (typeof text === 'string' && this.shown.has(document)) this.set(vscode.Uri.parse(document), text);
