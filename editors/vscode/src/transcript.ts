@@ -9,11 +9,11 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   /** Whose transcript each document shows. */
   private readonly shown = new Map<string, { uri: string; test: string }>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event; // VS Code looks for it when the provider is registered, which is next
   private readonly subscriptions: vscode.Disposable[] = [
     this.changed,
     vscode.workspace.registerTextDocumentContentProvider(scheme, this),
   ];
-  readonly onDidChange = this.changed.event;
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.texts.get(uri.toString()) ?? '';
@@ -28,8 +28,8 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     const name = (test ?? 'transcript').replaceAll(/[\\/]/g, ' ');
     const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)`, query: spec ?? '' });
     this.set(uri, text);
-    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     const document = await vscode.workspace.openTextDocument(uri);
+    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
   }
 
