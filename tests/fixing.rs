@@ -344,8 +344,8 @@ fn the_command_line_has_the_last_word_on_severities() {
     assert_eq!(shown(&["--deny", "warnings"]), (Some(0), None));
     assert_eq!(shown(&["--deny", "warnings", "--warn", "unknown-key"]), (Some(2), Some("error")));
     assert_eq!(shown(&["--allow", "unknown-key,unused"]), (Some(0), None));
-    assert!(place.run(&["check"]).stdout.contains("1 hint not shown; add `--level hint` to see them\n"));
-    assert!(!place.run(&["check", "--allow", "unknown-key"]).stdout.contains("hint"));
+    assert!(place.run(&["check"]).stdout.contains("hints not shown; add `--level hint` to see them\n"));
+    assert!(!place.run(&["check", "--allow", "unknown-key,upstream-differs"]).stdout.contains("hint"));
 
     assert_eq!(place.run(&["run", "--deny", "unknown-key"]).code, Some(2));
     assert_eq!(place.run(&["run", "--warn", "unknown-key", "--deny", "warnings"]).code, Some(2));
@@ -397,7 +397,7 @@ fn files_far_below_their_root_are_fixed_in_place() {
             "version: \"1.0\"\ntarget: {{type: skill, path: skills/demo}}\nscenarios:\n  - name: one\n    tags: [negative]\n    when: {{invoke: hello}}\n    then:\n      - type: artifact_contains\n        path: out.md\n        {word}: [Summary]\n"
         )
     };
-    place.write("skills/demo/SKILL.md", "# Demo\n");
+    place.write("skills/demo/SKILL.md", "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n");
     place.write("clawspec.yaml", "version: \"1.0\"\n");
     place.write("skills/demo/tests/scenarios.yaml", scenarios("sectons"));
     let done = place.run(&["check", "--fix"]);

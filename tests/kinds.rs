@@ -116,7 +116,12 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
         assert!(!done.stdout.contains("missing-file"), "{done:?}");
     }
     place.write("skills/a/tests/scenarios.yaml", scenarios.replace("skills/a,", "skills/b,"));
-    assert!(place.run(&["check"]).stdout.contains("target-mismatch"));
+    let done = place.run(&["check"]);
+    assert!(done.stdout.contains("`target.path` does not exist: `skills/b`"), "{done:?}");
+    assert!(
+        !done.stdout.contains("target-mismatch") && done.stdout.contains("Change `target.path` to `skills/a`"),
+        "{done:?}"
+    );
 }
 
 #[test]

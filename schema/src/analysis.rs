@@ -350,7 +350,7 @@ impl Analyzer {
         let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
         let items = Definition::list_in(root, list);
         let list = Definition::list_at(list);
-        let mut cases = Vec::new();
+        let mut lowered_items = Vec::new();
         for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
             let at = list.index(index);
             let lower =
@@ -365,10 +365,16 @@ impl Analyzer {
             };
             // What was cut off below an item, because it is not deep enough, belongs to it as well.
             let end = document.end_with_strays(item).max(extent.end);
-            let (is_refused, doubts) = errors.within(&(extent.start..end));
-            cases.extend(lowered.into_iter().map(|case| doubted(case, is_refused, &doubts)));
+            lowered_items.push((extent.start..end, lowered));
         }
-        cases
+        // What is wrong with the whole concerns every case: a command line refuses such a file.
+        let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
+        let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
+            let (is_refused, doubts) = errors.within(&extent);
+            let around = move |case| doubted(case, is_refused || is_whole_refused, &doubts);
+            lowered.into_iter().map(around)
+        });
+        cases.collect()
     }
 }
 

@@ -196,6 +196,10 @@ fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_
         // A file without any key may be half typed, or wrong, but whose it is is known.
         Workspace::Target => outline.keys.is_empty() || known > 0,
         Workspace::Settings => outline.keys.is_empty() || could_be,
+        // The place that only ClawSpec looks at is the second sign, even where the format itself is missed by far.
+        Workspace::Unknown if is_below_targets(path) && file == SpecFile::ClawSpecScenarios => {
+            has_acts_or_claims(outline)
+        }
         Workspace::Unknown => could_be && has_two_of_its_own(file, outline),
     };
     if is_ours {
@@ -251,6 +255,12 @@ fn steps(outline: &Outline<'_>) -> usize {
         found.any(|entry| entry.value.is_empty() || entry.value.starts_with([bracket, '&', '*']))
     };
     usize::from(has("when", '{')) + usize::from(has("then", '['))
+}
+
+/// Whether a scenario says what is done or what must hold, be it in words that ClawSpec does not know.
+fn has_acts_or_claims(outline: &Outline<'_>) -> bool {
+    let words = ["given", "when", "then", "steps", "assertions", "preconditions", "expected", "invoke"];
+    outline.of_items("scenarios").any(|entry| words.contains(&entry.key))
 }
 
 /// Whether a path leads through a directory in which ClawSpec looks for contracts.
@@ -407,6 +417,11 @@ mod tests {
         let guess = |file| Some((file, true));
         check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::ClawSpecScenarios));
         check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::ClawSpecHandoff));
+        let far = "name: a\nversion: \"1.0.0\"\nskill_path: s\nscenarios:\n  - id: x\n    then:\n      - a sentence\n";
+        check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", far, ours);
+        check_in(Workspace::Unknown, "e2e/tests/scenarios.yaml", far, None);
+        let load = "config:\n  target: x\nscenarios:\n  - name: a\n    flow: []\n";
+        check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", load, None);
         check_in(Workspace::Unknown, "s/tests/pipeline.yaml", "pipeline:\n  name: x\n", None);
         check_in(
             Workspace::Target,

@@ -404,6 +404,9 @@ codes! {
     MissingNegative = "missing-negative", Warning;
     /// A contract whose target is another one than the directory it lies in.
     TargetMismatch = "target-mismatch", Warning;
+    /// `SKILL.md` or `SOUL.md` of a target does not pass the structural checks that ClawSpec makes before it runs anything
+    /// of the target.
+    InvalidDefinition = "invalid-definition", Warning;
     /// The number of stages that a pipeline says, and the length of its list, are not the same.
     StageCount = "stage-count", Error;
     /// A condition on a pipeline's run that is none of those known. The run breaks.

@@ -107,7 +107,10 @@ fn the_examples_of_the_manual_work() {
             let workspace = MemoryFiles::new(
                 "/work",
                 [
-                    ("skills/demo/SKILL.md", ""),
+                    (
+                        "skills/demo/SKILL.md",
+                        "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+                    ),
                     ("tests/golden/email-output.md", ""),
                     ("brand/rules.yaml", "tone: {banned: [x]}\n"),
                     ("agents/marketing/brand/SOUL.md", ""),

@@ -40,9 +40,10 @@ fn problems_beside(text: &str, created: &[NewFile]) -> Vec<Problem> {
     let mut files = MemoryFiles::new(
         "/work",
         [
-            ("skills/demo/SKILL.md", "# Demo\n"),
-            ("skills/other/SKILL.md", "# Other\n"),
+            ("skills/demo/SKILL.md", "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n"),
+            ("skills/other/SKILL.md", "---\nname: other\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Other\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
+            ("skills/draft/SKILL.md", "---\nname: Draft\ndescription: Writes letters.\n---\nUses git and MAIL_KEY.\n"),
             ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
             (
                 "skills/demo/tests/handoffs/lead-to-brand.yaml",
@@ -151,7 +152,16 @@ fn every_cure_takes_its_problem_away() {
 fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
     let text = fs::read_to_string(folder.join("missing-negative.yaml")).unwrap();
-    let files = MemoryFiles::new("/work", [("copy/skills/demo/SKILL.md", "# Demo\n")]);
+    let files = MemoryFiles::new(
+        "/work",
+        [
+            (
+                "copy/skills/demo/SKILL.md",
+                "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+            ),
+            ("copy/skills/demo/tests/scenarios.yaml", ""),
+        ],
+    );
     let look = |place: &str| {
         let document = Document::read(&text, ScalarRules::Yaml11);
         let files = files.clone().at(place);
@@ -159,7 +169,7 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(look("copy/skills/demo/tests/scenarios.yaml"), ["missing-negative"]);
-    assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["target-mismatch", "missing-negative"]);
+    assert_eq!(look("copy/skills/other/tests/scenarios.yaml"), ["missing-file", "missing-negative"]);
 }
 
 /// Where a key is missing and another one is unknown, it is one mistake only if the value fits and nothing else is wrong.
@@ -184,6 +194,19 @@ fn another_name_is_one_mistake() {
     assert_eq!(both, ["missing-field", "missing-field", "unknown-key", "unknown-key"]);
 }
 
+/// A target under the name `meta` is recognized by its keys.
+#[test]
+fn meta_with_a_path_is_renamed_to_target() {
+    let text = "version: '1.0'\nmeta: {path: skills/demo, trigger: /demo}\nscenarios:\n- name: a\n  tags: [negative]\n  \
+                when: {invoke: /demo}\n  then:\n  - {type: file_present, path: x}\n";
+    let document = Document::read(text, ScalarRules::Yaml11);
+    let files = MemoryFiles::new("/work", [("skills/demo/SKILL.md", "")]).at("skills/demo/tests/scenarios.yaml");
+    let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+    let meta = found.iter().find(|problem| problem.code == Code::UnknownKey).unwrap();
+    assert_eq!(meta.help.as_deref(), Some("rename it to `target`: it has `path` and `trigger`"));
+    assert!(apply(text, &meta.fixes[0]).contains("\ntarget: {path: skills/demo"), "{meta:?}");
+}
+
 /// What the patterns of the settings find, and what other contracts of the target hold.
 #[test]
 fn the_patterns_of_the_workspace_count() {
@@ -201,8 +224,12 @@ fn the_patterns_of_the_workspace_count() {
             "/work",
             [
                 ("clawspec.yaml", settings),
-                ("skills/demo/SKILL.md", "# Demo\n"),
+                (
+                    "skills/demo/SKILL.md",
+                    "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+                ),
                 ("skills/demo/tests/b-scenarios.yaml", other.as_str()),
+                ("skills/demo/tests/scenarios.yaml", ""),
             ],
         );
         let document = Document::read(&text("smoke"), ScalarRules::Yaml11);

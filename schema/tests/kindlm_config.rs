@@ -28,6 +28,8 @@ const ELSEWHERE: &[(&str, &str, &[&str])] = &[
     // The field that is missing, and the one that is empty, rather than the mapping around them.
     ("config-invalid-output-json-needs-schema", "/tests/0/expect/output", &["/tests/0/expect/output/schemaFile"]),
     ("config-invalid-output-json-needs-schema", "/tests/1/expect/output", &["/tests/1/expect/output/schemaFile"]),
+    // `version` is where `kindlm` should be: one problem, reported at the key that is there.
+    ("config-invalid-legacy-shape", "/kindlm", &["/version"]),
     // `suites` stands where `suite` should: one mistake, told at the key that is there.
     ("config-invalid-legacy-shape", "/suite", &["/suites"]),
 ];

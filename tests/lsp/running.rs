@@ -520,3 +520,18 @@ fn who_cannot_be_asked_is_told_once_how_a_workspace_becomes_trusted() {
     let shut = client.request("shutdown", Value::Null);
     assert!(shut["error"].is_null() && !client.has_waiting("window/showMessage"), "{shut}");
 }
+
+#[test]
+fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() {
+    let text = WAITING.replace("tests:\n", "defaults: {timeoutMs: soon}\ntests:\n");
+    let mut client = Client::start(&[("kindlm.yaml", &text)]);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    for (command, arguments) in
+        [("speclens.run", json!([{ "uri": uri, "test": "waits" }])), ("speclens.runFile", json!([{ "uri": uri }]))]
+    {
+        let refused = client.execute(command, arguments);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("correct what is underlined"), "{refused}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}

@@ -250,7 +250,11 @@ fn write(name: &'static str, files: &[(&str, &str)], has_snippets: bool, steps: 
 }
 
 const SKILL: &[(&str, &str)] = &[
-    ("skills/mail/SKILL.md", "---\nname: mail\n---\n"),
+    (
+        "skills/mail/SKILL.md",
+        "---\nname: mail\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+    ),
+    ("skills/mail/tests/scenarios.yaml", ""),
     ("clawspec.yaml", "gateway_log_pattern: /var/log/oc-{date}.log\n"),
     ("memory/2026-05-01-mail.md", "# Hook\n## Body\n"),
 ];
@@ -532,7 +536,10 @@ fn one_choice_makes_a_whole_suite() {
         ("skills/newsletter/tests/scenarios.yaml", "version, target, scenarios"),
     ] {
         let files = [
-            ("skills/newsletter/SKILL.md", "x\n"),
+            (
+                "skills/newsletter/SKILL.md",
+                "---\nname: newsletter\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+            ),
             ("clawspec.yaml", "{}\n"),
             ("tasks/a.yaml", "- { id: a, intent: Do it, assert: [{ exit_code: 0 }] }\n"),
         ];

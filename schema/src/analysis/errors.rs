@@ -33,6 +33,18 @@ impl<'p> Errors<'p> {
         Errors { refused, doubts }
     }
 
+    /// Whether an error begins in none of these places, which are in the order of the text.
+    pub(super) fn is_refused_outside<'r>(&self, places: impl Iterator<Item = &'r Range<usize>>) -> bool {
+        let mut covered = 0;
+        let mut inside = 0;
+        for place in places {
+            let first = self.refused.partition_point(|error| *error < place.start.max(covered));
+            covered = covered.max(place.end);
+            inside += self.refused.partition_point(|error| *error < covered).saturating_sub(first);
+        }
+        inside < self.refused.len()
+    }
+
     /// Whether an error begins there, and the doubts that do.
     pub(super) fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
         let first = self.refused.partition_point(|place| *place < range.start);

@@ -18,6 +18,7 @@ pub mod lower;
 pub mod pipeline;
 pub mod scenarios;
 pub mod stages;
+pub mod structure;
 pub mod template;
 
 #[cfg(test)]

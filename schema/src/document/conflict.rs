@@ -35,7 +35,7 @@ pub(super) fn tell_once(text: &Rope, problems: &mut Vec<Problem>) {
     problems.retain(|problem| {
         let of_reading = matches!(problem.code, Code::Syntax | Code::UnquotedTemplate | Code::DuplicateKey);
         let start = problem.range.start;
-        !of_reading || !ranges.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
+        !of_reading || ranges.range(..=start).next_back().is_none_or(|(_, end)| start >= *end)
     });
     for range in ranges.into_iter().map(|(start, end)| start..end) {
         let mark = String::from(text.line(text.byte_to_line(range.start)));

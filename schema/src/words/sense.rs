@@ -196,7 +196,7 @@ impl Written {
     }
 
     /// How far away the nearest name with another pole is, if it is within the limit.
-    fn from_swapped(&self, name: &str, limit: usize) -> Option<usize> {
+    fn to_swapped(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
         }
@@ -204,7 +204,7 @@ impl Written {
     }
 
     /// How far away the nearest name with one negation more or less is, if it is within the limit.
-    fn from_negated(&self, name: &str, limit: usize) -> Option<usize> {
+    fn to_negated(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
         }
@@ -239,7 +239,7 @@ pub(super) fn is_another(written: &str, name: &str) -> bool {
         return false;
     }
     let Some(nearer) = written.distance(&squashed(name)).checked_sub(1) else { return false };
-    written.from_swapped(name, nearer + 1).is_some() || written.from_negated(name, nearer).is_some()
+    written.to_swapped(name, nearer + 1).is_some() || written.to_negated(name, nearer).is_some()
 }
 
 /// The name whose opposite a text is, if it is one, and how many letters it is away from that.
@@ -250,7 +250,7 @@ pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c
     }
     let limit = slips_of(&written);
     let of_name = |name: &'c str| {
-        let opposites = [written.from_swapped(name, limit), written.from_negated(name, limit)];
+        let opposites = [written.to_swapped(name, limit), written.to_negated(name, limit)];
         Some((name, opposites.into_iter().flatten().min()?))
     };
     let names = names.into_iter().filter(|name| name.len() <= MAX_LETTERS);
@@ -265,7 +265,7 @@ pub(super) fn is_negative(name: &str) -> bool {
 /// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`.
 pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
     let written = Written::new(written);
-    Written::new(other).from_negated(name, 0).is_some() && written.from_negated(name, slips_of(&written)).is_some()
+    Written::new(other).to_negated(name, 0).is_some() && written.to_negated(name, slips_of(&written)).is_some()
 }
 
 /// How many letters of a text may be slips.

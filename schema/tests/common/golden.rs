@@ -118,8 +118,15 @@ fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
     let files = MemoryFiles::new(
         "/work",
         [
-            ("skills/demo/SKILL.md", "# Demo\n"),
-            ("skills/other/SKILL.md", "# Other\n"),
+            (
+                "skills/demo/SKILL.md",
+                "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n",
+            ),
+            (
+                "skills/other/SKILL.md",
+                "---\nname: other\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Other\n",
+            ),
+            ("skills/draft/SKILL.md", "---\nname: Draft\ndescription: Writes letters.\n---\nUses git and MAIL_KEY.\n"),
             ("skills/demo/tests/scenarios.yaml", scenarios),
             ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
             (

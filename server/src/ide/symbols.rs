@@ -42,6 +42,20 @@ pub enum SymbolKind {
 
 /// The outline of a document.
 pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
+    let mut found = as_read(document, file);
+    found.iter_mut().for_each(enclose);
+    found
+}
+
+/// Extends an entry to the end of what it consists of: in damaged text, the node may end before its children.
+fn enclose(symbol: &mut Symbol) {
+    for child in &mut symbol.children {
+        enclose(child);
+        symbol.range.end = symbol.range.end.max(child.range.end);
+    }
+}
+
+fn as_read(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file);
     if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
@@ -311,6 +325,7 @@ mod tests {
                     symbol.range.start <= symbol.selection.start && symbol.selection.end <= symbol.range.end,
                     "{symbol:?}"
                 );
+                assert!(symbol.children.iter().all(|child| child.range.end <= symbol.range.end), "{symbol:?}");
                 let at = &text[symbol.selection.clone()];
                 let detail = if symbol.detail.is_empty() { String::new() } else { format!(" · {}", symbol.detail) };
                 lines.push_str(&format!("{}{:?} {}{detail} @{at}\n", "  ".repeat(depth), symbol.kind, symbol.name));
@@ -319,6 +334,28 @@ mod tests {
         }
         show(&symbols(&fixture.document, fixture.file), 0, &text, &mut lines);
         expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn an_item_of_damaged_text_reaches_to_the_end_of_its_claims() {
+        check(
+            r#"//- /cli-bench.yaml
+cli: x
+tasks:
+  - id: show-all-help
+  intent: "Show thekey:
+    assert:
+      - ran: "x"
+  - id: b
+"#,
+            expect![[r#"
+                Section cli · x @cli
+                Section tasks · 2 items @tasks
+                  Test show-all-help @show-all-help
+                    Claim ran · x @ran
+                  Test b @b
+            "#]],
+        );
     }
 
     #[test]

@@ -12,11 +12,11 @@ const NEAR_BYTES: usize = 2048;
 
 /// Chooses what is sent, in the order of `all`: every error, then what is near the last edit, then what is worse, and
 /// of that what is nearer.
-pub(super) fn chosen<'a, T>(
-    all: &'a [T],
+pub(super) fn chosen<T>(
+    all: &[T],
     edited_at: usize,
     severity_and_range: impl Fn(&T) -> (Severity, &Range<usize>),
-) -> Vec<&'a T> {
+) -> Vec<&T> {
     if all.len() <= MAX_DIAGNOSTICS {
         return all.iter().collect();
     }

@@ -62,7 +62,7 @@ pub struct Config {
     pub ledger_path: Option<FilePath>,
     /// Where traces come from.
     ///
-    /// The original program reads all that is said about traces and uses none of it.
+    /// ClawSpec reads all that is said about traces and uses none of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub observability: Option<Observability>,

@@ -55,6 +55,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecScenarios => {
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
+            contracts::lint_meta(&root, problems);
             templates::lint(file, &root, &["scenarios"], problems);
             target::lint(&root, files, problems);
             files::lint_target(&root, files, problems);
@@ -106,6 +107,9 @@ pub fn lint_item(
             for phase in ["given", "then"] {
                 lint_assertions(&item, item.get(phase), files, problems);
             }
+            for list in shapes::old_lists(&item) {
+                lint_types(&item, &list, problems);
+            }
             effect::lint_scenario(&item, problems);
             scalars::lint_params(&item, problems);
         }
@@ -130,6 +134,14 @@ pub fn lint_item(
     }
 }
 
+/// Assertions below a key that stands for another one: only their types are looked at, until the key is renamed.
+fn lint_types(around: &Spot<'_>, list: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let around = &Around::new(around, problems);
+    for assertion in list.items().iter().filter(|assertion| assertion.is_mapping()) {
+        types::lint_unknown(around, assertion, problems);
+    }
+}
+
 /// The assertions of a list. `around` is the scenario or the contract that they belong to.
 fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(list) = list.filter(Spot::is_list) else { return };
@@ -140,7 +152,9 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
     let mut known = by_item(&list.at, problems);
     for (index, assertion) in list.items().into_iter().enumerate() {
         let mut found = known.remove(&index).unwrap_or_default();
-        if assertion.is_mapping() {
+        if shapes::lint_sentence(around, &assertion, &mut found) {
+            // There is no type that anything could belong to.
+        } else if assertion.is_mapping() {
             type_keys::lint(&assertion, &mut found);
             types::lint(around, &assertion, &mut found);
             keys::lint(&assertion, &mut found);

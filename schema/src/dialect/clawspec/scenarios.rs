@@ -28,8 +28,10 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 ///     when:
 ///       invoke: /newsletter send it now
 ///     then:
-///       - type: tool_not_invoked
+///       - type: tool_not_called
 ///         tool: resend.send
+///         log_path: "/tmp/openclaw/openclaw-{{today}}.log"
+///         run_id: "{{run_id}}"
 /// ```
 ///
 /// Scalars are read by the rules of YAML 1.1: `yes` is true, `1.0` is a number, an unquoted date is a date.
@@ -48,7 +50,7 @@ pub struct ScenarioContract {
     ///   trigger: /newsletter
     /// ```
     pub target: Target,
-    /// Values for all scenarios. The original program checks them and never uses them.
+    /// Values for all scenarios. ClawSpec checks them and never uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defaults: Option<Defaults>,
     /// The scenarios, run and reported in this order.
@@ -88,21 +90,21 @@ pub enum TargetType {
 
 /// Values for all scenarios.
 ///
-/// The original program reads none of them: a `timeout` here makes no assertion wait, and scenarios run in test mode
+/// ClawSpec reads none of them: a `timeout` here makes no assertion wait, and scenarios run in test mode
 /// unless `when.params.test_mode` says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// Seconds that a scenario may take. Has no effect in the original program.
+    /// Seconds that a scenario may take. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("examples" = [300]))]
     pub timeout: Option<u64>,
-    /// Whether targets run without effects on the world. Has no effect in the original program.
+    /// Whether targets run without effects on the world. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [true]))]
     pub test_mode: Option<bool>,
-    /// Seconds between two looks. Has no effect in the original program.
+    /// Seconds between two looks. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("examples" = [5]))]
     pub poll_interval: Option<u64>,
@@ -165,7 +167,7 @@ pub struct Scenario {
     pub regression: Option<Regression>,
     /// How many times the scenario runs, and how many of the runs must pass.
     ///
-    /// The original program refuses it.
+    /// ClawSpec refuses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ScenarioConsistency>,
 }

@@ -111,12 +111,12 @@ pub struct Task {
     pub scaffold: Option<String>,
     /// Shell commands that run after the assertions were judged. That they fail is only logged.
     ///
-    /// The original tool is not known to have this key.
+    /// cli-bench is not known to have this key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub teardown: Vec<Shell>,
     /// How many seconds the whole task may take.
     ///
-    /// The original tool is not known to have this key.
+    /// cli-bench is not known to have this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [120]))]
     pub timeout: Option<f64>,

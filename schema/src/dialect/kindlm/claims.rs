@@ -1,5 +1,5 @@
 //! The claims of `expect`, judged. Each file holds one family; the rows that a claim gives, their labels, codes and order are
-//! the original program's.
+//! KindLM's.
 
 mod bounds;
 mod guardrails;

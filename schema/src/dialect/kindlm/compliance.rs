@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Data for a compliance report.
 ///
-/// The original program prints a report when it is called with `--compliance`, whatever `enabled` says.
+/// KindLM prints a report when it is called with `--compliance`, whatever `enabled` says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]

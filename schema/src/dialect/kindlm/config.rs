@@ -27,7 +27,7 @@ use super::{
 ///       output: { contains: [hello] }
 /// ```
 ///
-/// `providers`, `models` and `prompts` are needed by prompt tests only. The original program insists on
+/// `providers`, `models` and `prompts` are needed by prompt tests only. KindLM insists on
 /// all three, also when every test runs a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +94,7 @@ pub struct Config {
     /// Conditions on the whole run.
     ///
     /// What is written here decides whether a run with failed tests still counts as passed: with
-    /// `passRateMin: 0.8` one failed run of five is tolerated. A default never rescues. The original program
+    /// `passRateMin: 0.8` one failed run of five is tolerated. A default never rescues. KindLM
     /// lets gates only add failures.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
@@ -170,7 +170,7 @@ pub struct Gates {
     pub keyword_failures_max: Option<u64>,
     /// The most US dollars that the whole run may cost.
     ///
-    /// The original program drops this gate unless a feature flag is set.
+    /// KindLM drops this gate unless a feature flag is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [1.5]))]
     pub cost_max_usd: Option<f64>,
@@ -228,7 +228,7 @@ impl Defaults {
     pub const TIMEOUT_MS: u64 = 60_000;
 }
 
-/// Where results are uploaded to. The original program reads none of it; its `upload` command has options
+/// Where results are uploaded to. KindLM reads none of it; its `upload` command has options
 /// of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

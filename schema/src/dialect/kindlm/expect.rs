@@ -74,7 +74,7 @@ pub struct Expect {
     pub judge: Option<Vec<JudgeExpect>>,
     /// How far the output may be from a stored one.
     ///
-    /// Not judged yet by this version: such a claim stays unknown, it never passes. The original program's
+    /// Not judged yet by this version: such a claim stays unknown, it never passes. KindLM's
     /// `test` command never loads a baseline, so that a drift claim always fails there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineExpect>,
@@ -91,7 +91,7 @@ pub struct Expect {
     /// cost: { maxUsd: 0.05 }
     /// ```
     ///
-    /// A command has no cost that could be known; the original program counts it as 0, so that the claim
+    /// A command has no cost that could be known; KindLM counts it as 0, so that the claim
     /// always holds for command tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostExpect>,
@@ -114,7 +114,7 @@ pub struct OutputExpect {
     /// parse, that is the only result: nothing else of `output` is looked at.
     ///
     /// A command may report its JSON with a protocol event instead of printing nothing else:
-    /// `{"kindlm":"output_json","data":{"ok":true}}`. The original program parses the text all the same.
+    /// `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
     pub format: OutputFormat,
     /// A JSON Schema file that the output must match.
     ///
@@ -187,7 +187,7 @@ pub struct ToolCallExpect {
     pub args_match: Option<Map<String, Value>>,
     /// A JSON Schema file that the arguments of at least one call must match.
     ///
-    /// The path is relative to the suite's directory and must stay below it. The original program reads the
+    /// The path is relative to the suite's directory and must stay below it. KindLM reads the
     /// file and then fails every such claim with `INTERNAL_ERROR`, because nothing validates with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
@@ -229,7 +229,7 @@ pub struct Guardrails {
 pub struct PiiGuardrail {
     /// Whether the text is searched.
     ///
-    /// `false` switches the claim off. The original program never reads this key and searches all the same.
+    /// `false` switches the claim off. KindLM never reads this key and searches all the same.
     pub enabled: bool,
     /// Regular expressions that must not match, in place of the three built-in ones.
     ///

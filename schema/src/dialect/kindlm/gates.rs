@@ -1,6 +1,6 @@
 //! `gates`: conditions on the whole run.
 //!
-//! Names, order, values and messages are the original program's. Two things are decided otherwise: gates that are written
+//! Names, order, values and messages are KindLM's. Two things are decided otherwise: gates that are written
 //! in the file may allow failed tests, as they were meant to; and a gate that runs without an answer could turn is unknown.
 
 use serde_json::Value;

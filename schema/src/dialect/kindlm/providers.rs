@@ -62,7 +62,7 @@ pub struct Providers {
 pub struct KeyProvider {
     /// The *name* of the environment variable that holds the key, never the key itself.
     ///
-    /// The original program refuses to start when the variable is empty, even if only command tests run.
+    /// KindLM refuses to start when the variable is empty, even if only command tests run.
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]
     pub api_key_env: Name,
     /// Another address than the provider's own, such as a proxy.

@@ -97,7 +97,7 @@ pub struct Test {
     pub expect: Expect,
     /// Labels to select tests by, with `--tag` on the command line.
     ///
-    /// The original program keeps them and has no option to select by them.
+    /// KindLM keeps them and has no option to select by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Tag>>", extend("examples" = [["smoke"]]))]
     pub tags: Option<Vec<String>>,
@@ -161,12 +161,12 @@ pub struct Turn {
     /// A label for reports, unique in the test.
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     pub turn: Defines<Turns>,
-    /// What the user says in this turn. It is never sent; the original program ignores it, too.
+    /// What the user says in this turn. It is never sent; KindLM ignores it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// What must hold of this reply.
     ///
-    /// Files named here are not loaded by the original program: `format: json` checks only that the reply
+    /// Files named here are not loaded by KindLM: `format: json` checks only that the reply
     /// parses. Judge and baseline claims cannot be judged for a single reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,

@@ -441,7 +441,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
         [log_path]
         **log_path** · path or pattern of files
 
-        The gateway's log. Without it, the configured one is read; the original program breaks.
+        The gateway's log. Without it, the configured one is read; ClawSpec breaks.
 
         Example: `"/tmp/openclaw/openclaw-{{today}}.log"`
 

@@ -98,7 +98,7 @@ impl AssertionType for ArtifactExists {
 /// ```
 ///
 /// Give `sections`, `fields`, or both. Of several matches the one that was written last is read for `sections`, and the
-/// first one by name for `fields`. The original program takes a section for present as soon as `# name` or `name:`
+/// first one by name for `fields`. ClawSpec takes a section for present as soon as `# name` or `name:`
 /// stands anywhere in the text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -248,7 +248,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   key: tone.banned
 /// ```
 ///
-/// Words are found anywhere, also inside of others; upper and lower case count as equal. For the original program a
+/// Words are found anywhere, also inside of others; upper and lower case count as equal. For ClawSpec a
 /// list that cannot be found is an empty one, so that the claim always holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

@@ -34,7 +34,7 @@ pub struct GatewayResponse {
     /// The status, as a number.
     #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
     pub expected_status: u16,
-    /// A text that the body must hold. Not in the reference; the original program reads it.
+    /// A text that the body must hold. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["\"ok\""]))]
     pub expected_body: Option<RunText>,
@@ -98,7 +98,7 @@ impl AssertionType for GatewayResponse {
 /// ```
 ///
 /// The pattern is a regular expression of Python; `^` and `$` stand for the ends of lines. It also counts when it occurs
-/// in the log letter by letter, so that a text need not be escaped. For the original program it is an expression only,
+/// in the log letter by letter, so that a text need not be escaped. For ClawSpec it is an expression only,
 /// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -109,7 +109,7 @@ pub struct LogEntry {
     /// The text or regular expression.
     #[schemars(extend("examples" = ["approved"]))]
     pub pattern: PythonPattern,
-    /// The pattern must not be found. Not in the reference; the original program reads it.
+    /// The pattern must not be found. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
 }

@@ -22,7 +22,7 @@ use crate::{
 /// ```
 ///
 /// The score is ROUGE-L, which counts the words that both have in the same order: twice the longest sequence of words that stands in both files, divided by the number of words
-/// of both together. Words are what stands between blanks; upper and lower case differ. The original program counts from 0.5 on
+/// of both together. Words are what stands between blanks; upper and lower case differ. ClawSpec counts from 0.5 on
 /// where nothing is written, and only warns below the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

@@ -29,7 +29,7 @@ pub struct ToolWasCalled {
     /// The tool's exact name.
     #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; the original program breaks.
+    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
@@ -132,7 +132,7 @@ pub struct ToolNotCalled {
     /// The tool's exact name.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; the original program breaks.
+    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
@@ -183,11 +183,11 @@ pub struct DelegationOccurred {
     /// The id of the agent that took over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     pub to_agent: RunText,
-    /// The id of the agent that handed over. Has no effect; the original program ignores it, too.
+    /// The id of the agent that handed over. Has no effect; ClawSpec ignores it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
-    /// The gateway's log. Without it, the configured one is read; the original program breaks.
+    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
@@ -261,7 +261,7 @@ pub struct ToolNotPermitted {
     /// The exact names of the tools that are allowed. `[]` allows none.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
     pub allowed_tools: Vec<Name>,
-    /// The gateway's log. Without it, the configured one is read; the original program breaks.
+    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
@@ -311,12 +311,12 @@ impl AssertionType for ToolNotPermitted {
 ///   max_output_tokens: 4000
 /// ```
 ///
-/// At least one limit is needed. All lines of the run that tell tokens are added; the original program takes the first
+/// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
 /// one. A log without such a line makes the claim skipped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {
-    /// The gateway's log. Without it, the configured one is read; the original program breaks.
+    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,

@@ -17,7 +17,7 @@ use crate::{
 /// ```
 ///
 /// The path is taken literally, without wildcards; links are followed. A relative path begins in the root of the
-/// workspace. The original program begins it in the directory that it is started in.
+/// workspace. ClawSpec begins it in the directory that it is started in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct FilePresent {
@@ -104,13 +104,13 @@ impl AssertionType for FileAbsent {
 /// - type: gateway_healthy
 /// ```
 ///
-/// Asked is `/health` at the configured gateway. The original program asks `http://localhost:18789/health`, whatever is
+/// Asked is `/health` at the configured gateway. ClawSpec asks `http://localhost:18789/health`, whatever is
 /// configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct GatewayHealthy {
-    /// Another address to ask. Not in the reference; the original program reads it.
+    /// Another address to ask. Not in the reference; ClawSpec reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     pub endpoint: Option<RunText>,
@@ -160,7 +160,7 @@ impl AssertionType for GatewayHealthy {
 ///   vars: [RESEND_API_KEY, ATTIO_API_KEY]
 /// ```
 ///
-/// For the original program an empty variable is good enough.
+/// For ClawSpec an empty variable is good enough.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct EnvPresent {

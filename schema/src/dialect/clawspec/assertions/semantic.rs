@@ -22,7 +22,7 @@ const JUDGE: &str = "/qa/judge";
 ///   pass_threshold: 4
 /// ```
 ///
-/// The original program only warns when the score is too low. A judge that does not answer makes the claim skipped.
+/// ClawSpec only warns when the score is too low. A judge that does not answer makes the claim skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmJudge {
@@ -35,21 +35,21 @@ pub struct LlmJudge {
     /// The least score that passes.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// The heading of the only section that is scored. For the original program the whole file is.
+    /// The heading of the only section that is scored. For ClawSpec the whole file is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
     pub section: Option<RunText>,
     /// Whether the model is asked several times.
     ///
     /// `true` asks three times, and each score must be good enough. A mapping says how often, and how many of the scores
-    /// must be: one, where it does not say. The original program knows the mapping only.
+    /// must be: one, where it does not say. ClawSpec knows the mapping only.
     ///
     /// ```yaml
     /// consistency: { runs: 5, min_passes: 4 }
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
-    /// Where the model is asked. Not in the reference; the original program reads it.
+    /// Where the model is asked. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
@@ -238,7 +238,7 @@ impl AssertionType for LlmJudge {
 ///   soul_path: agents/marketing/brand/SOUL.md
 /// ```
 ///
-/// A model scores how well. The original program only warns when the score is too low. A judge that does not answer makes
+/// A model scores how well. ClawSpec only warns when the score is too low. A judge that does not answer makes
 /// the claim skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -249,13 +249,13 @@ pub struct AgentIdentityConsistent {
     /// The agent's `SOUL.md`.
     #[schemars(extend("x-file" = "markdown", "examples" = ["agents/marketing/brand/SOUL.md"]))]
     pub soul_path: Artifact,
-    /// The instruction for the model. Not in the reference; the original program reads it.
+    /// The instruction for the model. Not in the reference; ClawSpec reads it.
     #[serde(default = "identity_rubric")]
     pub rubric: RunText,
-    /// The least score that passes. Not in the reference; the original program reads it.
+    /// The least score that passes. Not in the reference; ClawSpec reads it.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// Where the model is asked. Not in the reference; the original program reads it.
+    /// Where the model is asked. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,

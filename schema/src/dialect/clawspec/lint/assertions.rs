@@ -79,7 +79,7 @@ pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, files: &dyn Files,
     }
 }
 
-/// `log_path` and `run_id`: the reference requires them, and the runner assumes what nearly everyone writes.
+/// `log_path` and `run_id`: ClawSpec cannot do without them, and nearly everyone writes the same.
 fn lint_log(assertion: &Spot<'_>, name: &str, files: &dyn Files, problems: &mut Vec<Problem>) {
     let missing: Vec<&str> = ["log_path", "run_id"].into_iter().filter(|key| assertion.get(key).is_none()).collect();
     if missing.is_empty() {
@@ -91,13 +91,14 @@ fn lint_log(assertion: &Spot<'_>, name: &str, files: &dyn Files, problems: &mut 
         .filter(|(key, _)| missing.contains(key))
         .collect();
     let names = missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ");
-    let assumed = members.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" and ");
-    let message =
-        format!("`{name}` needs {names}: assumed here is {assumed}; the original program breaks the scenario");
+    let help = format!("add {names}");
+    let message = format!("`{name}` is missing {names}");
     let mut problem = Problem::new(Code::MissingField, assertion.at.key(missing[0]), assertion.head(), message)
-        .with_severity(Severity::Warning);
+        .with_severity(Severity::Warning)
+        .with_note("ClawSpec aborts the scenario with an error")
+        .with_help(&help);
     if let Some(edit) = edits::insert_behind(assertion, "type", &members) {
-        problem = problem.with_fix(Fix::safe(format!("Add {names}"), vec![edit]));
+        problem = problem.with_fix(Fix::safe(help, vec![edit]));
     }
     problems.push(problem);
 }
@@ -107,16 +108,17 @@ fn lint_literal(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     let Some(path) = assertion.get("path") else { return };
     let Some(text) = path.text().filter(|text| text.contains(['*', '?', '['])) else { return };
     problems.push(if name == "file_absent" {
-        let message =
-            format!("`{text}` is taken literally, so that the claim always holds: name one file, without wildcards");
-        path.problem(Code::VacuousClaim, message)
+        let message = format!("no file is named `{text}`, so this assertion always passes");
+        let note = "`file_absent` takes its path literally, wildcards too";
+        path.problem(Code::VacuousClaim, message).with_note(note).with_help("name one file, without wildcards")
     } else {
-        let message =
-            format!("`{text}` is taken literally, so that the claim never holds: `artifact_exists` knows wildcards");
-        let problem = path.problem(Code::Contradiction, message);
+        let message = format!("no file is named `{text}`, so this assertion always fails");
+        let note = "`file_present` takes its path literally, wildcards too";
+        let help = "change the type to `artifact_exists`, which expands wildcards";
+        let problem = path.problem(Code::Contradiction, message).with_note(note).with_help(help);
         let kind = assertion.get("type").and_then(|kind| edits::replace(&kind, "artifact_exists"));
         match kind {
-            Some(edit) => problem.with_fix(Fix::guess("Change to `artifact_exists`", vec![edit])),
+            Some(edit) => problem.with_fix(Fix::guess(help, vec![edit])),
             None => problem,
         }
     });
@@ -127,19 +129,16 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
     let at = assertion.at.key("path");
     let paths = artifact_paths(around, problems);
     if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at) {
-        problem.message = match paths.as_slice() {
-            [] => {
-                "`llm_judge` needs `path`, the file that is scored: nothing else of an answer can be judged".to_owned()
-            }
-            paths => format!(
-                "`llm_judge` needs `path`, the file that is scored: the scenario leaves {}",
-                listed(paths.iter().map(String::as_str))
-            ),
-        };
+        "`llm_judge` is missing `path`, the file to score".clone_into(&mut problem.message);
+        problem.help = Some(match paths.as_slice() {
+            [] => "have the target write a file, and name it as `path`".to_owned(),
+            [only] => format!("score `{only}`"),
+            paths => format!("score one of the files of this scenario, {}", listed(paths.iter().map(String::as_str))),
+        });
         problem.fixes.clear();
         for (index, path) in paths.iter().take(8).enumerate() {
             let Some(edit) = edits::insert_behind(assertion, "type", &[("path", scalar(path))]) else { break };
-            let title = format!("Judge `{path}`");
+            let title = format!("score `{path}`");
             let fix = if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
             problem.fixes.push(fix);
         }
@@ -168,16 +167,15 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         let told = problems.iter().any(|problem| problem.at == runs);
         if consistency.is_mapping() && !told && count("min_passes") > count("runs") {
             let place = consistency.get("min_passes").unwrap_or_else(|| consistency.clone());
-            let message =
-                "more scores must be good enough than are given: `min_passes` must not be greater than `runs`";
-            problems.push(place.problem(Code::Contradiction, message));
+            let message = "`min_passes` is greater than `runs`, so this assertion always fails";
+            problems.push(place.problem(Code::Contradiction, message).with_help("lower `min_passes`, or raise `runs`"));
         }
     }
     if let Some(threshold) = assertion.get("pass_threshold")
         && threshold.number().is_some_and(|least| least <= 0.0)
     {
-        let message = "every score passes: scores usually go from 1 to 5";
-        problems.push(threshold.problem(Code::VacuousClaim, message));
+        let problem = threshold.problem(Code::VacuousClaim, "every score passes this threshold");
+        problems.push(problem.with_help("raise it: scores usually range from 1 to 5"));
     }
 }
 
@@ -186,7 +184,7 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for problem in
         problems.iter_mut().filter(|problem| problem.at == assertion.at && problem.code == Code::MissingField)
     {
-        problem.message = "`model_used` claims nothing: give `expected`, or `not_expected`".to_owned();
+        problem.message = "`model_used` is missing `expected` or `not_expected`".to_owned();
     }
     let text = |key: &str| assertion.get(key).and_then(|it| it.text().map(str::to_owned));
     if let (Some(wanted), Some(unwanted)) = (text("expected"), text("not_expected")) {
@@ -194,9 +192,9 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         for problem in problems.iter_mut().filter(|problem| {
             problem.code == Code::ConflictingFields && problem.at.parent().as_ref() == Some(&assertion.at)
         }) {
-            problem.message = format!(
-                "`model_used` takes exactly one of `expected` and `not_expected`: the original program ignores `{unwanted}`; write two assertions"
-            );
+            problem.message = "`model_used` takes exactly one of `expected` and `not_expected`".to_owned();
+            problem.note = Some(format!("ClawSpec ignores `{unwanted}`"));
+            problem.help = Some("write two assertions".to_owned());
         }
         let told = problems.iter().any(|problem| {
             problem.code == Code::ConflictingFields && problem.at.parent().as_ref() == Some(&assertion.at)
@@ -205,7 +203,7 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             && !told
             && let Some(at) = place
         {
-            let message = format!("a model whose name holds `{wanted}` also holds `{unwanted}`: both cannot be");
+            let message = format!("no model can match `{wanted}` and not `{unwanted}`");
             problems.push(Problem::new(Code::Contradiction, at, assertion.head(), message));
         }
     }
@@ -226,9 +224,11 @@ fn lint_consistency(consistency: &Spot<'_>, problems: &mut [Problem]) {
         let (Some(member), None) = (consistency.get(written), consistency.get(real)) else { continue };
         let unknown = |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == member.at;
         let Some(problem) = problems.iter_mut().find(unknown) else { continue };
-        problem.message = format!("`consistency` has no key `{written}`: write `{real}`");
+        problem.message = format!("`consistency` has no key `{written}`");
+        let help = format!("rename it to `{real}`");
         let edit = edits::rename(&member, real);
-        problem.fixes = edit.map(|edit| Fix::guess(format!("Rename to `{real}`"), vec![edit])).into_iter().collect();
+        problem.fixes = edit.map(|edit| Fix::guess(&help, vec![edit])).into_iter().collect();
+        problem.help = Some(help);
     }
 }
 
@@ -272,9 +272,9 @@ fn lint_routing(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     } else if key.contains("state") {
         for path in parts {
             let Some(text) = path.text().filter(|text| text.contains(['*', '?', '['])) else { continue };
-            let message =
-                format!("`{text}` is taken literally, so that no file is found: name one file, without wildcards");
-            problems.push(path.problem(Code::Contradiction, message));
+            let problem = path
+                .problem(Code::Contradiction, format!("no file is named `{text}`: wildcards are not expanded here"));
+            problems.push(problem.with_help("name one file"));
         }
     }
 }
@@ -284,7 +284,7 @@ fn lint_counts(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     for member in ["min", "max"].into_iter().filter_map(|key| assertion.get(key)) {
         if let Some(text) = member.text().filter(|text| text.trim().parse::<u64>().is_err()) {
             let key = member.at.last().unwrap_or_default();
-            let message = format!("`{key}` must be a whole number, not the text `{text}`");
+            let message = format!("expected an integer for `{key}`, found the string `{text}`");
             problems.push(member.problem(Code::WrongType, message));
         }
     }
@@ -317,9 +317,9 @@ fn lint_limits(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         return;
     }
     let names = listed(keys.iter().copied());
-    let message = format!("`{name}` claims nothing without a limit or a list: give {names}");
+    let message = format!("`{name}` is missing {names}");
     let problem = Problem::new(Code::MissingField, assertion.at.clone(), assertion.head(), message);
-    problems.push(problem);
+    problems.push(problem.with_note("without one of them it checks nothing"));
 }
 
 /// Lists without items.
@@ -337,16 +337,22 @@ fn lint_lists(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         let told = problems.iter().any(|problem| problem.at == list.at);
         if (list.is_list() || list.is_mapping()) && list.is_empty() && !strict && !told {
             let key = list.at.last().unwrap_or_default();
-            problems.push(list.problem(
-                Code::VacuousClaim,
-                format!("`{key}` is empty, so that nothing is claimed: name what must hold"),
-            ));
+            let help = match key.as_str() {
+                "vars" => "list the environment variables that must be set",
+                "sections" => "list the headings that the file must have",
+                "fields" => "list the keys that the file must have",
+                "words" => "list the words that the file must not have",
+                "expected_fields" => "list the keys and the values that the file must have",
+                _ => "list the names that are expected, in their order",
+            };
+            problems.push(
+                list.problem(Code::VacuousClaim, format!("`{key}` is empty, so nothing is checked")).with_help(help),
+            );
         }
         for item in list.items() {
             if item.text() == Some("") && name == "artifact_absent_words" {
-                problems.push(
-                    item.problem(Code::Contradiction, "the empty text occurs in every file: the claim never holds"),
-                );
+                let message = "every file contains the empty string, so this assertion always fails";
+                problems.push(item.problem(Code::Contradiction, message).with_help("remove it"));
             }
         }
     }
@@ -362,7 +368,11 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
             && min > max
             && let Some(place) = assertion.get("min")
         {
-            let message = "no number is at least `min` and at most `max`: `min` is greater";
+            let (low, high) = (edits::words(&place), assertion.get("max").as_ref().and_then(edits::words));
+            let message = match (low, high) {
+                (Some(min), Some(max)) => format!("`min` ({min}) is greater than `max` ({max})"),
+                (_, _) => "`min` is greater than `max`".to_owned(),
+            };
             let mut problem = place.problem(Code::Contradiction, message);
             let words = |spot: &Spot<'_>| edits::words(spot);
             if let Some(other) = assertion.get("max")
@@ -371,7 +381,7 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
             {
                 let mut edits = vec![first, second];
                 edits.sort_by_key(|edit| edit.range.start);
-                problem = problem.with_fix(Fix::guess("Exchange the two", edits));
+                problem = problem.with_fix(Fix::guess("swap the two", edits));
             }
             problems.push(problem);
         }
@@ -379,7 +389,8 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
             && number("min") == Some(0.0)
             && let Some(place) = assertion.get("min")
         {
-            problems.push(place.problem(Code::VacuousClaim, "there are never fewer than none: the claim cannot fail"));
+            problems
+                .push(place.problem(Code::VacuousClaim, "a count is never below 0, so this assertion always passes"));
         }
     }
     if name == "token_budget"
@@ -397,7 +408,7 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         && number("rouge_threshold") == Some(0.0)
         && let Some(place) = assertion.get("rouge_threshold")
     {
-        problems.push(place.problem(Code::VacuousClaim, "no score is below 0: the claim cannot fail"));
+        problems.push(place.problem(Code::VacuousClaim, "a score is never below 0, so this assertion always passes"));
     }
 }
 
@@ -431,12 +442,11 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
     }
     let Some(text) = after.node.text() else { return };
     if after.node.scalar() == Some(Scalar::Timestamp) && after.node.style() == Some(crate::document::Style::Plain) {
-        let message = "a time must stand in quotes: without them it is no text, and the original program breaks";
-        let mut problem = after.problem(Code::WrongType, message);
         let quoted = serde_json::Value::from(text).to_string();
-        if let Some(edit) = edits::replace(&after, quoted.clone()) {
-            problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
-        }
+        let help = format!("write it in quotes, `{quoted}`");
+        let problem = after.problem(Code::WrongType, "expected a string, found a time without quotes");
+        let mut problem = problem.with_note("ClawSpec aborts the scenario with an error").with_help(&help);
+        problem.fixes.extend(edits::replace(&after, quoted).map(|edit| Fix::safe(help, vec![edit])));
         problems.push(problem);
         return;
     }
@@ -456,10 +466,11 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
         });
         let known = found.iter().all(|it| crate::dialect::clawspec::template::variable(it.name).is_some());
         if known && time::parse(&filled).is_none() {
-            let message = format!("`{text}` is no time when it is filled: write `{{{{run_started_at}}}}`");
-            let mut problem = after.problem(Code::InvalidValue, message);
+            let message = format!("`{text}` is not a valid time once it is filled in");
+            let help = "write `{{run_started_at}}`";
+            let mut problem = after.problem(Code::InvalidValue, message).with_help(help);
             if let Some(edit) = edits::replace(&after, "\"{{run_started_at}}\"") {
-                problem = problem.with_fix(Fix::guess("Change to `{{run_started_at}}`", vec![edit]));
+                problem = problem.with_fix(Fix::guess(help, vec![edit]));
             }
             problems.push(problem);
         }
@@ -467,13 +478,13 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
     }
     match time::parse(text) {
         None if after.text().is_some() => {
-            let message =
-                format!("`{text}` is no time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`");
-            problems.push(after.problem(Code::InvalidValue, message));
+            let problem = after.problem(Code::InvalidValue, format!("`{text}` is not a valid time"));
+            problems.push(problem.with_help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`"));
         }
         Some(instant) if !instant.has_offset => {
-            let message = "without `Z` or an offset the time zone of the machine decides: add `Z`";
-            problems.push(after.problem(Code::AmbiguousScalar, message));
+            let problem =
+                after.problem(Code::AmbiguousScalar, "a time without an offset depends on the machine's time zone");
+            problems.push(problem.with_help("add `Z`, or an offset"));
         }
         None | Some(_) => {}
     }
@@ -487,11 +498,14 @@ fn lint_numbers(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             if text.trim().parse::<f64>().is_err() {
                 // No variable would make it a number.
                 problems.retain(|problem| problem.at != member.at || problem.code != Code::MissingVariable);
-                problems
-                    .push(member.problem(Code::WrongType, format!("`{key}` must be a number, not the text `{text}`")));
+                problems.push(
+                    member
+                        .problem(Code::WrongType, format!("expected a number for `{key}`, found the string `{text}`")),
+                );
             }
         } else if key == "timeout" && member.number().is_some_and(f64::is_infinite) {
-            problems.push(member.problem(Code::OutOfRange, "a wait without an end: give a number of seconds"));
+            let problem = member.problem(Code::OutOfRange, "`timeout` is infinite");
+            problems.push(problem.with_help("write a number of seconds"));
         }
     }
 }
@@ -511,7 +525,7 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         problems.push(problem);
     }
     if let (Some(source), None, None) = (&source, &key, &words) {
-        let message = "`source` needs `key`, the place of the list in the file";
+        let message = "`source` is missing `key`, the place of the list in the file";
         problems.push(Problem::new(Code::MissingField, assertion.at.key("key"), source.head(), message));
     }
 }

@@ -19,15 +19,30 @@ pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     }
 }
 
+/// A target under another name.
+pub(super) fn lint_meta(root: &Spot<'_>, problems: &mut [Problem]) {
+    let Some(meta) = root.get("meta").filter(|meta| meta.get("path").is_some() && root.get("target").is_none()) else {
+        return;
+    };
+    let unknown = |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == meta.at;
+    let Some(problem) = problems.iter_mut().find(unknown) else { return };
+    problem.message = "unknown key `meta`".to_owned();
+    let known: Vec<&str> = ["path", "trigger"].into_iter().filter(|key| meta.get(key).is_some()).collect();
+    let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ");
+    let help = "rename it to `target`";
+    problem.help = Some(format!("{help}: it has {known}"));
+    let edit = super::edits::rename(&meta, "target");
+    problem.fixes = edit.map(|edit| Fix::guess(help, vec![edit])).into_iter().collect();
+}
+
 /// Two kinds of contract in one file.
 pub(super) fn lint_kind(root: &Spot<'_>, problems: &mut [Problem]) {
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
         let Some(key) = ["target", "handoff", "pipeline"].into_iter().find(|key| problem.at == root.at.key(key)) else {
             continue;
         };
-        problem.message = format!(
-            "a contract has exactly one of `target`, `handoff` and `pipeline`: move `{key}` to a file of its own"
-        );
+        problem.message = "a contract has exactly one of `target`, `handoff` and `pipeline`".to_owned();
+        problem.help = Some(format!("move `{key}` to a file of its own"));
         problem.severity = Severity::Error;
         problem.fixes.clear();
     }
@@ -41,7 +56,8 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
         match names.iter().find(|(known, _)| *known == text) {
             Some((_, first)) => {
                 let problem = name
-                    .problem(Code::DuplicateName, format!("`{text}` is named twice: give each fact a name of its own"));
+                    .problem(Code::DuplicateName, format!("duplicate name `{text}`"))
+                    .with_help("give each fact a name of its own");
                 problems.push(problem.with_related("first named here", first.at.clone(), first.range()));
             }
             None => names.push((text, name)),
@@ -52,7 +68,8 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
         produces.as_ref().and_then(|it| it.get("required_artifacts")).map(|list| list.items()).unwrap_or_default();
     for pattern in artifacts.iter().filter_map(|artifact| artifact.get("path_pattern")) {
         if pattern.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty()) {
-            problems.push(pattern.problem(Code::InvalidValue, "the path is blank: name the file that is handed over"));
+            let problem = pattern.problem(Code::InvalidValue, "the path is blank");
+            problems.push(problem.with_help("name the file that is handed over"));
         }
     }
     let actions =
@@ -60,8 +77,8 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
     for tool in actions.iter().filter_map(|action| action.get("tool")) {
         let Some(text) = tool.text().filter(|text| !text.is_empty()) else { continue };
         if text.trim().is_empty() || text.contains('*') || has_template(tool.node) || text.contains("{{") {
-            let message = format!("`{text}` is no tool's exact name: wildcards and templates are not filled here");
-            problems.push(tool.problem(Code::InvalidValue, message));
+            let problem = tool.problem(Code::InvalidValue, format!("`{text}` is not the exact name of a tool"));
+            problems.push(problem.with_note("wildcards and template variables are not expanded here"));
         }
     }
     let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));

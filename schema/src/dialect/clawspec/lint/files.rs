@@ -1,6 +1,7 @@
 //! Files and directories that contracts name: targets, golden files, lists of words, souls.
 
 use crate::{
+    dialect::clawspec::structure,
     files::{FileKind, Files},
     kind::target_of,
     new_file::{self, Template},
@@ -62,28 +63,75 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
         lint_outside(&path, here, problems);
         return;
     }
-    let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
     // Without settings that say so, the root may be another one than the author's: what ends in the same way is right.
     let is_here = |here: &&str| here.strip_suffix(&wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let wanted = here.filter(is_here).map_or_else(|| wanted.clone(), str::to_owned);
-    if let Some(here) = here.filter(|here| *here != wanted) {
-        let message = format!(
-            "the contract lies in `{here}`, and its target is `{text}`: the scenarios are run for another target than they stand beside"
-        );
-        let mut problem = path.problem(Code::TargetMismatch, message);
-        let exists = files.kind(&format!("{here}/{definition}")) == Some(FileKind::File);
-        if let Some(edit) = edits::replace(&path, crate::shape::scalar(here)) {
-            let title = format!("Change to `{here}`");
-            let fix = if exists { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
-            problem = problem.with_fix(fix);
-        }
-        problems.push(problem);
-        // That it is not there either is the same mistake.
-        if files.kind(&wanted).is_none() {
-            return;
-        }
+    let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
+    let target = Target { path: &path, key: "target.path", wanted: &wanted, definition };
+    if lint_definition(&target, files, problems) {
+        return;
     }
-    lint_definition(&path, &wanted, definition, files, problems);
+    match here.filter(|here| *here != wanted) {
+        Some(here) => {
+            let message = "`target.path` names another directory than the one that this file is in";
+            let note = format!("ClawSpec counts the scenarios as tests of `{wanted}`; the file is in `{here}`");
+            let mut problem = path.problem(Code::TargetMismatch, message).with_note(note);
+            problem.fixes.extend(target.change_to(here, files));
+            problems.push(problem);
+        }
+        None => lint_structure(&target, files, problems),
+    }
+}
+
+/// The directory that a contract names as its target.
+pub(super) struct Target<'t, 'd> {
+    /// The path, where it is written.
+    pub(super) path: &'t Spot<'d>,
+    /// The key that holds it.
+    pub(super) key: &'static str,
+    /// The directory, from the root.
+    pub(super) wanted: &'t str,
+    /// The file that defines it.
+    pub(super) definition: &'static str,
+}
+
+impl Target<'_, '_> {
+    /// The fix that names the directory of the contract instead; the best one if a definition is there.
+    fn change_to(&self, here: &str, files: &dyn Files) -> Option<Fix> {
+        let edit = edits::replace(self.path, crate::shape::scalar(here))?;
+        let title = format!("Change `{}` to `{here}`", self.key);
+        Some(match is_defined(here, files) {
+            true => Fix::guess(title, vec![edit]),
+            false => Fix::suggestion(title, vec![edit]),
+        })
+    }
+}
+
+/// Whether a directory is that of a skill or an agent.
+fn is_defined(directory: &str, files: &dyn Files) -> bool {
+    ["SKILL.md", "SOUL.md"].iter().any(|name| files.kind(&format!("{directory}/{name}")) == Some(FileKind::File))
+}
+
+/// The structural checks that the definition of a target does not pass. The fault is in another file, so it is told once
+/// where that is named.
+pub(super) fn lint_structure(target: &Target<'_, '_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    let file = format!("{}/{}", target.wanted, target.definition);
+    let Ok(bytes) = files.read(&file) else { return };
+    let text = String::from_utf8_lossy(&bytes);
+    let failures = if target.definition == "SOUL.md" {
+        structure::soul(&text)
+    } else {
+        let contract = format!("{}/tests/scenarios.yaml", target.wanted);
+        structure::skill(&text, contract == files.place() || files.kind(&contract) == Some(FileKind::File))
+    };
+    if failures.is_empty() {
+        return;
+    }
+    let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
+    let names: Vec<&str> = failures.iter().map(|failure| failure.check).collect();
+    let message = format!("`{file}` does not pass ClawSpec's structural checks");
+    let note = format!("ClawSpec runs nothing of this target; failed checks: {}", names.join(", "));
+    problems.push(target.path.problem(Code::InvalidDefinition, message).with_note(note).with_help(helps.join("; ")));
 }
 
 /// A target that is named otherwise than from the root: by that name nothing finds it.
@@ -101,33 +149,38 @@ fn lint_outside(path: &Spot<'_>, here: Option<&str>, problems: &mut Vec<Problem>
     problems.push(problem);
 }
 
-/// The directory of a target holds its definition.
-pub(super) fn lint_definition(
-    path: &Spot<'_>,
-    wanted: &str,
-    definition: &str,
-    files: &dyn Files,
-    problems: &mut Vec<Problem>,
-) {
+/// The directory of a target exists and holds its definition. Says whether that is not so.
+pub(super) fn lint_definition(target: &Target<'_, '_>, files: &dyn Files, problems: &mut Vec<Problem>) -> bool {
+    let Target { path, key, wanted, definition } = *target;
     let file = format!("{wanted}/{definition}");
-    let template = if definition == "SOUL.md" { Template::Soul } else { Template::Skill };
-    let problem = match files.kind(wanted) {
-        Some(FileKind::Directory) if files.kind(&file).is_none() => {
-            let message = format!("`{wanted}` has no `{definition}`: the original program runs no scenario of it");
-            let mut problem = path.problem(Code::MissingFile, message).with_severity(Severity::Warning);
-            problem.fixes.extend(new_file::creation(&file, template, files));
-            problem
+    let found = files.kind(wanted);
+    let message = match found {
+        Some(FileKind::Directory) if files.kind(&file).is_none() => format!("`{wanted}` has no `{definition}`"),
+        Some(FileKind::Directory) => return false,
+        Some(FileKind::File | FileKind::Other) => {
+            let message = format!("`{wanted}` is not a directory");
+            let help = format!("name the directory that holds `{definition}`");
+            problems.push(path.problem(Code::MissingFile, message).with_help(help));
+            return true;
         }
-        Some(FileKind::Directory) => return,
-        Some(FileKind::File | FileKind::Other) => path
-            .problem(Code::MissingFile, format!("`{wanted}` is no directory: name the one that holds `{definition}`")),
-        None => {
-            let mut problem = missing(path, wanted, FileKind::Directory, files).with_severity(Severity::Warning);
-            problem.fixes.extend(new_file::creation(&file, template, files));
-            problem
-        }
+        None => format!("`{key}` does not exist: `{wanted}`"),
     };
+    let mut problem = path.problem(Code::MissingFile, message).with_note("ClawSpec runs nothing of this target");
+    if found.is_some() {
+        problem.severity = Severity::Warning;
+    }
+    // The author moved the directory, or copied the contract: it lies where its target is.
+    let here = target_of(files.place()).filter(|here| *here != wanted && is_defined(here, files));
+    problem.fixes.extend(here.and_then(|here| target.change_to(here, files)));
+    if found.is_none() {
+        let mut near = missing(path, wanted, FileKind::Directory, files).fixes;
+        near.retain(|fix| problem.fixes.iter().all(|known| known.edits != fix.edits));
+        problem.fixes.extend(near.into_iter().map(|fix| Fix { preferred: here.is_none(), ..fix }));
+    }
+    let template = if definition == "SOUL.md" { Template::Soul } else { Template::Skill };
+    problem.fixes.extend(new_file::creation(&file, template, files));
     problems.push(problem);
+    true
 }
 
 /// A path that leads nowhere, with the nearest name that is there.

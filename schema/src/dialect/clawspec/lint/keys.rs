@@ -53,6 +53,9 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("llm_call_count", "min_calls", "min", true),
 ];
 
+/// What happens because of such a key.
+const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
+
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     let Some(name) = kind.text() else { return };
@@ -70,42 +73,47 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             // That neither `expected` nor its opposite stands there is the same mistake.
             problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
         }
-        let mut problem = error(&member, format!("unknown key `{written}` in `{name}`"));
-        problem = problem.with_help(format!("rename it to `{real}`")).with_note(match (name, *real) {
+        let help = format!("rename it to `{real}`");
+        let mut problem = error(&member, format!("`{name}` has no key `{written}`")).with_help(&help);
+        problem = problem.with_note(match (name, *real) {
             ("delegation_occurred", "to_agent") => "ClawSpec breaks the scenario without `to_agent`",
             ("tool_not_permitted", _) if *written == "tools" => {
                 "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
             }
-            _ => "ClawSpec never checks it",
+            _ => IGNORED,
         });
         if let Some(edit) = edits::rename(&member, real) {
-            let title = format!("Rename to `{real}`");
             let sure = *sure || *real == "expected_fields" && member.is_mapping();
-            problem = problem.with_fix(if sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) });
+            problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
         }
         problems.push(problem);
     }
     match name {
-        "tool_not_permitted" => {
-            if let Some(tool) = assertion.get("tool").filter(|_| assertion.get("allowed_tools").is_none()) {
-                forbidden_tool(assertion, &kind, &tool, problems);
-            }
-        }
+        "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
+            (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
+            (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
+            (Some(_) | None, _) => {}
+        },
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
-                take(problems, &[member.at.clone()]);
-                let problem = member.head_problem(Code::UnknownKey, "unknown key `from` in `delegation_occurred`");
+                take(problems, std::slice::from_ref(&member.at));
+                let problem = member.head_problem(Code::UnknownKey, "`delegation_occurred` has no key `from`");
                 let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
                 let mut problem = problem.with_severity(Severity::Hint).with_note(note);
-                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion("Remove `from`", vec![edit])));
-                problems.push(problem.with_help("remove `from`"));
+                let help = "remove `from`";
+                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(help, vec![edit])));
+                problems.push(problem.with_help(help));
             }
         }
         "trace_token_budget" => {
             let at = assertion.at.key("max_total_tokens");
             for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == at) {
-                "there is no limit for both together here: give `max_input_tokens` and `max_output_tokens`; `token_budget` has one"
-                    .clone_into(&mut problem.message);
+                "`trace_token_budget` has no key `max_total_tokens`".clone_into(&mut problem.message);
+                problem.note = Some(IGNORED.to_owned());
+                problem.help = Some(
+                    "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together"
+                        .to_owned(),
+                );
                 problem.fixes.clear();
             }
         }
@@ -141,24 +149,28 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
     if let Some(absent) = assertion.get("absent").filter(|absent| absent.bool() == Some(true))
         && let Some(problem) = problems.iter_mut().find(unknown("absent"))
     {
-        problem.message = "`artifact_contains` has no key `absent`: `file_absent` claims that a file is not there. \
-                           What it claims is never checked"
-            .to_owned();
-        let edits = edits::replace(kind, "file_absent").zip(edits::remove(&absent));
-        problem.fixes =
-            edits.map(|(kind, gone)| Fix::guess("Change to `file_absent`", vec![kind, gone])).into_iter().collect();
+        problem.message = "`artifact_contains` has no key `absent`".to_owned();
+        problem.note = Some(IGNORED.to_owned());
+        let help = "change the type to `file_absent` to require that there is no file";
+        problem.help = Some(help.to_owned());
+        // A wildcard means nothing to `file_absent`.
+        let is_literal =
+            assertion.get("path").and_then(|path| path.text()).is_some_and(|path| !path.contains(['*', '?', '[']));
+        let edits = edits::replace(kind, "file_absent").zip(edits::remove(&absent)).filter(|_| is_literal);
+        problem.fixes = edits.map(|(kind, gone)| Fix::guess(help, vec![kind, gone])).into_iter().collect();
     }
     for key in ["text", "contains", "pattern"] {
         let Some(member) = assertion.get(key).filter(|member| member.text().is_some()) else { continue };
         let Some(problem) = problems.iter_mut().find(unknown(key)) else { continue };
-        problem.message = format!(
-            "`artifact_contains` has no key `{key}`: it looks for `sections` and `fields`; `log_entry` looks for a text. What it claims is never checked"
-        );
+        problem.message = format!("`artifact_contains` has no key `{key}`");
+        problem.note = Some(format!("it looks for `sections` and `fields`; {IGNORED}"));
+        let help = "change the type to `log_entry`, which looks for text in a file";
+        problem.help = Some(help.to_owned());
         let edits = edits::replace(kind, "log_entry").zip(super::types::literal(&member, "log_entry"));
         problem.fixes = edits
             .map(|(kind, mut edits)| {
                 edits.push(kind);
-                Fix::guess("Change to `log_entry`", edits)
+                Fix::guess(help, edits)
             })
             .into_iter()
             .collect();
@@ -168,6 +180,15 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
 
 fn error(member: &Spot<'_>, message: impl Into<String>) -> Problem {
     member.head_problem(Code::UnknownKey, message).with_severity(Severity::Error)
+}
+
+/// `tool` beside the list of the tools that are allowed.
+fn tool_beside_list(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
+    take(problems, std::slice::from_ref(&tool.at));
+    let help = "remove it: what is not in `allowed_tools` fails already";
+    let mut problem = error(tool, "`tool_not_permitted` has no key `tool`").with_note(IGNORED).with_help(help);
+    problem.fixes.extend(edits::remove(tool).map(|edit| Fix::suggestion(help, vec![edit])));
+    problems.push(problem);
 }
 
 /// Drops what validation found at these places: it is said better.
@@ -204,8 +225,8 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, proble
 fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(key) = member.at.last() else { return };
     take(problems, &[member.at.clone(), assertion.at.key("vars")]);
-    let message = format!("`env_present` has no key `{key}`: write `vars` and a list. What it claims is never checked");
-    let mut problem = error(member, message);
+    let help = "write `vars` and a list";
+    let mut problem = error(member, format!("`env_present` has no key `{key}`")).with_note(IGNORED).with_help(help);
     let value = match (member.is_list(), edits::words(member)) {
         (true, _) => None,
         (false, Some(words)) => edits::replace(member, format!("[{words}]")),
@@ -213,7 +234,7 @@ fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Prob
     };
     if let (Some(rename), true) = (edits::rename(member, "vars"), member.is_list() || value.is_some()) {
         let changes = std::iter::once(rename).chain(value).collect();
-        problem = problem.with_fix(Fix::safe("Write `vars` and a list", changes));
+        problem = problem.with_fix(Fix::safe(help, changes));
     }
     problems.push(problem);
 }
@@ -223,11 +244,11 @@ fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut 
     take(problems, &["route", "method", "endpoint"].map(|key| assertion.at.key(key)));
     let get = method.as_ref().and_then(|method| method.text()).is_none_or(|method| method.eq_ignore_ascii_case("get"));
     let message = if get {
-        "`gateway_response` has no key `route`: write `endpoint` and the full address"
+        "`gateway_response` has no key `route`"
     } else {
-        "`gateway_response` has no keys `route` and `method`: it asks `endpoint`, a full address, with GET only"
+        "`gateway_response` has no keys `route` and `method`: it sends GET only"
     };
-    let mut problem = error(route, message);
+    let mut problem = error(route, message).with_help("write the full address as `endpoint`");
     // What another method does cannot be asked here.
     let path = route.text().filter(|path| get && path.starts_with('/'));
     if let Some(path) = path {
@@ -240,7 +261,7 @@ fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut 
             Some(changes)
         })();
         if let Some(changes) = changes {
-            let title = "Write `endpoint` with the gateway's default address";
+            let title = "write `endpoint` with the gateway's default address";
             problem = problem.with_fix(Fix::guess(title, changes));
         }
     }
@@ -252,12 +273,11 @@ fn identity_section(assertion: &Spot<'_>, section: &Spot<'_>, problems: &mut Vec
         ["output_path", "soul_path"].into_iter().filter(|key| assertion.get(key).is_none()).collect();
     let places: Vec<Pointer> = missing.iter().chain(&["section_id"]).map(|key| assertion.at.key(key)).collect();
     take(problems, &places);
-    let mut message = "`agent_identity_consistent` has no key `section_id`: it compares a whole file".to_owned();
+    let message = "`agent_identity_consistent` has no key `section_id`: it compares whole files";
+    let mut problem = error(section, message);
     if !missing.is_empty() {
-        message.push_str(&format!(
-            ", and needs {}",
-            missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")
-        ));
+        let names = missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ");
+        problem = problem.with_help(format!("add {names}"));
     }
-    problems.push(error(section, message));
+    problems.push(problem);
 }

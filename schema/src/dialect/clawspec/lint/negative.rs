@@ -51,6 +51,13 @@ pub(crate) fn scenario(log_path: &str) -> [String; 9] {
     ]
 }
 
+/// The first tag that is `negative` but for its capitals.
+pub(super) fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
+    let items = scenarios.items().into_iter();
+    let mut tags = items.filter_map(|scenario| scenario.get("tags")).flat_map(|tags| tags.items());
+    tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
+}
+
 /// The edit that tags a scenario.
 fn tag(scenario: &Spot<'_>) -> Option<Edit> {
     let Some(tags) = scenario.get("tags") else {

@@ -2,10 +2,12 @@
 
 use crate::{
     check::pattern::{PatternErrorKind, python::PythonPattern},
-    problem::{Code, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     template::trimmed_placeholders,
 };
+
+use super::edits;
 
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if assertion.get("type").is_none_or(|kind| kind.text() != Some("log_entry")) {
@@ -26,23 +28,24 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 }
                 _ => pattern.range(),
             };
-            let message = match error.kind {
-                PatternErrorKind::Invalid => format!(
-                    "no regular expression of Python: {}. It is searched for letter by letter; the original program breaks the scenario",
-                    error.message
+            let (message, note) = match error.kind {
+                PatternErrorKind::Invalid => (
+                    format!("not a valid regular expression: {}", error.message),
+                    "ClawSpec aborts the scenario with an error",
                 ),
-                PatternErrorKind::Untranslatable | PatternErrorKind::TooNew => {
-                    format!("cannot be searched for, so that the claim stays unknown: {}", error.message)
-                }
+                PatternErrorKind::Untranslatable | PatternErrorKind::TooNew => (
+                    format!("this regular expression cannot be searched for: {}", error.message),
+                    "the result of the assertion stays unknown",
+                ),
             };
-            let problem = Problem::new(Code::InvalidPattern, pattern.at.clone(), range, message);
+            let problem = Problem::new(Code::InvalidPattern, pattern.at.clone(), range, message).with_note(note);
             problems.push(problem.with_severity(Severity::Warning));
         }
         Ok(compiled) if compiled.matches_empty() => {
             let message = if written.contains(['^', '$']) {
-                "matches an empty line: say what the line must hold"
+                "this pattern matches an empty line"
             } else {
-                "matches the empty text, so that it is found in every log"
+                "this pattern matches the empty string, which every file contains"
             };
             problems.push(pattern.problem(Code::SuspiciousPattern, message));
         }
@@ -70,30 +73,71 @@ fn file_name(written: &str) -> Option<&str> {
     })
 }
 
-/// Expressions that mean something else than they seem to.
+/// An expression that means something else than it seems to.
+struct Trap {
+    message: String,
+    /// What part of it should be, if that can be written.
+    meant: Option<(String, String)>,
+    help: String,
+    severity: Severity,
+}
+
+impl Trap {
+    fn of(written: &str) -> Option<Trap> {
+        let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
+        let escaped = |message: String, part: String, meant: String| {
+            let help = format!("escape it, `{meant}`");
+            Some(Trap { message, meant: Some((part, meant)), help, severity: Severity::Warning })
+        };
+        let plain = |message: &str, help: &str| {
+            let (message, help) = (message.to_owned(), help.to_owned());
+            Some(Trap { message, meant: None, help, severity: Severity::Warning })
+        };
+        if let Some((class, _)) = written.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+            && word(class)
+        {
+            let message = format!("`[{class}]` matches one of these characters");
+            return escaped(message, format!("[{class}]"), format!("\\[{class}\\]"));
+        }
+        if written.len() > 2 && written.starts_with('/') && written.trim_end_matches(['i', 'g', 'm']).ends_with('/') {
+            return plain(
+                "the slashes are part of the pattern",
+                "write the expression alone, and `(?i)` before it to ignore case",
+            );
+        }
+        if written.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
+            return plain("`$` matches the end of the text, and nothing can follow it", "escape it, `\\$`");
+        }
+        if let Some(group) = literal_brackets(written) {
+            let message = format!("`({group})` is a group, which matches without the parentheses");
+            return escaped(message, format!("({group})"), format!("\\({group}\\)"));
+        }
+        if let Some(name) = file_name(written) {
+            let trap = escaped("`.` matches any character".to_owned(), name.to_owned(), name.replace('.', "\\."));
+            return trap.map(|trap| Trap { severity: Severity::Hint, ..trap });
+        }
+        let word = written.strip_suffix('?').filter(|word| {
+            word.contains(|letter: char| letter.is_alphabetic())
+                && word.chars().all(|letter| letter.is_alphanumeric() || letter == ' ')
+        })?;
+        let message = "`?` makes the character before it optional".to_owned();
+        escaped(message, format!("{word}?"), format!("{word}\\?"))
+    }
+}
+
+/// A text in single quotes, in which a backslash is a backslash.
+fn single_quoted(text: &str) -> Option<String> {
+    (!text.contains(char::is_control)).then(|| format!("'{}'", text.replace('\'', "''")))
+}
+
 fn lint_trap(pattern: &Spot<'_>, written: &str, problems: &mut Vec<Problem>) {
-    let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
-    let message = if let Some((class, _)) = written.strip_prefix('[').and_then(|rest| rest.split_once(']'))
-        && word(class)
-    {
-        format!("`[{class}]` is any one of these letters: write `\\[{class}\\]` for the brackets")
-    } else if written.len() > 2 && written.starts_with('/') && written.trim_end_matches(['i', 'g', 'm']).ends_with('/')
-    {
-        "the slashes are part of what is looked for: write the expression alone, and `(?i)` before it for any case"
-            .to_owned()
-    } else if written.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
-        "`$` is the end of the text, so that nothing can follow it: write `\\$`".to_owned()
-    } else if let Some(group) = literal_brackets(written) {
-        format!("`({group})` is a group, so that the brackets are not looked for: write `\\({group}\\)`")
-    } else if let Some(name) = file_name(written) {
-        format!("`.` stands for any letter: write `{}`", name.replace('.', "\\."))
-    } else if let Some(word) = written.strip_suffix('?')
-        && word.contains(|letter: char| letter.is_alphabetic())
-        && word.chars().all(|letter| letter.is_alphanumeric() || letter == ' ')
-    {
-        format!("`?` makes the letter before it optional: write `{word}\\?` for the question mark")
-    } else {
+    let Some(trap) = Trap::of(written) else { return };
+    let problem = pattern.problem(Code::SuspiciousPattern, trap.message).with_severity(trap.severity);
+    let text = trap.meant.and_then(|(part, meant)| single_quoted(&written.replacen(&part, &meant, 1)));
+    let Some((text, edit)) = text.and_then(|text| Some((text.clone(), edits::replace(pattern, text)?))) else {
+        problems.push(problem.with_help(trap.help));
         return;
     };
-    problems.push(pattern.problem(Code::SuspiciousPattern, message));
+    let help = format!("escape it, `{text}`");
+    problems.push(problem.with_help(&help).with_fix(Fix::guess(help, vec![edit])));
 }

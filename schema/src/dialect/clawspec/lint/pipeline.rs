@@ -5,7 +5,7 @@ use crate::{
     document::Pointer,
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
-    rewrite,
+    rewrite::{self, COMMENT},
     shape::scalar,
     spot::Spot,
     words::nearest,
@@ -22,12 +22,17 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     }
     lint_count(root, problems);
     lint_orchestrator(root, problems);
+    lint_missing_count(root, problems);
     lint_vacuous(root, problems);
+    comment_unknown(root, problems);
     if let Some(path) = root.find(&["pipeline", "skill_path"])
         && paths::is_placed(files)
         && let Some(wanted) = path.text().and_then(paths::below_root)
     {
-        paths::lint_definition(&path, &wanted, "SKILL.md", files, problems);
+        let target = paths::Target { path: &path, key: "pipeline.skill_path", wanted: &wanted, definition: "SKILL.md" };
+        if !paths::lint_definition(&target, files, problems) {
+            paths::lint_structure(&target, files, problems);
+        }
     }
 }
 
@@ -44,11 +49,11 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     problems.retain(|problem| problem.code != Code::OutOfRange || problem.at != count.at);
     let written = count.node.text().unwrap_or_default();
-    let message = format!("`stages` says {written}, and the list holds {actual}");
+    let message = format!("`pipeline.stages` is {written}, and the list `stages` has {actual}");
     let mut problem =
         count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
     if let Some(edit) = edits::replace(&count, actual.to_string()) {
-        problem = problem.with_fix(Fix::guess(format!("Change to {actual}"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(format!("change it to {actual}"), vec![edit]));
     }
     problems.push(problem);
 }
@@ -68,8 +73,8 @@ fn lint_vacuous(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             Some(Condition::Elapsed(_)) | None => continue,
         };
         if stages.iter().all(|stage| stage.get(key).is_none()) {
-            let message = format!("no stage has `{key}`, so that nothing is claimed: remove the condition");
-            problems.push(check.problem(Code::VacuousClaim, message));
+            let message = format!("no stage has `{key}`, so this condition always holds");
+            problems.push(check.problem(Code::VacuousClaim, message).with_help("remove the condition"));
         }
     }
 }
@@ -79,26 +84,47 @@ fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pipeline) = root.get("pipeline") else { return };
     let Some(old) = pipeline.get("orchestrator") else { return };
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey && problem.at == old.at) {
-        problem.message =
-            "a pipeline has no key `orchestrator`: its guide shows the key, and its program wants `name`".to_owned();
+        problem.message = "unknown key `orchestrator`".to_owned();
+        problem.note = Some("ClawSpec's guide uses it, but its schema requires `name`".to_owned());
+        problem.help = None;
         problem.fixes.clear();
         if pipeline.get("name").is_none() {
-            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::guess("Rename to `name`", vec![edit])));
+            // The name of an agent becomes the name of the pipeline, and of its reports.
+            let help = "rename it to `name`";
+            problem.help = Some(help.to_owned());
+            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::guess(help, vec![edit])));
         }
     }
     // That `name` is missing is the same mistake.
     let name = pipeline.at.key("name");
     problems.retain(|problem| !(problem.code == Code::MissingField && problem.at == name));
+}
+
+/// The number of stages, where it is missing, is that of the list.
+fn lint_missing_count(root: &Spot<'_>, problems: &mut [Problem]) {
+    let Some(pipeline) = root.get("pipeline") else { return };
     let stages = root.get("stages").filter(Spot::is_list).map(|stages| stages.items().len());
     let at = pipeline.at.key("stages");
     if let Some(count) = stages
         && let Some(problem) =
             problems.iter_mut().find(|problem| problem.code == Code::MissingField && problem.at == at)
     {
+        problem.message = "missing `pipeline.stages`, the number of stages".to_owned();
+        let help = format!("add `stages: {count}`");
         problem.fixes = edits::insert_behind(&pipeline, "skill_path", &[("stages", count.to_string())])
-            .map(|edit| Fix::safe(format!("Add `stages: {count}`"), vec![edit]))
+            .map(|edit| Fix::safe(&help, vec![edit]))
             .into_iter()
             .collect();
+        problem.help = Some(help);
+    }
+}
+
+/// The fix that turns an unknown condition into a comment, with its description: another one would not check what that says.
+fn comment_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
+    let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
+    for problem in unknown {
+        let edits = problem.at.parent().and_then(|check| rewrite::comment(root.node, &check));
+        problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
     }
 }
 
@@ -111,23 +137,18 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let known = Condition::WRITTEN;
     let near = nearest(text, known);
-    let message = match near {
-        Some(near) => format!("`{text}` is no condition that is known, so that the run breaks: did you mean `{near}`?"),
-        None => format!(
-            "`{text}` is no condition that is known, so that the run breaks: write `{}`, `{}`, or `elapsed <= 30m`",
-            known[0], known[1]
-        ),
-    };
-    let mut problem = check.problem(Code::UnsupportedExpression, message);
-    if near.is_none() {
-        for known in [known[0], known[1], "elapsed <= 30m"] {
-            let edit = edits::replace(&check, scalar(known));
-            problem.fixes.extend(edit.map(|edit| Fix::suggestion(format!("Change to `{known}`"), vec![edit])));
+    let problem = check.problem(Code::UnsupportedExpression, format!("`{text}` is not a supported health check"));
+    let problem = problem.with_note("ClawSpec aborts the run with an error");
+    let forms = format!("`{}`, `{}` or `elapsed <= 30m`", known[0], known[1]);
+    let problem = match near {
+        Some(near) => {
+            let edit = edits::one_line(&check).map(|range| Edit::new(range, near));
+            let fix = edit.map(|edit| Fix::guess(format!("change it to `{near}`"), vec![edit]));
+            let problem = problem.with_help(format!("did you mean `{near}`?"));
+            fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
-    }
-    if let (Some(near), Some(range)) = (near, edits::one_line(&check)) {
-        problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![Edit::new(range, near)]));
-    }
+        None => problem.with_help(format!("write {forms}, or turn it into a comment")),
+    };
     problems.push(problem);
 }
 

@@ -1,4 +1,4 @@
-//! What the reader of the original program, PyYAML, refuses or takes for something else, though it is YAML.
+//! What the reader of ClawSpec, PyYAML, refuses or takes for something else, though it is YAML.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{
 use super::edits;
 
 /// Who says so.
-const READER: &str = "the original program's reader refuses the file";
+const READER: &str = "ClawSpec rejects the file";
 
 /// The blanks and line ends that PyYAML does not take for such, wherever they stand in the text.
 pub(super) fn lint_text(root: &Spot<'_>, problems: &mut Vec<Problem>) {

@@ -11,8 +11,9 @@ use crate::{
     },
     document::{Document, Pointer},
     files::{FileKind, Files, matches},
+    kind::target_of,
     new_file::{self, Template},
-    problem::{Code, Fix, OtherFile, Problem},
+    problem::{Code, Fix, OtherFile, Problem, Severity},
     shape::scalar,
     spot::Spot,
     validate::is_damaged,
@@ -53,32 +54,46 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
     }
 }
 
-/// The patterns by which the original program finds contracts.
-fn patterns(files: &dyn Files) -> Option<Vec<String>> {
-    /// Those of the original program.
+/// The patterns by which ClawSpec finds contracts: those of the settings, else its own.
+fn patterns(files: &dyn Files) -> Vec<String> {
     const USUAL: [&str; 2] = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
-    (files.kind(Config::FILE) == Some(FileKind::File))
-        .then(|| settings(files).scenario_patterns.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec()))
+    settings(files).scenario_patterns.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec())
 }
 
-/// A contract that the original program does not find, or finds twice.
+/// A contract that ClawSpec does not find, or finds twice.
 fn lint_discovery(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     if !paths::is_placed(files) || root.get("scenarios").is_none() {
         return;
     }
-    let Some(patterns) = patterns(files).filter(|patterns| !patterns.is_empty()) else { return };
-    let found: Vec<&String> = patterns.iter().filter(|pattern| matches(pattern, files.place())).collect();
-    let message = match found.as_slice() {
-        [_] => return,
-        [] => format!(
-            "no pattern of `scenario_patterns` finds this file, so that the original program never runs it: name it in `{}`",
-            Config::FILE
-        ),
-        [first, second, ..] => format!(
-            "both `{first}` and `{second}` of `scenario_patterns` find this file, so that the original program runs it twice"
-        ),
+    let patterns = patterns(files);
+    let has_settings = files.kind(Config::FILE) == Some(FileKind::File);
+    // Without settings, the directory in which ClawSpec is started is not known.
+    let is_found = |pattern: &String| {
+        matches(pattern, files.place()) || !has_settings && matches(&format!("**/{pattern}"), files.place())
     };
-    problems.push(root.head_problem(Code::UpstreamDiffers, message));
+    let found: Vec<&String> = patterns.iter().filter(|pattern| is_found(pattern)).collect();
+    problems.push(match found.as_slice() {
+        [_] => return,
+        // Outside of the tests of a target, without settings, it is a draft.
+        [] if patterns.is_empty() || !has_settings && target_of(files.place()).is_none() => return,
+        [] => {
+            let renamed = files.place().rsplit_once('/').map(|(directory, _)| format!("{directory}/scenarios.yaml"));
+            let free = renamed
+                .filter(|path| files.kind(path).is_none() && patterns.iter().any(|pattern| matches(pattern, path)));
+            let pattern = format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE);
+            root.head_problem(Code::UpstreamDiffers, "no scenario pattern matches this file")
+                .with_severity(Severity::Warning)
+                .with_note("`clawspec run` never finds it")
+                .with_help(match free {
+                    Some(path) => format!("rename it to `{path}`, or {pattern}"),
+                    None => pattern,
+                })
+        }
+        [first, second, ..] => {
+            let message = format!("both `{first}` and `{second}` of `scenario_patterns` match this file");
+            root.head_problem(Code::UpstreamDiffers, message).with_note("ClawSpec runs it twice")
+        }
+    });
 }
 
 /// An agent is sent a text and nothing else.
@@ -101,7 +116,10 @@ fn lint_params(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) 
 /// Whether another contract of the same target, beside this one or in its own directory, has a scenario that shows what it
 /// refuses.
 fn is_refusal_elsewhere(root: &Spot<'_>, files: &dyn Files) -> bool {
-    let Some(patterns) = patterns(files).filter(|_| paths::is_placed(files)) else { return false };
+    if !paths::is_placed(files) {
+        return false;
+    }
+    let patterns = patterns(files);
     let target = root.find(&["target", "path"]);
     let Some(target) = target.as_ref().and_then(Spot::text) else { return false };
     let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
@@ -148,6 +166,13 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
         .head_problem(Code::MissingNegative, "no scenario is tagged `negative`")
         .with_note("ClawSpec refuses to run a target without one, and every other target that is selected with it");
     problem.fixes = negative::cures(&scenarios, files);
+    if let Some(tag) = negative::capital(&scenarios) {
+        let written = tag.text().unwrap_or_default();
+        let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
+        let edit = edits::replace(&tag, "negative".to_owned());
+        problem.fixes = edit.map(|edit| Fix::guess(help.clone(), vec![edit])).into_iter().collect();
+        problem = problem.with_help(help);
+    }
     problems.push(problem);
 }
 

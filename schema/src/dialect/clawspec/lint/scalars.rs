@@ -15,12 +15,13 @@ pub(super) fn lint_quotes(assertion: &Spot<'_>, problems: &mut [Problem]) {
         let is_number = member.number().is_some() || member.bool().is_some();
         for problem in problems.iter_mut().filter(|it| is_number && it.code == Code::WrongType && it.at == member.at) {
             problem.fixes.clear();
-            let instead = if problem.at.last().as_deref() == Some("endpoint") {
-                "write the full address"
+            let (wanted, help) = if problem.at.last().as_deref() == Some("endpoint") {
+                ("an address", "write the full address")
             } else {
-                "write a time, such as `\"{{run_started_at}}\"`"
+                ("a time", "write a time, such as `\"{{run_started_at}}\"`")
             };
-            problem.message = problem.message.replace("put it in quotes", instead);
+            problem.message = format!("expected {wanted}, found `{}`", member.node.text().unwrap_or_default());
+            problem.help = Some(help.to_owned());
         }
     }
 }
@@ -57,14 +58,11 @@ fn walk(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             Some(Scalar::Null) | None => None,
         };
         if let Some(meaning) = meaning.filter(|_| odd) {
-            let message = format!(
-                "`{text}` is {meaning} in YAML 1.1, by which this file is read: put it in quotes if the text is meant"
-            );
-            let mut problem = spot.problem(Code::AmbiguousScalar, message);
+            let message = format!("`{text}` is {meaning} in YAML 1.1, which ClawSpec reads");
             let quoted = serde_json::Value::from(text).to_string();
-            if let Some(edit) = edits::replace(spot, quoted.clone()) {
-                problem = problem.with_fix(Fix::suggestion(format!("Write {quoted}"), vec![edit]));
-            }
+            let help = format!("write `{quoted}` if you mean the text");
+            let mut problem = spot.problem(Code::AmbiguousScalar, message).with_help(&help);
+            problem.fixes.extend(edits::replace(spot, quoted).map(|edit| Fix::suggestion(help, vec![edit])));
             problems.push(problem);
         }
         return;
@@ -80,12 +78,11 @@ fn dates(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     if spot.node.scalar() == Some(Scalar::Timestamp) && spot.node.style() == Some(Style::Plain) {
         let text = spot.node.text().unwrap_or_default();
-        let message = "a date must stand in quotes: the original program cannot send it otherwise";
-        let mut problem = spot.problem(Code::WrongType, message);
         let quoted = serde_json::Value::from(text).to_string();
-        if let Some(edit) = edits::replace(spot, quoted.clone()) {
-            problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
-        }
+        let help = format!("write it in quotes, `{quoted}`");
+        let problem = spot.problem(Code::WrongType, "a date without quotes cannot be sent");
+        let mut problem = problem.with_note("ClawSpec aborts the scenario with an error").with_help(&help);
+        problem.fixes.extend(edits::replace(spot, quoted).map(|edit| Fix::safe(help, vec![edit])));
         problems.push(problem);
     }
     spot.items().iter().for_each(|item| dates(item, problems));

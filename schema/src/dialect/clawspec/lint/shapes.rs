@@ -12,16 +12,22 @@ use super::{around::Around, assertions::artifact_paths, edits};
 
 /// Keys of a scenario in the form that older guides show, and where their content belongs.
 const OLD_KEYS: &[(&str, &str, &str)] = &[
-    ("assertions", "then", "assertions stand under `then`"),
-    ("steps", "when", "what is done stands under `when`, as `invoke` and `params`"),
-    ("preconditions", "given", "preconditions stand under `given`, as assertions"),
-    ("id", "name", "a scenario has a `name`"),
-    ("invoke", "when", "`invoke` belongs under `when`"),
-    ("inputs", "when", "inputs belong under `when`, as `params`"),
-    ("params", "when", "`params` belongs under `when`"),
-    ("expect", "then", "what is expected stands under `then`, as assertions"),
-    ("expected", "then", "what is expected stands under `then`, as assertions"),
+    ("assertions", "then", "write the assertions below `then`"),
+    ("steps", "when", "a scenario has one action, `when: { invoke, params }`"),
+    ("preconditions", "given", "write the preconditions below `given`, as assertions"),
+    ("id", "name", "a scenario is called by its `name`"),
+    ("invoke", "when", "move it below `when`"),
+    ("inputs", "when", "move it below `when`, as `params`"),
+    ("params", "when", "move it below `when`"),
+    ("expect", "then", "write what is expected below `then`, as assertions"),
+    ("expected", "then", "write what is expected below `then`, as assertions"),
 ];
+
+/// The lists of assertions below keys that stand for `given` and `then`.
+pub(super) fn old_lists<'d>(scenario: &Spot<'d>) -> Vec<Spot<'d>> {
+    let old = OLD_KEYS.iter().filter(|(_, real, _)| ["given", "then"].contains(real));
+    old.filter_map(|(key, ..)| scenario.get(key).filter(Spot::is_list)).collect()
+}
 
 /// What validation found in the shape of a scenario, said better.
 pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -33,12 +39,14 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             continue;
         };
         found.severity = Severity::Error;
-        found.message = format!("a scenario has no key `{old}`: {advice}");
+        found.message = format!("unknown key `{old}`");
+        found.note = Some(REJECTED.to_owned());
+        found.help = Some((*advice).to_owned());
         found.fixes = Vec::new();
         let free = scenario.get(real).is_none();
         match *old {
             "assertions" | "preconditions" | "id" if free => {
-                let title = format!("Rename to `{real}`");
+                let title = format!("rename it to `{real}`");
                 let fix = |edit| match *old {
                     "assertions" | "id" => Fix::safe(title, vec![edit]),
                     _ => Fix::guess(title, vec![edit]),
@@ -50,11 +58,11 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when")),
             "inputs" if !free => {
                 let edits = moving::below_as(scenario.node, old, "when", "params");
-                found.fixes.extend(edits.map(|edits| Fix::guess("Move below `when`, as `params`", edits)));
+                found.fixes.extend(edits.map(|edits| Fix::guess("move it below `when`, as `params`", edits)));
             }
             "expect" | "expected" if free && member.is_list() => {
                 let edit = edits::rename(&member, real);
-                found.fixes.extend(edit.map(|edit| Fix::guess(format!("Rename to `{real}`"), vec![edit])));
+                found.fixes.extend(edit.map(|edit| Fix::guess(format!("rename it to `{real}`"), vec![edit])));
             }
             "steps" if free => found.fixes.extend(only_step(scenario, &member)),
             "assertions" => found.fixes.extend(joined(scenario, &member)),
@@ -103,7 +111,7 @@ fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
     }
     let indent = " ".repeat(lines.before.chars().count() + 2);
     let edit = Edit::new(lines.range, format!("when:\n{indent}invoke: {words}"));
-    Some(Fix::safe("Change to `when`", vec![edit]))
+    Some(Fix::safe("rewrite it as `when`", vec![edit]))
 }
 
 /// A second list of assertions right behind the first one: without its key they are one list.
@@ -124,7 +132,7 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
         return None;
     }
     let start = text.line_to_byte(line);
-    Some(Fix::safe("Put its items under `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
+    Some(Fix::safe("put its items below `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
 }
 
 /// An `id` beside a name: nothing is lost where both say the same.
@@ -133,17 +141,16 @@ fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edit = rewrite::remove_entry(scenario.node, id.key?, id.node).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("Remove it: `name` says the same", vec![edit]))
+    Some(Fix::suggestion("remove it: `name` says the same", vec![edit]))
 }
 
-/// An unknown key that makes the original refuse the whole file.
+/// What happens because of an unknown key.
+const REJECTED: &str = "ClawSpec rejects the whole file";
+
+/// An unknown key that makes ClawSpec reject the whole file.
 pub(super) fn refused(problem: &mut Problem) {
     problem.severity = Severity::Error;
-    problem.message.push_str(if problem.message.ends_with('?') {
-        " The original program refuses the file"
-    } else {
-        "; the original program refuses the file"
-    });
+    problem.note = Some(REJECTED.to_owned());
 }
 
 /// Keys of a scenario; what stands under `when` and is none of them is sent.
@@ -153,15 +160,19 @@ const SCENARIO: [&str; 9] = ["name", "description", "tags", "given", "then", "ty
 fn lint_sent(when: &Spot<'_>, problems: &mut [Problem]) {
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
         let Some(key) = problem.at.last().filter(|_| problem.at.parent().as_ref() == Some(&when.at)) else { continue };
-        if SCENARIO.contains(&key.as_str()) || problem.message.contains("did you mean") {
+        // What is a slip of the keys has its fix.
+        if SCENARIO.contains(&key.as_str()) || problem.fixes.iter().any(|fix| fix.preferred) {
             continue;
         }
-        problem.message = format!("`when` has no key `{key}`: what is sent with `invoke` stands under `params`");
+        problem.message = format!("`when` has no key `{key}`");
+        problem.note = Some(REJECTED.to_owned());
+        let help = "move it below `params`, if it is sent with `invoke`";
+        problem.help = Some(help.to_owned());
         problem.severity = Severity::Error;
         let edits = moving::below(when.node, &key, "params");
         let fix = |edits| match key.as_str() {
-            "test_mode" => Fix::safe("Move below `params`", edits),
-            _ => Fix::guess("Move below `params`", edits),
+            "test_mode" => Fix::safe("move it below `params`", edits),
+            _ => Fix::guess("move it below `params`", edits),
         };
         problem.fixes = edits.map(fix).into_iter().collect();
     }
@@ -175,8 +186,8 @@ fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
         return;
     }
     problems.retain(|problem| problem.at != when.at);
-    let message = "`when` is one mapping with `invoke`: a scenario does one thing, so write a scenario for each";
-    let mut problem = when.head_problem(Code::WrongType, message);
+    let problem = when.head_problem(Code::WrongType, "expected a mapping for `when`, found a list");
+    let mut problem = problem.with_help("write one action, `when: { invoke, params }`, and a scenario for each other");
     let items = when.items();
     if let [only] = items.as_slice()
         && let Some(invoke) = only.get("invoke").or_else(|| only.text().is_some().then(|| only.clone()))
@@ -190,7 +201,7 @@ fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
         let alone = only.text().is_some() || only.entries().len() == 1;
         if one_line && flow && when.is_own() && alone {
             let edit = Edit::new(list, format!("{{ invoke: {words} }}"));
-            problem = problem.with_fix(Fix::safe("Make it a mapping", vec![edit]));
+            problem = problem.with_fix(Fix::safe("make it a mapping", vec![edit]));
         } else if when.is_own() && alone && when.node.alias().is_none() && invoke.node.anchor().is_none() {
             problem.fixes.extend(only_item(when, &words, only.text().is_none_or(|text| text.starts_with('/'))));
         }
@@ -211,7 +222,7 @@ fn only_item(when: &Spot<'_>, words: &str, sure: bool) -> Option<Fix> {
     let column = key - text.line_to_byte(text.byte_to_line(key));
     let indent = if item.before.len() > column { String::new() } else { " ".repeat(column + 2 - item.before.len()) };
     let edit = Edit::new(item.range, format!("{indent}invoke: {words}"));
-    let title = "Make it a mapping";
+    let title = "make it a mapping";
     Some(if sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) })
 }
 
@@ -226,6 +237,24 @@ pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
     Some(Fix::suggestion(COMMENT, edits))
 }
 
+/// A sentence in place of an assertion, of which `: ` makes a mapping. Returns whether it is one.
+pub(super) fn lint_sentence(around: &Around<'_>, item: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
+    let entries = item.entries();
+    let [(key, value)] = entries.as_slice() else { return false };
+    if !item.is_mapping() || key.split_whitespace().count() < 2 || value.node.text().is_none() {
+        return false;
+    }
+    problems.retain(|problem| problem.at != item.at && problem.at.below(&item.at).is_none());
+    let problem = value.head_problem(Code::WrongType, "expected an assertion, found a sentence");
+    let mut problem = problem
+        .with_note("`: ` makes a mapping of this sentence, without a `type`")
+        .with_help("write a mapping with `type`, or turn the sentence into a comment");
+    problem.at = item.at.clone();
+    problem.fixes.extend(comment(around, item));
+    problems.push(problem);
+    true
+}
+
 /// A sentence in place of an assertion.
 pub(super) fn lint_prose(around: &Around<'_>, item: &Spot<'_>, problems: &mut Vec<Problem>) {
     if item.node.shape() != Shape::Scalar || item.node.is_null() {
@@ -233,20 +262,20 @@ pub(super) fn lint_prose(around: &Around<'_>, item: &Spot<'_>, problems: &mut Ve
     }
     problems.retain(|problem| problem.at != item.at);
     if let Some(name) = item.text().filter(|name| Assertion::type_info(name).is_some()) {
-        let message = format!("an assertion is a mapping: write `type: {name}`, and below it what it needs");
-        let mut problem = item.problem(Code::WrongType, message);
+        let problem = item.problem(Code::WrongType, format!("expected an assertion, found the string `{name}`"));
+        let mut problem = problem.with_help(format!("write `type: {name}`, and the keys that it needs"));
         problem.fixes.extend(comment(around, item));
         problems.push(problem);
         return;
     }
-    let message = "a sentence is never checked: write an assertion, a mapping with `type`, or make it a comment";
-    let mut problem = item.problem(Code::WrongType, message);
+    let problem = item.problem(Code::WrongType, "expected an assertion, found a sentence").with_note(REJECTED);
+    let mut problem = problem.with_help("write a mapping with `type`, or turn the sentence into a comment");
     let path = artifact_paths(around, problems).into_iter().next();
     if let (Some(text), Some(path), Some(range)) = (item.node.text(), path, edits::one_line(item)) {
         let rubric = serde_json::Value::from(format!("Score 1-5: {text}")).to_string();
         let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", crate::shape::scalar(&path));
         let edit = Edit::new(range, words);
-        problem = problem.with_fix(Fix::suggestion("Let a model judge it", vec![edit]));
+        problem = problem.with_fix(Fix::suggestion("have a model judge it", vec![edit]));
     }
     problem.fixes.extend(comment(around, item));
     problems.push(problem);

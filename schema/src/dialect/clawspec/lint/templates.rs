@@ -10,7 +10,7 @@ use crate::{
     spot::Spot,
     template::trimmed_placeholders,
     validate::unquoted_template,
-    words::{listed, nearest},
+    words::nearest,
 };
 
 /// Every text below a node, the values of some keys left out.
@@ -52,22 +52,28 @@ fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Pro
         match variable(placeholder.name) {
             Some(variable) if variable.files.contains(&file) => {}
             Some(_) => {
-                let message = format!("`{what}` has a value in handoff contracts only: here the run breaks");
-                problems.push(Problem::new(Code::MissingVariable, spot.at.clone(), range, message));
+                let message = format!("`{what}` has a value only in handoff contracts");
+                let problem = Problem::new(Code::MissingVariable, spot.at.clone(), range, message);
+                problems.push(problem.with_note("ClawSpec aborts the scenario with an error"));
             }
             None => {
                 let names =
                     VARIABLES.iter().filter(|variable| variable.files.contains(&file)).map(|variable| variable.name);
                 let near = nearest(placeholder.name, names.clone());
-                let message = match near {
-                    Some(near) => format!("there is no variable `{what}`: did you mean `{{{{{near}}}}}`?"),
-                    None => format!("there is no variable `{what}`: known are {}", listed(names)),
+                let help = match near {
+                    Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
+                    None => {
+                        let names: Vec<String> = names.map(|name| format!("`{{{{{name}}}}}`")).collect();
+                        format!("use one of {}", names.join(", "))
+                    }
                 };
+                let message = format!("unknown variable `{what}`");
                 let problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message);
+                let problem = problem.with_note("ClawSpec rejects the whole file").with_help(help);
                 problems.push(match near.filter(|_| spot.is_own() && range.len() == what.len()) {
                     Some(near) => {
                         let text = format!("{{{{{near}}}}}");
-                        problem.with_fix(Fix::guess(format!("Change to `{text}`"), vec![Edit::new(range, text)]))
+                        problem.with_fix(Fix::guess(format!("change it to `{text}`"), vec![Edit::new(range, text)]))
                     }
                     None => problem,
                 });
@@ -80,9 +86,9 @@ fn lint_name(name: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = name.text() else { return };
     if let Some(placeholder) = trimmed_placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
         let range = name.part(placeholder.text, 0);
-        let message =
-            "a template cannot stand in the name of a scenario: nothing finds the scenario again once it is filled";
-        problems.push(Problem::new(Code::TemplateInName, name.at.clone(), range, message));
+        let message = "the name of a scenario cannot contain a template variable";
+        let problem = Problem::new(Code::TemplateInName, name.at.clone(), range, message);
+        problems.push(problem.with_note("ClawSpec does not find the scenario again once its name is filled in"));
     }
 }
 

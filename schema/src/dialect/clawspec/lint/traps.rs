@@ -2,7 +2,7 @@
 //! nothing expands, scores beyond their scale.
 
 use crate::{
-    dialect::ScalarRules,
+    dialect::{ScalarRules, clawspec::config::Config},
     document::{Document, Pointer},
     files::Files,
     problem::Problem,
@@ -43,12 +43,19 @@ pub(super) fn lint_address(address: &Spot<'_>, problems: &mut Vec<Problem>) {
     if text.starts_with("http://") || text.starts_with("https://") {
         return;
     }
-    let message = format!("`{text}` is no full address: begin it with `http://` or `https://`");
-    let mut problem = address.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
+    // A path belongs to the gateway, whose address is the usual one.
+    let whole = match text.strip_prefix('/') {
+        Some(path) => format!("{}/{path}", Config::GATEWAY),
+        None => format!("http://{text}"),
+    };
+    let message = format!("`{text}` is not a full address");
+    let help = format!("write `{whole}`");
+    let problem = address.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
     let known = problems.iter().any(|it| it.at == address.at && it.code == Code::InvalidValue);
-    if let Some(edit) = edits::replace(address, format!("http://{text}")).filter(|_| !text.contains("://")) {
-        problem = problem.with_fix(Fix::guess(format!("Write `http://{text}`"), vec![edit]));
-    }
+    let problem = match edits::replace(address, &whole).filter(|_| !text.contains("://")) {
+        Some(edit) => problem.with_help(&help).with_fix(Fix::guess(help, vec![edit])),
+        None => problem.with_help("begin it with `http://` or `https://`"),
+    };
     if !known {
         problems.push(problem);
     }
@@ -65,16 +72,32 @@ fn lint_tools(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     };
     let Some(member) = assertion.get(key) else { return };
     let items = if member.is_list() { member.items() } else { vec![member] };
-    for item in items {
+    for item in &items {
         let Some(text) = item.text().filter(|text| text.contains('*')) else { continue };
-        let (code, end) = if negative {
-            (Code::VacuousClaim, "so that the claim always holds")
-        } else {
-            (Code::Contradiction, "so that no tool has it")
-        };
-        problems
-            .push(item.problem(code, format!("`{text}` is compared letter by letter, {end}: name the tool in full")));
+        let (code, end) = if negative { (Code::VacuousClaim, "passes") } else { (Code::Contradiction, "fails") };
+        let message = format!("no tool is named `{text}`, so this assertion always {end}");
+        problems.push(
+            item.problem(code, message).with_note("wildcards are not expanded").with_help("name each tool in full"),
+        );
     }
+    if name == "tool_sequence" {
+        for item in &items {
+            let Some(text) = item.text().filter(|text| is_file_name(text)) else { continue };
+            let problem = item
+                .problem(Code::Contradiction, format!("`{text}` looks like a file, and `tool_sequence` lists tools"));
+            problems.push(
+                problem.with_help("name the tool that reads or writes it, or check the file with `artifact_exists`"),
+            );
+        }
+    }
+}
+
+/// Whether a text is the name of a file, or the path of one, and not of a tool such as `resend.send`.
+fn is_file_name(text: &str) -> bool {
+    const ENDINGS: [&str; 13] =
+        ["md", "yaml", "yml", "json", "jsonl", "txt", "html", "htm", "csv", "pdf", "log", "xml", "toml"];
+    let ending = text.rsplit_once('.').filter(|(name, _)| !name.is_empty()).map(|(_, ending)| ending.to_lowercase());
+    !text.contains(char::is_whitespace) && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
 fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -82,24 +105,27 @@ fn lint_paths(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let Some(path) = assertion.get(key) else { continue };
         let Some(text) = path.text() else { continue };
         let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
-        let message = if bare.starts_with("~/") || bare.starts_with('$') {
-            "nothing expands `~` and variables here: write the path from the root of the workspace".to_owned()
+        let (message, help) = if bare.starts_with("~/") || bare.starts_with('$') {
+            (
+                "`~` and shell variables are not expanded in paths".to_owned(),
+                "write the path from the root of the workspace",
+            )
         } else if bare.contains("://") {
-            "this is an address, and a file is looked for".to_owned()
+            ("expected a path, found an address".to_owned(), "use `gateway_response` to ask an address")
         } else if bare.contains('\\') {
-            "directories are separated by `/`".to_owned()
+            ("`\\` does not separate directories".to_owned(), "write `/`")
         } else if bare.contains("**") {
-            "`**` is the same as `*` here: it does not reach into directories below".to_owned()
+            ("`**` does not reach into directories below".to_owned(), "write a `*` for each directory")
         } else if bare.split('{').skip(1).any(|rest| rest.split('}').next().is_some_and(|inner| inner.contains(','))) {
-            "braces are taken literally here: write an assertion for each name".to_owned()
+            ("braces are not expanded in paths".to_owned(), "write an assertion for each name")
         } else if let Some(class) = words_in_brackets(&bare) {
-            format!("`[{class}]` is any one of these letters: write `[[]{class}]` for the brackets")
+            (format!("`[{class}]` matches one of these characters"), "write `[[]` for an opening bracket")
         } else if bare.ends_with('/') && reads(assertion) {
-            "this is a directory, and a file is read".to_owned()
+            (format!("`{text}` is a directory, and a file is read"), "name the file")
         } else {
             continue;
         };
-        problems.push(path.problem(Code::Contradiction, format!("{message}, so that `{text}` hardly matches")));
+        problems.push(path.problem(Code::Contradiction, message).with_help(help));
     }
 }
 
@@ -126,17 +152,17 @@ fn lint_before(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut
         && moment.text().is_some_and(|text| text.contains("{{run_started_at}}"))
         && assertion.get("timeout").is_none()
     {
-        let message = "the run starts just before this is looked at, so that no file is new enough: move it to `then`";
-        problems.push(moment.problem(Code::Contradiction, message));
+        let message = "no file is newer than the run before it begins, so this assertion always fails";
+        problems.push(moment.problem(Code::Contradiction, message).with_help("move it to `then`"));
     }
     let of_run = assertion.get("run_id").is_none_or(|run| run.text().is_some_and(|text| text.contains("{{run_id}}")));
     let (code, end) = match name {
-        "tool_was_called" | "delegation_occurred" if of_run => (Code::Contradiction, "never holds"),
-        "tool_not_called" | "tool_not_permitted" | "token_budget" if of_run => (Code::VacuousClaim, "shows nothing"),
+        "tool_was_called" | "delegation_occurred" if of_run => (Code::Contradiction, "fails"),
+        "tool_not_called" | "tool_not_permitted" | "token_budget" if of_run => (Code::VacuousClaim, "passes"),
         _ => return,
     };
-    let message = format!("before the run nothing is known of it, so that `{name}` {end} here: move it to `then`");
-    problems.push(kind.problem(code, message));
+    let problem = kind.problem(code, format!("`{name}` always {end} in `given`"));
+    problems.push(problem.with_note("before the run its log is empty").with_help("move it to `then`"));
 }
 
 fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -144,28 +170,26 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(status) = status.as_ref().filter(|status| status.node.is_null())
         && !problems.iter().any(|problem| problem.at == status.at)
     {
-        let message = "`expected_status` has no value, so that nothing is compared: give it one";
-        problems.push(status.head_problem(Code::VacuousClaim, message));
+        let problem = status.head_problem(Code::VacuousClaim, "`expected_status` has no value, so nothing is checked");
+        problems.push(problem.with_help("write the status that is expected"));
     }
     let path = assertion.get("state_path").or_else(|| assertion.get("path"));
     if let Some(path) = path
         && let Some((_, ending)) = path.text().and_then(|text| text.rsplit_once('.'))
         && ["md", "html", "htm", "log"].contains(&ending)
     {
-        let message = format!(
-            "a state file is read as YAML or JSON, and a `.{ending}` file hardly is either: name the file with the keys"
-        );
-        problems.push(path.problem(Code::Contradiction, message));
+        let problem =
+            path.problem(Code::Contradiction, format!("`state_file` reads YAML or JSON, not a `.{ending}` file"));
+        problems.push(problem.with_help("name the file that has the keys"));
     }
     for (_, field) in
         assertion.get("expected_fields").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default()
     {
         let written = field.key.map(|key| key.key_text()).unwrap_or_default();
         if written.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || written.contains('[') {
-            let message = format!(
-                "lists are not looked into, so that `{written}` is never there: only keys of mappings can be named, as `a.b`"
-            );
-            problems.push(field.head_problem(Code::Contradiction, message));
+            let problem =
+                field.head_problem(Code::Contradiction, format!("`{written}` is never found: lists have no keys"));
+            problems.push(problem.with_help("name keys of mappings, as `a.b`"));
         }
     }
     let field = assertion.find(&["expected_fields", "status"]);
@@ -173,7 +197,7 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         && one != other
         && let Some(field) = &field
     {
-        let message = format!("`expected_status` wants `{one}` of the same key: both cannot be");
+        let message = format!("`status` cannot be `{other}` here and `{one}` in `expected_status`");
         problems.push(field.problem(Code::Contradiction, message));
     }
     if let (Some(path), Some(_)) = (assertion.get("path"), assertion.get("state_path")) {
@@ -192,10 +216,11 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_heading(section: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = section.text().filter(|text| text.starts_with('#')) else { return };
     let bare = text.trim_start_matches('#').trim();
-    let message = format!("a heading is named without its `#`, so that `{text}` is never found: write `{bare}`");
+    let message = format!("`{text}` is never found: headings are named without their `#`");
     let mut problem = section.problem(Code::Contradiction, message);
     if let Some(edit) = edits::replace(section, crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
-        problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
+        let help = format!("write `{bare}`");
+        problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
     }
     problems.push(problem);
 }
@@ -209,27 +234,43 @@ fn lint_contains(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(sections) = assertion.get("sections")
         && let Some(ending) = ending.filter(|ending| ["json", "html", "htm"].contains(ending))
     {
-        let message = if ending == "json" {
-            "a `.json` file has no headings, so that the claim never holds: name its keys in `fields`".to_owned()
-        } else {
-            format!(
-                "headings are lines that begin with `#`, and a `.{ending}` file hardly has any: look for its text with `log_entry`"
-            )
-        };
-        problems.push(sections.head_problem(Code::Contradiction, message));
+        let message = format!("`sections` looks for Markdown headings, which a `.{ending}` file does not have");
+        let help = if ending == "json" { "name its keys in `fields`" } else { "use `log_entry` to search its text" };
+        problems.push(sections.head_problem(Code::Contradiction, message).with_help(help));
+    }
+    if let Some(sections) = assertion.get("sections")
+        && let Some(ending) = ending.filter(|ending| ["yaml", "yml"].contains(ending))
+    {
+        lint_dotted(&sections, ending, problems);
     }
     let Some(fields) = assertion.get("fields") else { return };
     if let Some(ending) = ending.filter(|ending| ["md", "txt", "html"].contains(ending)) {
-        let message =
-            format!("a `.{ending}` file has no keys: `fields` looks into YAML and JSON files; use `sections`");
-        problems.push(fields.head_problem(Code::Contradiction, message));
+        // That there is no list either is the same mistake.
+        problems.retain(|problem| problem.at != fields.at);
+        let message = format!("`fields` looks for keys, which a `.{ending}` file does not have");
+        problems.push(fields.head_problem(Code::Contradiction, message).with_help("use `sections` for its headings"));
     }
     for field in fields.items() {
         if field.text().is_some_and(|text| text.contains(['[', '*']) || text.starts_with('$')) {
-            let message = "only keys of mappings can be named, as `a.b`: lists are not looked into";
-            problems.push(field.problem(Code::Contradiction, message));
+            let problem = field.problem(Code::Contradiction, "this key is never found: lists have no keys");
+            problems.push(problem.with_help("name keys of mappings, as `a.b`"));
         }
     }
+}
+
+/// Keys of a YAML file, named as if they were headings: of these, `a.b` is never at the beginning of a line.
+fn lint_dotted(sections: &Spot<'_>, ending: &str, problems: &mut Vec<Problem>) {
+    let is_dotted = |text: &str| {
+        text.contains('.') && text.split('.').all(|step| !step.is_empty() && !step.contains(char::is_whitespace))
+    };
+    let listed = sections.texts();
+    let Some((text, first)) = listed.iter().find(|(text, _)| is_dotted(text)) else { return };
+    let message = format!("`{text}` is never found: a dotted name is not a line of a `.{ending}` file");
+    let mut problem = first.problem(Code::Contradiction, message);
+    let edit = edits::rename(sections, "fields").filter(|_| listed.iter().all(|(text, _)| is_dotted(text)));
+    let help = "rename `sections` to `fields`, which looks for keys";
+    problem.fixes.extend(edit.map(|edit| Fix::guess(help, vec![edit])));
+    problems.push(problem.with_help(help));
 }
 
 /// The list of words that stands in a file.
@@ -246,7 +287,7 @@ fn lint_source(assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Probl
     let at = dotted.split('.').fold(Pointer::root(), |at, step| at.key(step));
     let message = match document.find(&at) {
         Some(list) if list.items().next().is_some() => return,
-        Some(_) => format!("`{dotted}` in `{wanted}` is no list of words, so that nothing is looked for"),
+        Some(_) => format!("`{dotted}` in `{wanted}` is not a list of words, so nothing is checked"),
         None => {
             let keys: Vec<String> = document
                 .root()
@@ -254,7 +295,7 @@ fn lint_source(assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Probl
                 .flat_map(|root| root.entries().map(|entry| entry.key.key_text()).collect::<Vec<_>>())
                 .collect();
             let known = listed(keys.iter().map(String::as_str));
-            format!("`{wanted}` has no `{dotted}`, so that nothing is looked for: it has {known}")
+            format!("`{wanted}` has no `{dotted}`, so nothing is checked: it has {known}")
         }
     };
     problems.push(key.problem(Code::VacuousClaim, message));
@@ -265,7 +306,10 @@ fn lint_golden(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         && path.text().is_some()
         && path.text() == golden.text()
     {
-        problems.push(golden.problem(Code::VacuousClaim, "a file always resembles itself: name another file"));
+        problems.push(
+            golden
+                .problem(Code::VacuousClaim, "`path` and `golden` are the same file, so this assertion always passes"),
+        );
     }
 }
 
@@ -274,8 +318,8 @@ fn lint_names(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let Some(text) = name.text() else { continue };
         let odd = |letter: char| letter.is_whitespace() || matches!(letter, '$' | '=' | '{' | '}');
         if text.contains(odd) {
-            let message = format!("`{text}` is no name of a variable: write the name alone");
-            problems.push(name.problem(Code::Contradiction, message));
+            let problem = name.problem(Code::Contradiction, format!("`{text}` is not a valid name of a variable"));
+            problems.push(problem.with_help("write the name alone"));
         }
     }
 }
@@ -286,8 +330,8 @@ fn lint_scale(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     let Some(least) = threshold.number() else { return };
     if least <= 0.0 {
         if name == "agent_identity_consistent" {
-            let message = "every score passes: scores usually go from 1 to 5";
-            problems.push(threshold.problem(Code::VacuousClaim, message));
+            let problem = threshold.problem(Code::VacuousClaim, "every score passes this threshold");
+            problems.push(problem.with_help("raise it: scores usually range from 1 to 5"));
         }
         return;
     }
@@ -300,10 +344,10 @@ fn lint_scale(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         return;
     };
     if least > high {
-        let message = format!("no score is that high: the instruction names a scale from {low} to {high}");
+        let message = format!("no score reaches this threshold: the instruction names a scale from {low} to {high}");
         problems.push(threshold.problem(Code::Contradiction, message));
     } else if least <= low {
-        let message = format!("every score passes: the instruction names a scale from {low} to {high}");
+        let message = format!("every score passes this threshold: the instruction names a scale from {low} to {high}");
         problems.push(threshold.problem(Code::VacuousClaim, message));
     }
 }
@@ -352,11 +396,13 @@ pub(super) fn half_templates(spot: &Spot<'_>, text: &str, names: &[&str], proble
             let written = &text[at - before..at + name.len() + behind];
             let range = spot.part(written, 0);
             let real = format!("{{{{{name}}}}}");
-            let message = format!("`{written}` is taken literally: write `{real}`");
+            let message = format!("`{written}` is not filled in: the text stays as it is written");
+            let help = format!("write `{real}`");
             let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message)
-                .with_severity(Severity::Warning);
+                .with_severity(Severity::Warning)
+                .with_help(&help);
             if spot.is_own() && range.len() == written.len() {
-                problem = problem.with_fix(Fix::guess(format!("Change to `{real}`"), vec![Edit::new(range, real)]));
+                problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, real)]));
             }
             problems.push(problem);
         }

@@ -69,8 +69,8 @@ const FOREIGN: &[Foreign] = &[
     foreign("delegated_to", "delegation_occurred", &[("agent", "to_agent")], false),
 ];
 
-/// What can be done about types that no real one stands for.
-const ADVICE: &[(&[&str], &str)] = &[
+/// Types that no real one stands for: why, and what can be done.
+const ADVICE: &[(&[&str], &str, &str)] = &[
     (
         &[
             "response_contains",
@@ -79,21 +79,40 @@ const ADVICE: &[(&[&str], &str)] = &[
             "not_contains",
             "response_field",
             "output_field_contains",
+            "response_not_contains",
+            "output_not_contains",
+            "reply_not_contains",
         ],
-        "nothing sees what the target answers: let it write a file and claim `log_entry`, `artifact_contains` or \
-         `artifact_absent_words` about that",
+        UNSEEN.0,
+        UNSEEN.1,
     ),
-    (&["env_unset", "env_absent"], "nothing claims that a variable is not set: `env_present` claims that it is"),
+    (
+        &["env_unset", "env_absent"],
+        "ClawSpec can check only that a variable is set",
+        "remove it, or use `env_present` for a variable that must be set",
+    ),
+    (
+        &["invoke"],
+        "`given` and `then` can only check, not act",
+        "move what is done to `when`; to require its result, use `file_present`",
+    ),
     (
         &["model_not_used", "model_not_expected", "model_not_called"],
-        "`model_used` with `not_expected` asserts that a model is not used",
+        "ClawSpec has one type for both",
+        "use `model_used` with `not_expected`",
     ),
-    (&["invoke"], "what is done stands under `when`: assertions only look"),
     (
         &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
-        "`artifact_contains` with `fields`, or `state_file`, looks into YAML and JSON files",
+        "ClawSpec validates no schema",
+        "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
     ),
 ];
+
+/// What is asked of a reply.
+const UNSEEN: (&str, &str) = (
+    "ClawSpec cannot see the reply",
+    "have the target write a file, and check that with `log_entry`, `artifact_contains` or `artifact_absent_words`",
+);
 
 /// A type, or a key of a scenario, that the schema of ClawSpec does not know.
 pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
@@ -101,6 +120,14 @@ pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem 
     let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
     let problem = problem.with_severity(Dialect::ClawSpec.upstream_severity());
     problem.with_note("they are in its documentation or its runner, and not in its schema")
+}
+
+/// A type that does not exist, and nothing else.
+pub(super) fn lint_unknown(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(kind) = assertion.get("type") else { return };
+    if let Some(name) = kind.text().filter(|name| Assertion::type_info(name).is_none()) {
+        unknown(around, assertion, &kind, name, problems);
+    }
 }
 
 pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -111,10 +138,9 @@ pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec
         Some(info) => match info.category {
             Category::Trace => problems.push(rejected(kind.at.clone(), kind.range(), name)),
             Category::Unsupported => {
-                let message = format!(
-                    "no program can evaluate `{name}`: nothing defines what it claims, and the scenario breaks; remove it"
-                );
-                let mut problem = kind.problem(Code::NeverEvaluated, message);
+                let note = "ClawSpec accepts the type and aborts the scenario: nothing defines what it checks";
+                let problem = kind.problem(Code::NeverEvaluated, format!("`{name}` cannot be evaluated"));
+                let mut problem = problem.with_note(note).with_help("remove it");
                 problem.fixes.extend(comment(around, assertion));
                 problems.push(problem);
             }
@@ -126,35 +152,36 @@ pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec
 fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     problems.retain(|problem| problem.at != kind.at && problem.at.parent().as_ref() != Some(&assertion.at));
     let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
-    let advice = ADVICE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| *advice);
+    let advice = ADVICE.iter().find(|(names, ..)| names.contains(&name));
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
     let names: Vec<&str> = names.collect();
     let near = nearest(name, names.iter().copied());
     let opposite = opposite_of(name, &names);
-    let what = format!("there is no type `{name}`, so that nothing is claimed");
+    let problem = kind.problem(Code::UnknownType, format!("unknown assertion type `{name}`"));
     let mut problem = match (foreign, advice, near) {
         (Some(foreign), ..) => {
-            let problem = kind.problem(Code::UnknownType, format!("{what}: use `{}`", foreign.real));
+            let help = match is_wild(assertion, foreign) {
+                true => format!("use `{}` for each file: it does not expand wildcards", foreign.real),
+                false => format!("change the type to `{}`", foreign.real),
+            };
+            let problem = problem.with_help(help);
             convert(assertion, kind, foreign).map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
-        (None, Some(advice), _) => kind.problem(Code::UnknownType, format!("{what}: {advice}")),
+        (None, Some((_, note, help)), _) => problem.with_note(*note).with_help(*help),
         (None, None, Some(near)) => {
-            let problem = kind.problem(Code::UnknownType, format!("{what}: did you mean `{near}`?"));
-            match edits::replace(kind, scalar(near)) {
-                Some(edit) => problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit])),
-                None => problem,
-            }
+            let help = format!("did you mean `{near}`?");
+            let edit = edits::replace(kind, scalar(near));
+            let fix = edit.map(|edit| Fix::guess(format!("change the type to `{near}`"), vec![edit]));
+            let problem = problem.with_help(help);
+            fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
-        (None, None, None) if let Some(other) = opposite => {
-            let problem = kind.problem(Code::UnknownType, what);
-            match same_negation(name, other, &names) {
-                Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
-                None => {
-                    problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec"))
-                }
+        (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
+            Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
+            None => {
+                problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec"))
             }
-        }
-        (None, None, None) => kind.problem(Code::UnknownType, format!("{what}: `speclens explain` lists the types")),
+        },
+        (None, None, None) => problem.with_help("use one of the types that `speclens explain` lists"),
     };
     problem.fixes.extend(about_files(around, assertion, kind, name, problems));
     if name == "invoke" {
@@ -187,7 +214,7 @@ fn about_files(
             changes.push(edits::insert_behind(assertion, "type", &[("path", scalar(path))])?);
         }
         changes.extend(literal(&member, real)?);
-        Some(Fix::suggestion(format!("Look into `{path}`"), changes))
+        Some(Fix::suggestion(format!("look into `{path}`"), changes))
     };
     artifact_paths(around, problems).iter().take(OFFERED).filter_map(fix).collect()
 }
@@ -223,7 +250,14 @@ fn awaited(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<F
             changes.extend(rewrite::comment(around.node, &member.at)?);
         }
     }
-    Some(Fix::suggestion("Claim that the file is there", changes))
+    Some(Fix::suggestion("require that the file is there", changes))
+}
+
+/// Whether the path has wildcards, which mean nothing to the type that exists.
+fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
+    let path = assertion.get("path");
+    let wild = path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']));
+    wild && matches!(foreign.real, "file_absent" | "file_present")
 }
 
 /// The same claim with the type that exists.
@@ -243,14 +277,9 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
         let member = keys.iter().find_map(|key| assertion.get(key))?;
         changes.extend(literal(&member, foreign.real)?);
     }
-    let title = format!("Change to `{}`", foreign.real);
-    // What looks for one file of this very name sees none with a wildcard: that it is absent would always hold.
-    let path = assertion.get("path");
-    let is_pattern = path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']));
-    let is_literal = matches!(foreign.real, "file_absent" | "file_present") && is_pattern;
-    Some(match (foreign.sure, is_literal) {
-        (true, false) => Fix::safe(title, changes),
-        (false, false) => Fix::guess(title, changes),
-        (_, true) => Fix::suggestion(title, changes),
-    })
+    let title = format!("change the type to `{}`", foreign.real);
+    if is_wild(assertion, foreign) {
+        return None;
+    }
+    Some(if foreign.sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
 }

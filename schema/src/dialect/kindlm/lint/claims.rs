@@ -47,7 +47,7 @@ pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Proble
         unread::boundless(&bound, problems);
     }
     if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
-        let message = "a command has no cost that could be known: the original program counts it as 0, and the claim always holds";
+        let message = "a command has no cost that could be known: KindLM counts it as 0, and the claim always holds";
         problems.push(cost.head_problem(Code::VacuousClaim, message));
     }
 }

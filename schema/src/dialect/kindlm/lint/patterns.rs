@@ -1,4 +1,4 @@
-//! Regular expressions: they compile, the original program takes them, and they match something.
+//! Regular expressions: they compile, KindLM takes them, and they match something.
 
 use crate::{
     check::pattern::{EcmaPattern, PatternErrorKind, refused_by_original},
@@ -50,18 +50,19 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(problem);
         }
         Ok(_) if refused_by_original(pattern) => {
-            let message = "the original program refuses this pattern for its nested quantifiers, and the claim fails: write one quantifier only";
-            problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+            let message = "KindLM rejects this pattern for its nested quantifiers";
+            let problem = spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning);
+            problems.push(problem.with_note("the expectation fails").with_help("use one quantifier only"));
         }
         Ok(compiled) if compiled.matches_empty() => {
-            let message = "can match nothing at all: only what is longer than that is found here, and the original program finds it in every output";
+            let message = "can match nothing at all: only what is longer than that is found here, and KindLM finds it in every output";
             problems.push(spot.problem(Code::SuspiciousPattern, message));
         }
         Ok(_) => {}
     }
 }
 
-/// A pattern that the original program ignores when it cannot use it.
+/// A pattern that KindLM ignores when it cannot use it.
 pub(super) fn lint_name_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
     if let Err(error) = EcmaPattern::compile(pattern, false) {

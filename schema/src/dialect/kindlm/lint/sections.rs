@@ -1,4 +1,4 @@
-//! The sections other than `tests`: what is needed, what cannot fail, where the original program differs.
+//! The sections other than `tests`: what is needed, what cannot fail, where KindLM differs.
 
 use crate::{
     dialect::Dialect,
@@ -15,13 +15,13 @@ use super::{
     references::absolute,
 };
 
-/// The original program reads no more tests.
+/// KindLM reads no more tests.
 const TESTS: usize = 1000;
-/// The original program reads no more models.
+/// KindLM reads no more models.
 const MODELS: usize = 50;
-/// The original program follows fewer aliases of one anchor.
+/// KindLM follows fewer aliases of one anchor.
 const ALIASES: usize = 100;
-/// The original program reads no longer text, in UTF-16 units.
+/// KindLM reads no longer text, in UTF-16 units.
 const SIZE: usize = 1_048_576;
 
 /// Each section alone.
@@ -51,7 +51,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Addresses that begin well, and that the URL parser of browsers and of the original program refuses.
+/// Addresses that begin well, and that the URL parser of browsers and of KindLM refuses.
 fn lint_urls(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let providers = root.get("providers").map(|providers| providers.entries()).unwrap_or_default();
     let fields =
@@ -66,7 +66,7 @@ fn lint_urls(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The original program gives up on an anchor that is used too often.
+/// KindLM gives up on an anchor that is used too often.
 fn aliases(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (name, range) in root.node.document().aliases_beyond(ALIASES) {
         let message = format!("KindLM rejects a file in which `&{name}` is used {ALIASES} times or more");
@@ -98,7 +98,7 @@ fn lint_gates(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Prompt tests need providers, models and prompts; the original program always does.
+/// Prompt tests need providers, models and prompts; KindLM always does.
 pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
     if tests.len() > TESTS {
         let (start, _) = tests[TESTS];

@@ -15,15 +15,15 @@ use super::{
     references::absolute,
 };
 
-/// Sections that the original program reads and never uses, with the reason.
+/// Sections that KindLM reads and never uses, with the reason.
 const UNREAD: [(&[&str], &str); 7] = [
     (&["suite", "tags"], "only the tags of tests choose what runs"),
-    (&["compliance", "enabled"], "only the option `--compliance` of the original program asks for the report"),
+    (&["compliance", "enabled"], "only the option `--compliance` of KindLM asks for the report"),
     (&["compliance", "outputDir"], "the report is printed, and written nowhere"),
     (&["upload", "enabled"], "nothing is uploaded by a run"),
     (&["upload", "apiUrl"], "nothing is uploaded by a run"),
-    (&["trace", "port"], "the option `--port` of the original program, or its default, always wins"),
-    (&["trace", "timeoutMs"], "the option `--timeout` of the original program, or its default, always wins"),
+    (&["trace", "port"], "the option `--port` of KindLM, or its default, always wins"),
+    (&["trace", "timeoutMs"], "the option `--timeout` of KindLM, or its default, always wins"),
 ];
 
 /// Providers that send no seed.
@@ -258,7 +258,7 @@ fn unused_providers(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &
     for provider in root.providers.iter().filter(|provider| !is_used(provider)) {
         // The others need no key.
         let is_keyless = ["ollama", "http", "mcp"].contains(&provider.name.as_str());
-        let demand = if is_keyless { "" } else { ", whose key the original program demands all the same" };
+        let demand = if is_keyless { "" } else { ", whose key KindLM demands all the same" };
         let message = format!("no model uses the provider `{}`{demand}", provider.name);
         problems.push(Problem::new(Code::Unused, provider.at.clone(), provider.range.clone(), message));
     }

@@ -165,7 +165,7 @@ fn a_card_says_all_about_a_key() {
         parse, that is the only result: nothing else of `output` is looked at.
 
         A command may report its JSON with a protocol event instead of printing nothing else:
-        `{"kindlm":"output_json","data":{"ok":true}}`. The original program parses the text all the same.
+        `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
 
         - `text`: As text.
         - `json`: As one JSON value; `schemaFile` says what it must look like."#]]
