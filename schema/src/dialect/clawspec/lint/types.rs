@@ -177,9 +177,7 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
         }
         (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
             Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
-            None => {
-                problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec"))
-            }
+            None => problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec")),
         },
         (None, None, None) => problem.with_help("use one of the types that `speclens explain` lists"),
     };
