@@ -323,14 +323,14 @@ fn test_that_got_a_mistake_while_trust_was_asked_for_is_not_run() {
     client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", 2);
     client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
     let message = client.notification("window/showMessage", |message| message["type"] == 1);
-    assert_eq!(message["message"], "speclens: `waits` was not run: fix the problems in it first");
+    assert_eq!(message["message"], "speclens: `waits` was not run: fix the underlined errors first");
 }
 
 /// A suite whose tests cannot be run, each for a reason of its own, and one that can.
 const OBSTACLES: &str = "kindlm: 1
 project: demo
 suite: {name: demo}
-providers: {openai: {}}
+providers: {openai: {apiKeyEnv: KEY}}
 models: [{id: m, provider: openai, model: gpt}]
 prompts: {p: {user: hello}}
 tests:
@@ -352,7 +352,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
         ("asks", 2, "`asks` was not run: speclens cannot ask models yet"),
         ("off", 3, "`off` is skipped: remove `skip: true` to run it"),
         ("twin", 1, "`twin` was not run: another test has the same name, so rename one of them"),
-        ("wrong", 1, "`wrong` was not run: fix the problems in it first"),
+        ("wrong", 1, "`wrong` was not run: fix the underlined errors first"),
     ] {
         let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
@@ -531,7 +531,8 @@ fn an_error_outside_of_the_tests_refuses_all_of_them_as_the_command_line_does() 
         [("speclens.run", json!([{ "uri": uri, "test": "waits" }])), ("speclens.runFile", json!([{ "uri": uri }]))]
     {
         let refused = client.execute(command, arguments);
-        assert!(refused["error"]["message"].as_str().unwrap().contains("correct what is underlined"), "{refused}");
+        assert!(refused["result"]["reason"].as_str().unwrap().contains("fix the underlined errors"), "{refused}");
     }
+    lenses_until(&mut client, "why", |titles| titles.contains(&"! has problems".to_owned()));
     assert_eq!(client.leave(), Some(0));
 }

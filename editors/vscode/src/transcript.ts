@@ -9,15 +9,11 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   /** Whose transcript each document shows. */
   private readonly shown = new Map<string, { uri: string; test: string }>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event; // VS Code looks for it when the provider is registered, which is next
   private readonly subscriptions: vscode.Disposable[] = [
     this.changed,
     vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-      this.texts.delete(uri.toString());
-      this.shown.delete(uri.toString());
-    }),
   ];
-  readonly onDidChange = this.changed.event;
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.texts.get(uri.toString()) ?? '';
@@ -32,14 +28,21 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     const name = (test ?? 'transcript').replaceAll(/[\\/]/g, ' ');
     const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)`, query: spec ?? '' });
     this.set(uri, text);
-    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     const document = await vscode.workspace.openTextDocument(uri);
+    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
   }
 
   /** What is known of a spec has changed: its open transcripts are asked for again. */
   async refresh(spec: string, ask: (test: { uri: string; test: string }) => Promise<unknown>): Promise<void> {
-    for (const [document, test] of this.shown) {
+    // Not when VS Code says that one closes: it says so, too, when it gives an open one another language.
+    const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
+    for (const [document, test] of [...this.shown]) {
+      if (!open.has(document)) {
+        this.shown.delete(document);
+        this.texts.delete(document);
+        continue;
+      }
       if (test.uri !== spec) continue;
       const { text } = ((await ask(test)) ?? {}) as { text?: string };
       if (typeof text === 'string' && this.shown.has(document)) this.set(vscode.Uri.parse(document), text);

@@ -17,7 +17,7 @@ pub enum Obstacle {
     AsksModel,
     /// Another test has its name, so a result could belong to either.
     SharedName,
-    /// It has errors.
+    /// It has errors, or what is outside of the tests has.
     HasProblems,
 }
 
@@ -55,7 +55,7 @@ impl Obstacle {
             Obstacle::SharedName => {
                 format!("`{test}` was not run: another test has the same name, so rename one of them")
             }
-            Obstacle::HasProblems => format!("`{test}` was not run: fix the problems in it first"),
+            Obstacle::HasProblems => format!("`{test}` was not run: fix the underlined errors first"),
         }
     }
 }
@@ -95,7 +95,7 @@ pub fn name_of(test: NodeRef<'_>) -> Option<&str> {
     test.get("name")?.as_str().filter(|name| !name.is_empty())
 }
 
-/// Returns the names of the tests in which an error begins.
+/// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
 pub fn broken(document: &Document, problems: &[Problem]) -> HashSet<String> {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
@@ -103,13 +103,21 @@ pub fn broken(document: &Document, problems: &[Problem]) -> HashSet<String> {
         return HashSet::new();
     }
     places.sort_unstable();
-    let tests = document.root().and_then(|root| root.get("tests"));
-    let has_error = |test: &NodeRef<'_>| {
+    let tests = || document.root().and_then(|root| root.get("tests")).into_iter().flat_map(NodeRef::items);
+    let mut broken = HashSet::new();
+    let mut inside = 0;
+    for test in tests() {
         let start = test.range().start;
-        let end = document.end_with_strays(*test).max(test.range().end);
+        let end = document.end_with_strays(test).max(test.range().end);
         let first = places.partition_point(|place| *place < start);
-        places.get(first).is_some_and(|place| *place < end)
-    };
-    let broken = tests.into_iter().flat_map(NodeRef::items).filter(has_error);
-    broken.filter_map(|test| name_of(test).map(str::to_owned)).collect()
+        let count = places[first..].iter().take_while(|place| **place < end).count();
+        inside += count;
+        if count > 0 {
+            broken.extend(name_of(test).map(str::to_owned));
+        }
+    }
+    if inside < places.len() {
+        broken.extend(tests().filter_map(|test| name_of(test).map(str::to_owned)));
+    }
+    broken
 }

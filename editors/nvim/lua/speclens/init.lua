@@ -45,16 +45,15 @@ local function holds_spec(buf, name)
     or (name ~= '' and vim.fs.root(buf, { 'cli-bench.yaml', 'cli-bench.yml' }) ~= nil)
 end
 
+--- Whether a file is a contract by its name and place.
+local function has_place(name)
+  return vim.iter(M.places):any(function(place)
+    return name:find(place) ~= nil
+  end)
+end
+
 local function is_spec(buf, name)
-  if M.files[vim.fs.basename(name)] then
-    return true
-  end
-  for _, place in ipairs(M.places) do
-    if name:find(place) then
-      return true
-    end
-  end
-  return holds_spec(buf, name)
+  return M.files[vim.fs.basename(name)] or has_place(name) or holds_spec(buf, name)
 end
 
 M.version_needed = '0.1'
@@ -68,10 +67,8 @@ local function root(buf)
   local name = vim.api.nvim_buf_get_name(buf)
   if is_spec(buf, name) then
     return vim.fs.root(buf, { 'speclens.yaml', 'clawspec.yaml', '.git' })
+      or has_place(name) and (name:match('^(.*)/skills/') or name:match('^(.*)/agents/')) -- these are in a workspace of ClawSpec
       or vim.fs.root(buf, { 'cli-bench.yaml', 'cli-bench.yml', 'kindlm.yaml', 'kindlm.yml' })
-      -- A workspace of ClawSpec holds these two folders.
-      or name:match('^(.-)/skills/')
-      or name:match('^(.-)/agents/')
       or vim.fs.dirname(name)
   end
 end
