@@ -185,7 +185,7 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.
 pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
-    if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) {
+    if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) || node.tag().is_some() {
         return None;
     }
     let fields = shape.fields(None);
