@@ -363,8 +363,10 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     }
     let range = value.start + mark.start..value.start + mark.end;
     // `{a: 1}tasks:` and `never tasks:` lack a line break rather than quotes.
-    let has_more = text[value.clone()].starts_with(['{', '[']) || text[value.clone()].trim_end().ends_with(':');
-    let is_certain = is_certain && (!has_more || is_template);
+    let written = &text[value.clone()];
+    let is_whole = rewritten.starts_with(['"', '\'']) && !written.starts_with(['"', '\'']);
+    let has_more = written.starts_with('{') || written.trim_end().ends_with(':');
+    let is_certain = is_certain && (!is_whole || !has_more || is_template);
     Some(Fault::new(range, message).with_cure(Rewrite { range: value, text: rewritten, is_certain, kind }))
 }
 
