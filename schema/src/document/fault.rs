@@ -113,8 +113,13 @@ impl Fault {
         let range = at..at + words.len();
         match words.split_once(':') {
             Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
-                let cure = Rewrite::certain(range.clone(), format!("{key}: {value}"));
-                Fault::new(range, "missing space behind the colon").with_cure(cure)
+                // A no-break space looks like the one that is missing, and belongs to neither.
+                let words = value.trim_start_matches('\u{a0}');
+                let message = match words.len() == value.len() {
+                    true => "missing space behind the colon",
+                    false => "no-break space behind the colon",
+                };
+                Fault::new(range.clone(), message).with_cure(Rewrite::certain(range, format!("{key}: {words}")))
             }
             _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
                 Fault::new(range, format!("missing colon behind `{words}`")).with_help(format!("write `{words}:`"))
@@ -224,8 +229,9 @@ impl Fault {
         let indented = text[lines.clone()].split_inclusive('\n');
         let indented =
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
-        let cure =
-            Rewrite { text: indented.collect(), range: lines, is_certain: true, kind: RewriteKind::IndentBy(by) };
+        // With a tab in it, how deep a line is meant to be is anybody's guess.
+        let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
+        let cure = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
         let message = format!("`{}` is too far left to belong to the item above", &text[key.clone()]);
         Fault::new(key, message).with_cure(cure)
     }

@@ -1,11 +1,9 @@
 //! Says that a kind of problem is not to be reported: in one place, in a file, or in a workspace.
 
-use std::ops::Range;
-
 use speclens_schema::{
     cure,
     dialect::ScalarRules,
-    document::{Allowance, Document, NodeRef, Shape},
+    document::{Allowance, Document, NodeRef, Shape, Style},
     problem::{Code, Edit},
 };
 
@@ -103,9 +101,14 @@ fn first_entry(document: &Document) -> Option<usize> {
 }
 
 fn is_within_scalar(document: &Document, at: usize) -> bool {
-    let within = |range: Range<usize>| range.start < at && at < range.end;
-    let node = document.find(&document.pointer_at(at));
-    node.filter(|node| node.shape() == Shape::Scalar).map(NodeRef::own_range).is_some_and(within)
+    let within = |node: NodeRef<'_>| {
+        let range = node.own_range();
+        // A block text goes on to the end of its last line.
+        let is_block = matches!(node.style(), Some(Style::Literal | Style::Folded));
+        range.start < at && (at < range.end || is_block && at == range.end)
+    };
+    let scalar = |at: usize| document.find(&document.pointer_at(at)).filter(|node| node.shape() == Shape::Scalar);
+    [at, at.saturating_sub(1)].into_iter().filter_map(scalar).any(within)
 }
 
 fn line_break(text: &str) -> &'static str {
@@ -117,6 +120,15 @@ mod tests {
     use speclens_schema::{cure::replaced, dialect::ScalarRules, document::Document, problem::Code};
 
     use super::{here, in_file, in_settings};
+
+    #[test]
+    fn comment_never_becomes_part_of_a_block_text() {
+        for mark in [">-", "|", "|+"] {
+            let text = format!("kindlm: 1\ntests:\n- name: a\n  command: {mark}\n    one\n    {{{{two}}}}'\n");
+            check_here(&text, "{{two}}", None);
+            check_here(&format!("{text}  skip: true\n"), "{{two}}", None);
+        }
+    }
 
     #[track_caller]
     fn check_here(text: &str, word: &str, expected: Option<&str>) {
