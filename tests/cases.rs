@@ -147,7 +147,7 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
 fn attempt(suite: &Value, unit: &Value) -> Value {
     let cases = suite["cases"].as_array().into_iter().flatten();
     let runs = cases.filter(|case| case["name"] == unit["test"]).flat_map(|case| case["runs"].as_array().unwrap());
-    let mut found = runs.filter(|run| run["run"] == unit["repeat"] && run["subject"] == unit["model"]);
+    let mut found = runs.filter(|run| run["run"] == unit["repeat"] && run["subject"]["name"] == unit["model"]);
     found.next().unwrap_or_else(|| panic!("{} did not run", unit["test"])).clone()
 }
 

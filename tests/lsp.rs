@@ -25,6 +25,8 @@ mod matrix;
 mod navigation;
 #[path = "lsp/protocol.rs"]
 mod protocol;
+#[path = "lsp/recordings.rs"]
+mod recordings;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/texts.rs"]

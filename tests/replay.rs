@@ -129,16 +129,22 @@ fn without_a_recording_nothing_is_known() {
 }
 
 #[test]
-fn recordings_that_cannot_be_read_count_as_none() {
+fn recordings_that_cannot_be_read_are_not_used_and_the_report_says_why() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     assert_eq!(place.run(&["run"]).code, Some(0));
     let path = place.recordings()[0].clone();
     let good = fs::read_to_string(&path).unwrap();
-    let newer = good.replace("\"speclens_recording\":2", "\"speclens_recording\":99");
-    for bad in ["{", "", newer.as_str()] {
+    let newer = good.replace("\"speclens_recording\":3", "\"speclens_recording\":99");
+    assert_ne!(newer, good);
+    for (bad, kind, message) in [
+        ("{", "no-recording", "the recording is damaged: run it again"),
+        ("", "no-recording", "the recording is damaged: run it again"),
+        (newer.as_str(), "stale", "another version of speclens made the recording: run it again"),
+    ] {
         fs::write(&path, bad).unwrap();
         let (code, report) = place.report(&["--recorded"]);
-        assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"no-recording".into()), "{bad}");
+        let error = &run_of(&report)["error"];
+        assert_eq!((code, &error["kind"], &error["message"]), (Some(3), &kind.into(), &message.into()), "{bad}");
     }
     // The next run writes it anew.
     assert_eq!(place.run(&["run"]).code, Some(0));

@@ -180,7 +180,10 @@ fn the_json_report_keeps_its_contract() {
 
     let case = &report["suites"][0]["cases"][0];
     let run = &case["runs"][0];
-    assert_eq!((&run["subject"], &run["run"], &run["recording"]), (&"command".into(), &0.into(), &"fresh".into()));
+    assert_eq!(
+        (&run["subject"]["name"], &run["run"], &run["recording"]),
+        (&"command".into(), &0.into(), &"fresh".into())
+    );
     let verdict = run["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["outcome"] == "fail").unwrap();
     assert_eq!(verdict["claim"], "/tests/0/expect/toolCalls/0");
     assert_eq!(verdict["code"], "TOOL_CALL_ARGS_MISMATCH");

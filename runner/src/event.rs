@@ -1,15 +1,19 @@
 //! What a run tells while it goes on. One stream feeds every reporter, the language server and the
 //! progress bar.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::GateReport,
+    dialect::{Dialect, GateReport},
     evidence::{Evidence, RunErrorKind},
     judge::Judged,
+    mask::Secrets,
+    suite::Subject,
     verdict::Status,
 };
 use tokio::sync::mpsc;
+
+use crate::recording::Recordings;
 
 /// Where a run tells its events. A listener that has gone away stops nothing.
 pub type Events = mpsc::UnboundedSender<Event>;
@@ -26,8 +30,8 @@ pub enum Event {
     AttemptStarted {
         /// The case.
         case: usize,
-        /// Who acts: a model, or `command`.
-        subject: String,
+        /// Who acts.
+        subject: Subject,
         /// Which repetition, from 0.
         repeat: u32,
     },
@@ -50,8 +54,8 @@ pub enum Event {
 /// What came of one attempt.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// Who acted: a model, or `command`.
-    pub subject: String,
+    /// Who acted.
+    pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
     /// The worst of its verdicts, or what the missing ones amount to.
@@ -60,14 +64,88 @@ pub struct RunResult {
     pub absence: Option<Absence>,
     /// What each claim says, in the order of the claims.
     pub verdicts: Vec<Judged>,
+    /// The figures of the attempt.
+    pub figures: Figures,
     /// What was observed, secrets masked.
-    pub evidence: Option<Arc<Evidence>>,
-    /// What was done, as recordings name it; nothing where nothing was.
+    pub evidence: Held,
+    /// The key of what was done; `None` where nothing was done.
     pub key: Option<String>,
+    /// When the attempt began, in microseconds of the Unix epoch; 0 where it did not begin.
+    pub began_us: u64,
+    /// The case whose recording it is, where that is another one that does the same.
+    pub from: Option<String>,
     /// Where the evidence came from.
     pub origin: Origin,
     /// What else is worth knowing: cut output, processes left behind.
     pub notes: Vec<String>,
+}
+
+/// The figures of an attempt that gates and every report ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// From start to end, in milliseconds; `None` when it did not begin.
+    pub duration_ms: Option<f64>,
+    /// Whether it may have taken longer than that.
+    pub duration_is_open: bool,
+    /// US dollars; `None` when the price is not known.
+    pub cost_usd: Option<f64>,
+}
+
+impl Figures {
+    /// The figures of what was observed.
+    pub fn of(evidence: &Evidence) -> Figures {
+        Figures {
+            duration_ms: evidence.duration_ms,
+            duration_is_open: evidence.duration_is_open(),
+            cost_usd: evidence.usage.and_then(|usage| usage.cost_usd),
+        }
+    }
+}
+
+/// Evidence that is at hand, or on disk: that of a whole run may not fit into memory.
+#[derive(Clone, Debug, Default)]
+pub enum Held {
+    /// There is none.
+    #[default]
+    Nowhere,
+    /// Here it is.
+    Memory(Arc<Evidence>),
+    /// It is read when it is asked for.
+    Disk(OnDisk),
+}
+
+/// Evidence in a recording.
+#[derive(Clone, Debug)]
+pub struct OnDisk {
+    /// The recordings that it is one of.
+    pub recordings: Arc<Recordings>,
+    /// Its file.
+    pub path: PathBuf,
+    /// The format of the suite.
+    pub dialect: Dialect,
+    /// What is masked in it.
+    pub secrets: Arc<Secrets>,
+}
+
+impl Held {
+    /// The evidence; `None` where there is none, or its recording is gone.
+    pub fn get(&self) -> Option<Arc<Evidence>> {
+        match self {
+            Held::Nowhere => None,
+            Held::Memory(evidence) => Some(Arc::clone(evidence)),
+            Held::Disk(OnDisk { recordings, path, dialect, secrets }) => {
+                recordings.read(path, *dialect, secrets).ok().map(|recording| recording.evidence)
+            }
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_nowhere(&self) -> bool {
+        match self {
+            Held::Nowhere => true,
+            Held::Memory(_) | Held::Disk(_) => false,
+        }
+    }
 }
 
 /// Where evidence came from.
@@ -125,16 +203,8 @@ impl AbsenceKind {
     /// What an attempt without verdicts amounts to.
     pub fn status(self) -> Status {
         match self {
-            AbsenceKind::Broke(
-                RunErrorKind::TimedOut
-                | RunErrorKind::Spawn
-                | RunErrorKind::Killed
-                | RunErrorKind::MissingVariable
-                | RunErrorKind::Defect,
-            ) => Status::Error,
-            AbsenceKind::Broke(RunErrorKind::Cancelled | RunErrorKind::Unsupported)
-            | AbsenceKind::NoRecording
-            | AbsenceKind::Stale => Status::Unknown,
+            AbsenceKind::Broke(kind) => kind.status(),
+            AbsenceKind::NoRecording | AbsenceKind::Stale => Status::Unknown,
             AbsenceKind::FailedFast => Status::Skip,
         }
     }

@@ -3,9 +3,10 @@
 //! names.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     env, fs,
     io::Read,
+    ops::Bound,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -57,8 +58,12 @@ struct Cache {
     named: HashMap<String, Lead>,
     named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
     named_lists: HashMap<String, Vec<(String, FileKind)>>,
-    /// Where links lead that were followed, from the real directory.
-    linked: HashSet<String>,
+    /// The paths on which something of this depends, as they are written, and where links lead.
+    seen: BTreeSet<PathBuf>,
+    /// The directories among them of which each entry counts.
+    listed: HashSet<PathBuf>,
+    /// The files whose content was asked for, as they are written.
+    read: HashSet<PathBuf>,
 }
 
 impl DiskFiles {
@@ -108,42 +113,20 @@ impl DiskFiles {
         self
     }
 
-    /// Whether anything that was seen depends on a file, or a directory, that changed.
+    /// Whether anything that was seen depends on a file, or a directory, that changed. Does not look at the disk.
     pub fn has_seen(&self, path: &Path) -> bool {
+        if self.root.starts_with(path) {
+            return true;
+        }
         let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        // What lies beyond is known by whole paths, some of them through links.
-        let is_beyond = |seen: &String| {
-            let seen = self.root.join(seen);
-            lexical(&seen).starts_with(path) || fs::canonicalize(&seen).is_ok_and(|real| real.starts_with(path))
-        };
-        if cache.beyond.keys().any(is_beyond) || self.root.starts_with(path) {
-            return true;
-        }
-        let is_named = |seen: &String| {
-            let place = lexical(&self.root.join(seen));
-            let parent = path.parent().unwrap_or(path);
-            place.starts_with(path)
-                || fs::canonicalize(&place).is_ok_and(|real| real.starts_with(path) || real == parent)
-        };
-        let parent_of = |seen: &String| lexical(&self.root.join(seen)) == path.parent().unwrap_or(path);
-        if cache.named.keys().any(is_named) || cache.named_lists.keys().any(parent_of) {
-            return true;
-        }
-        let Ok(relative) = path.strip_prefix(&self.root) else { return false };
-        let (path, parent) = (slashed(relative), relative.parent().map(slashed).unwrap_or_default());
-        let same = |seen: &String| normal(seen) == path;
-        let below = |seen: &String| normal(seen).strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        let listed = |seen: &String| [&path, &parent].into_iter().any(|changed| normal(seen) == *changed);
-        cache.contents.keys().any(|seen| same(seen) || below(seen))
-            || cache.kinds.keys().any(|seen| same(seen) || below(seen))
-            || cache.lists.keys().any(|seen| listed(seen) || below(seen))
-            || cache.linked.iter().any(|seen| listed(seen) || below(seen))
+        let mut below = cache.seen.range::<Path, _>((Bound::Included(path), Bound::Unbounded));
+        below.next().is_some_and(|seen| seen.starts_with(path))
+            || path.parent().is_some_and(|parent| cache.listed.contains(parent))
     }
 
     /// Whether the content of a file was asked for.
     pub fn has_read(&self, path: &Path) -> bool {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.contents.keys().chain(cache.named_contents.keys()).any(|seen| lexical(&self.root.join(seen)) == path)
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).read.contains(path)
     }
 
     /// The text of an open document.
@@ -255,12 +238,13 @@ impl DiskFiles {
             }
         }
         let real = self.root.join(relative);
+        cache.seen.insert(lexical(&real));
         // A symbolic link must not lead out either.
         match (fs::canonicalize(&self.root), fs::canonicalize(&real)) {
             (Ok(root), Ok(target)) => {
                 let below = slashed(target.strip_prefix(&root).ok()?);
                 if below != normal(path) {
-                    cache.linked.insert(below);
+                    cache.follow(self.root.join(below));
                 }
                 Some(target)
             }
@@ -270,11 +254,21 @@ impl DiskFiles {
                     real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
                 let place = place.and_then(|(ancestor, target)| Some(target.join(real.strip_prefix(ancestor).ok()?)));
                 let below = place.and_then(|place| place.strip_prefix(&root).ok().map(slashed));
-                cache.linked.extend(below.filter(|below| *below != normal(path)));
+                if let Some(below) = below.filter(|below| *below != normal(path)) {
+                    cache.follow(self.root.join(below));
+                }
                 Some(real)
             }
             (Err(_), Ok(_) | Err(_)) => Some(real),
         }
+    }
+}
+
+impl Cache {
+    /// What is at a path counts, and so does what is in it.
+    fn follow(&mut self, path: PathBuf) {
+        self.listed.insert(path.clone());
+        self.seen.insert(path);
     }
 }
 
@@ -300,6 +294,7 @@ impl Files for DiskFiles {
         if let Some(content) = cache.contents.get(path) {
             return content.clone();
         }
+        cache.read.insert(lexical(&self.root.join(path)));
         let content = match self.real(&mut cache, path) {
             Some(real) => match self.buffer(path) {
                 Some(text) => Ok(text.into_bytes().into()),
@@ -316,10 +311,13 @@ impl Files for DiskFiles {
         if let Some(content) = cache.beyond.get(path) {
             return content.clone();
         }
+        let place = self.root.join(path);
+        cache.seen.insert(lexical(&place));
         let real = self.workspace().and_then(|workspace| {
-            let real = fs::canonicalize(self.root.join(path)).ok()?;
+            let real = fs::canonicalize(&place).ok()?;
             real.starts_with(workspace).then_some(real)
         });
+        cache.seen.extend(real.clone());
         let content = real.and_then(|real| read_bounded(&real).ok());
         cache.beyond.insert(path.to_owned(), content.clone());
         content
@@ -331,7 +329,19 @@ impl Files for DiskFiles {
 
     fn named(&self, path: &str) -> Lead {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.named.entry(path.to_owned()).or_insert_with(|| self.locate(path).0).clone()
+        if let Some(lead) = cache.named.get(path) {
+            return lead.clone();
+        }
+        let (lead, real) = self.locate(path);
+        let is_directory = matches!(lead, Lead::Found { kind: FileKind::Directory, .. });
+        for place in [lexical(&self.root.join(path)), real] {
+            if is_directory {
+                cache.listed.insert(place.clone());
+            }
+            cache.seen.insert(place);
+        }
+        cache.named.insert(path.to_owned(), lead.clone());
+        lead
     }
 
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
@@ -339,6 +349,9 @@ impl Files for DiskFiles {
         if let Some(content) = cache.named_contents.get(path) {
             return content.clone();
         }
+        let place = lexical(&self.root.join(path));
+        cache.seen.insert(place.clone());
+        cache.read.insert(place);
         let content = match self.locate(path) {
             (Lead::Unread, _) => Err("it lies outside of the workspace".to_owned()),
             (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
@@ -359,6 +372,7 @@ impl Files for DiskFiles {
         if let Some(entries) = cache.named_lists.get(directory) {
             return entries.clone();
         }
+        cache.follow(lexical(&self.root.join(directory)));
         let entries = match self.locate(directory) {
             (Lead::Found { .. }, real) => self.entries(directory, &real),
             (Lead::Nothing | Lead::Unread, _) => Vec::new(),
@@ -373,6 +387,7 @@ impl Files for DiskFiles {
             return entries.clone();
         }
         let Some(real) = self.real(&mut cache, directory) else { return Vec::new() };
+        cache.listed.insert(lexical(&self.root.join(directory)));
         let entries = self.entries(directory, &real);
         cache.lists.insert(directory.to_owned(), entries.clone());
         entries

@@ -13,6 +13,7 @@
 //! What it never does: decide what a spec means (`speclens-schema` does), or talk to people and editors
 //! (the `speclens` crate does).
 
+pub mod book;
 pub mod clock;
 pub mod event;
 pub mod exec;

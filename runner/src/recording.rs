@@ -1,53 +1,72 @@
 //! Evidence on disk, so that an edited claim is judged again without acting again.
 //!
-//! One file per attempt in `.speclens/recordings/` beside the suite, named after what was done (the key)
-//! and who did it for which case (the label): `KEY.LABEL.REPEAT.json`. One look into the directory tells
-//! what there is. A file that cannot be read, or that a newer version wrote, counts as none.
+//! One file per attempt in `.speclens/recordings/` beside the suite, named after what was done (the key), whose attempt
+//! it was (the label) and when it began: `KEY.LABEL.REPEAT.BEGAN.json`. One look into the directory tells what there
+//! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late.
+
+mod name;
+mod store;
+
+#[cfg(test)]
+mod tests;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs, io,
+    io,
     path::{Path, PathBuf},
-    process,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Capture, Evidence},
     mask::Secrets,
+    suite::{Parts, Subject},
 };
 
-/// The directory beside a suite that belongs to speclens.
-pub const DIRECTORY: &str = ".speclens";
+use name::{Index, Name};
+use store::{Store, Unreadable};
+
+pub use store::DIRECTORY;
 
 /// The version of the files that this program reads and writes.
-/// Files of version 1 do not say where secrets were masked, so nothing can be judged by them.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-const KEY_LENGTH: usize = 16;
-const LABEL_LENGTH: usize = 12;
+/// File systems count time in steps: a directory that was listed within this time of its last change may have changed
+/// once more without showing it.
+const SETTLED: Duration = Duration::from_millis(50);
 
 /// The recordings of one suite.
 #[derive(Debug)]
 pub struct Recordings {
-    home: PathBuf,
-    suite: String,
-    index: Mutex<Index>,
+    store: Store,
+    place: String,
+    limit: u64,
+    seen: Mutex<Seen>,
+}
+
+/// What was seen of the directory.
+#[derive(Debug, Default)]
+struct Seen {
+    index: Index,
+    /// When the directory had changed as it was listed.
+    changed: Option<SystemTime>,
+    /// When it was listed.
+    looked: Option<SystemTime>,
+    is_swept: bool,
 }
 
 /// Whose attempt it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The name of the case.
     pub case: String,
-    /// Who acted: a model, or `command`.
-    pub subject: String,
+    /// Who acted.
+    pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
 }
@@ -56,11 +75,20 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// This is what the case does now.
-    Fresh(PathBuf),
+    Fresh(FoundFile),
     /// The case did something else then.
-    Stale(PathBuf),
-    /// Nothing.
+    Stale(FoundFile),
+    /// There is none.
     None,
+}
+
+/// A recording, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// When the attempt began, in microseconds of the Unix epoch.
+    pub began_us: u64,
 }
 
 /// One file.
@@ -68,217 +96,232 @@ pub enum Found {
 pub struct Recording {
     /// The version of the file.
     speclens_recording: u32,
-    /// What was done.
+    /// The key of what was done.
     pub key: String,
-    /// The file name of the suite.
+    /// The suite, from the directory that its paths start from.
     pub suite: String,
-    /// The name of the case.
+    /// The name of the case, secrets masked.
     pub case: String,
     /// Who acted.
-    pub subject: String,
+    pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
+    /// When the attempt began, in microseconds of the Unix epoch.
+    pub began_us: u64,
     /// When it was written, RFC 3339.
     pub recorded: String,
+    /// The parts of what was done.
+    pub act: Parts,
     /// What was observed, secrets masked.
-    pub evidence: Evidence,
+    pub evidence: Arc<Evidence>,
     /// What else was noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What the names of the files tell.
-#[derive(Debug, Default)]
-struct Index {
-    names: BTreeSet<Name>,
-    by_label: BTreeMap<(String, u32), BTreeSet<String>>,
+/// What a recording holds beside its label.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The key of what was done.
+    pub key: String,
+    /// The parts of what was done.
+    pub act: Parts,
+    /// When the attempt began, in microseconds of the Unix epoch.
+    pub began_us: u64,
+    /// The time now, RFC 3339.
+    pub now: String,
+    /// What was observed, secrets masked.
+    pub evidence: Arc<Evidence>,
+    /// What else was noticed, secrets masked.
+    pub notes: Vec<String>,
 }
 
-/// A file name, taken apart. The order groups equal actions.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
-    key: String,
-    repeat: u32,
-    label: String,
+/// Why a recording cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It is gone, or cannot be read.
+    Missing,
+    /// It is not whole, or was changed.
+    Damaged,
+    /// Another version of speclens wrote it.
+    OtherVersion,
+    /// It has so many bytes, and is not read.
+    TooLarge(u64),
+}
+
+impl Unusable {
+    /// What to tell the person.
+    pub fn sentence(&self) -> String {
+        match self {
+            Unusable::Missing => "no recording: run it first".to_owned(),
+            Unusable::Damaged => "the recording is damaged: run it again".to_owned(),
+            Unusable::OtherVersion => "another version of speclens made the recording: run it again".to_owned(),
+            Unusable::TooLarge(bytes) => format!(
+                "the recording has {} MiB, more than `limits.recording_mib` allows: run it again, or raise the limit",
+                bytes / 1024 / 1024
+            ),
+        }
+    }
 }
 
 impl Recordings {
-    /// Looks at what there is for the suite with this file name in this directory.
-    pub fn open(directory: &Path, suite: &str) -> Recordings {
-        let home = directory.join(DIRECTORY);
-        let mut index = Index::default();
-        for entry in fs::read_dir(home.join("recordings")).into_iter().flatten().flatten() {
-            if let Some(name) = entry.file_name().to_str().and_then(Name::parse) {
-                index.insert(name);
-            }
+    /// Looks at what there is for the suite at this place below this directory. Files of more than `limit` bytes are
+    /// neither written nor read.
+    pub fn open(directory: &Path, place: &str, limit: u64) -> Recordings {
+        let recordings =
+            Recordings { store: Store::beside(directory), place: place.to_owned(), limit, seen: Mutex::default() };
+        recordings.look_again();
+        recordings
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the directory again if it has changed, and returns whether other recordings are there now.
+    pub fn look_again(&self) -> bool {
+        let mut seen = self.seen();
+        let changed = self.store.changed();
+        let is_settled = seen
+            .changed
+            .zip(seen.looked)
+            .is_none_or(|(changed, looked)| looked.duration_since(changed).is_ok_and(|age| age > SETTLED));
+        if seen.looked.is_some() && changed == seen.changed && is_settled {
+            return false;
         }
-        Recordings { home, suite: suite.to_owned(), index: Mutex::new(index) }
+        (seen.changed, seen.looked) = (changed, Some(SystemTime::now()));
+        let mut index = Index::default();
+        self.store.list().iter().filter_map(|name| Name::parse(name)).for_each(|name| index.insert(name));
+        let differs = index != seen.index;
+        seen.index = index;
+        differs
     }
 
     /// Whether there is no recording at all.
     pub fn is_empty(&self) -> bool {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner).names.is_empty()
+        self.seen().index.is_empty()
     }
 
-    /// The recording for an action and a label: of this very label; else of the same action under another
-    /// one (the test was renamed); else of this label, but of another action.
+    /// The recording for a key and a label: of this very label; else of the same act under another label, such as a
+    /// test that was renamed; else of this label, but of another act.
     pub fn find(&self, key: &str, label: &Label) -> Found {
-        let wanted = self.name(key, label);
-        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        if index.names.contains(&wanted) {
-            return Found::Fresh(self.path(&wanted));
-        }
-        let first = Name { label: String::new(), ..wanted.clone() };
-        if let Some(name) = index.names.range(first..).next()
-            && (&name.key, name.repeat) == (&wanted.key, wanted.repeat)
-        {
-            return Found::Fresh(self.path(name));
-        }
-        match index.by_label.get(&(wanted.label.clone(), wanted.repeat)).and_then(|keys| keys.first()) {
-            Some(key) => Found::Stale(self.path(&Name { key: key.clone(), ..wanted })),
-            None => Found::None,
+        let wanted = Name::of(key, &self.place, label, 0);
+        let seen = self.seen();
+        let newest = seen.index.newest(&wanted);
+        let fresh = newest.as_ref().filter(|newest| newest.key == wanted.key).or(seen.index.same_act(&wanted));
+        match (fresh, &newest) {
+            (Some(name), _) => Found::Fresh(self.file(name)),
+            (None, Some(name)) => Found::Stale(self.file(name)),
+            (None, None) => Found::None,
         }
     }
 
-    /// What was recorded of an action, ready to be judged; nothing when there is no such file, or it cannot
-    /// be used. What has become a secret since then is masked, too.
-    pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Option<Recording> {
-        if !fs::metadata(path).ok()?.is_file() {
-            return None;
-        }
-        let bytes = fs::read(path).ok()?;
-        let mut input = serde_json::Deserializer::from_slice(&bytes);
-        input.disable_recursion_limit();
-        let mut recording = Recording::deserialize(&mut input).ok()?;
-        input.end().ok()?;
-        let Evidence { stdout, stderr, .. } = &recording.evidence;
-        if recording.speclens_recording != VERSION || !stdout.iter().chain(stderr).all(Capture::is_sound) {
-            return None;
-        }
-        dialect.mask(&mut recording.evidence, secrets);
-        dialect.interpret(&mut recording.evidence);
-        Some(recording)
+    fn file(&self, name: &Name) -> FoundFile {
+        FoundFile { path: self.store.path(&name.file_name()), began_us: name.began_us }
     }
 
-    /// Writes a recording. What was recorded under the same label before goes.
-    pub fn write(&self, recording: &Recording) -> io::Result<PathBuf> {
-        let text = serde_json::to_vec(recording)?;
-        let label =
-            Label { case: recording.case.clone(), subject: recording.subject.clone(), repeat: recording.repeat };
-        let name = self.name(&recording.key, &label);
-        let path = self.path(&name);
-        match write_whole(&path, &text) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.prepare()?;
-                write_whole(&path, &text)?;
-            }
-            result => result?,
+    /// Reads a recording, ready to be judged. What has become a secret since it was written is masked, too.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such file, or it cannot be used.
+    pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
+        let bytes = self.store.read(path, self.limit).map_err(|error| match error {
+            Unreadable::Missing => Unusable::Missing,
+            Unreadable::TooLarge(bytes) => Unusable::TooLarge(bytes),
+        })?;
+        let mut recording: Recording = serde_json::from_slice(&bytes).map_err(|_| {
+            let version = serde_json::from_slice::<Version>(&bytes);
+            let is_other = version.is_ok_and(|version| version.speclens_recording != VERSION);
+            if is_other { Unusable::OtherVersion } else { Unusable::Damaged }
+        })?;
+        if recording.speclens_recording != VERSION {
+            return Err(Unusable::OtherVersion);
         }
+        let evidence = Arc::make_mut(&mut recording.evidence);
+        let Evidence { stdout, stderr, .. } = &*evidence;
+        if !stdout.iter().chain(stderr).all(Capture::is_sound) {
+            return Err(Unusable::Damaged);
+        }
+        dialect.mask(evidence, secrets);
+        dialect.interpret(evidence);
+        Ok(recording)
+    }
+
+    /// Writes a recording in place of those of the same label. Where one of them is of an attempt that began later, that
+    /// one stays, and `None` is returned.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written. Nothing is half written then.
+    pub fn write(&self, label: &Label, case: &str, recorded: &Recorded) -> io::Result<Option<PathBuf>> {
+        let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
+        self.look_again();
+        let present = now_us();
+        if self.seen().index.is_overtaken(&name, present) {
+            return Ok(None);
+        }
+        let Recorded { key, act, began_us, now, evidence, notes } = recorded.clone();
+        let mut recording = Recording {
+            speclens_recording: VERSION,
+            key,
+            suite: self.place.clone(),
+            case: case.to_owned(),
+            subject: label.subject.clone(),
+            repeat: label.repeat,
+            began_us,
+            recorded: now,
+            act,
+            evidence,
+            notes,
+        };
+        let mut text = serde_json::to_vec(&recording)?;
+        if text.len() as u64 > self.limit {
+            Arc::make_mut(&mut recording.evidence)
+                .cut_streams(usize::try_from(self.limit / LONGEST_ESCAPE).unwrap_or(usize::MAX));
+            recording.notes.push("the output was cut in the recording, at `limits.recording_mib`".to_owned());
+            text = serde_json::to_vec(&recording)?;
+        }
+        if !std::mem::replace(&mut self.seen().is_swept, true) {
+            self.store.sweep();
+        }
+        let path = self.store.write(&name.file_name(), &text)?;
         let replaced = {
-            let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-            let replaced = index.others(&name);
-            replaced.iter().for_each(|other| index.remove(other));
-            index.insert(name);
+            let mut seen = self.seen();
+            let replaced = seen.index.others(&name);
+            replaced.iter().for_each(|other| seen.index.remove(other));
+            seen.index.insert(name);
             replaced
         };
         for other in replaced {
-            // A leftover is harmless: it is stale, and the next attempt tries again.
-            let _ = fs::remove_file(self.path(&other));
+            self.store.remove(&other.file_name());
         }
-        Ok(path)
-    }
-
-    /// A recording of an attempt for this suite.
-    pub fn recording(
-        &self,
-        key: String,
-        label: &Label,
-        recorded: String,
-        evidence: Evidence,
-        notes: Vec<String>,
-    ) -> Recording {
-        Recording {
-            speclens_recording: VERSION,
-            key,
-            suite: self.suite.clone(),
-            case: label.case.clone(),
-            subject: label.subject.clone(),
-            repeat: label.repeat,
-            recorded,
-            evidence,
-            notes,
-        }
-    }
-
-    /// Creates the directory, hidden from version control.
-    fn prepare(&self) -> io::Result<()> {
-        fs::create_dir_all(self.home.join("recordings"))?;
-        let ignore = self.home.join(".gitignore");
-        // Half of it, on a full disk, would never be mended.
-        if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
-    }
-
-    fn name(&self, key: &str, label: &Label) -> Name {
-        let mut hash = Sha256::new();
-        for part in [&self.suite, &label.case, &label.subject] {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        }
-        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Name {
-            key: key.chars().take(KEY_LENGTH).collect(),
-            repeat: label.repeat,
-            label: digest[..LABEL_LENGTH].to_owned(),
-        }
-    }
-
-    fn path(&self, name: &Name) -> PathBuf {
-        self.home.join("recordings").join(format!("{}.{}.{}.json", name.key, name.label, name.repeat))
+        Ok(Some(path))
     }
 }
 
-impl Name {
-    fn parse(text: &str) -> Option<Name> {
-        let (key, rest) = text.strip_suffix(".json")?.split_once('.')?;
-        let (label, repeat) = rest.split_once('.')?;
-        (key.len() == KEY_LENGTH && label.len() == LABEL_LENGTH).then_some(Name {
-            key: key.to_owned(),
-            repeat: repeat.parse().ok()?,
-            label: label.to_owned(),
-        })
-    }
+/// Two streams, each byte of which JSON writes as six in the worst case, and the rest.
+const LONGEST_ESCAPE: u64 = 16;
+
+/// What every version of the file begins with.
+#[derive(Deserialize)]
+struct Version {
+    speclens_recording: u32,
 }
 
-impl Index {
-    fn insert(&mut self, name: Name) {
-        self.by_label.entry((name.label.clone(), name.repeat)).or_default().insert(name.key.clone());
-        self.names.insert(name);
-    }
-
-    fn remove(&mut self, name: &Name) {
-        self.names.remove(name);
-        if let Some(keys) = self.by_label.get_mut(&(name.label.clone(), name.repeat)) {
-            keys.remove(&name.key);
-        }
-    }
-
-    /// The recordings of other actions under the same label.
-    fn others(&self, name: &Name) -> Vec<Name> {
-        let keys = self.by_label.get(&(name.label.clone(), name.repeat));
-        let others = keys.into_iter().flatten().filter(|&key| *key != name.key);
-        others.map(|key| Name { key: key.clone(), ..name.clone() }).collect()
-    }
+/// The time, in microseconds of the Unix epoch.
+fn now_us() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Writes a file so that a reader sees all of it or nothing.
-fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let draft = path.with_extension(format!("{}-{number}.tmp", process::id()));
-    fs::write(&draft, text).and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
-        let _ = fs::remove_file(&draft);
-    })
+/// When an attempt begins that begins now, in microseconds of the Unix epoch. Later for each call, so that attempts of one
+/// process have an order.
+pub fn beginning_us() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = now_us();
+    let later = |last: u64| now.max(last.saturating_add(1));
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(later(last)));
+    // It always succeeds, and returns the value before.
+    last.map_or(now, later)
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     path::PathBuf,
     sync::{
         Arc,
@@ -12,20 +13,20 @@ use std::{
 
 use speclens_schema::{
     dialect::{CaseOutcome, GateReport, RunOutcome},
-    evidence::{Context, Evidence, RunErrorKind},
-    judge::{self, Judged},
+    evidence::{Context, RunErrorKind},
     mask::Secrets,
-    suite::{Action, Case, CommandAction, Suite},
+    suite::{Action, Case, CommandAction, Inputs, Subject, Suite},
     verdict::Status,
 };
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    book::{Asked, Book, Entered},
     clock::Clock,
-    event::{Absence, AbsenceKind, CaseResult, Event, Events, Origin, RunResult, SuiteResult},
-    exec::{self, Attempt, inputs::Inputs, process},
-    recording::{Found, Label, Recordings},
+    event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
+    exec::{self, Attempt, process},
+    recording::{self, Recorded},
 };
 
 /// What to run, and its surroundings.
@@ -35,8 +36,8 @@ pub struct Job {
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
-    /// Where evidence is recorded; nothing when the settings switch that off.
-    pub recordings: Option<Arc<Recordings>>,
+    /// Where evidence goes, and where it is found.
+    pub book: Arc<Book>,
     /// What must not be seen.
     pub secrets: Arc<Secrets>,
     /// What time it is.
@@ -74,7 +75,7 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 struct Unit {
     case: usize,
-    subject: String,
+    subject: Subject,
     repeat: u32,
 }
 
@@ -163,7 +164,7 @@ fn plan(suite: &Suite, selected: &[usize]) -> Vec<Unit> {
         }
         let mut subjects = case.action.subjects();
         if subjects.is_empty() && case.action == Action::None {
-            subjects.push("none".to_owned());
+            subjects.push(Subject::Nobody);
         }
         for subject in subjects {
             for repeat in 0..case.repeat {
@@ -202,7 +203,8 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize) -> Vec<Arc<
     // A worker that panicked leaves a hole: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a defect of speclens";
-        Arc::new(RunResult::absent(unit, AbsenceKind::Broke(RunErrorKind::Defect), message))
+        let case = &run.job.suite.cases[unit.case];
+        Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     };
     results.into_iter().zip(units).map(|(result, unit)| result.unwrap_or_else(|| hole(unit))).collect()
 }
@@ -214,37 +216,31 @@ impl Run {
     }
 
     async fn attempt(self: &Arc<Self>, unit: &Unit) -> RunResult {
+        let case = Arc::clone(&self.job.suite.cases[unit.case]);
         if self.cancel.is_cancelled() {
-            return RunResult::absent(unit, AbsenceKind::Broke(RunErrorKind::Cancelled), "cancelled before it began");
+            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            return self.asked(&case, unit).absent(kind, "cancelled before it began");
         }
         if self.stopped.load(Ordering::Relaxed) {
-            return RunResult::absent(unit, AbsenceKind::FailedFast, "not run, because an earlier test failed");
+            let message = "not run, because an earlier test failed";
+            return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
         }
         self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let case = Arc::clone(&self.job.suite.cases[unit.case]);
+        let asked = self.asked(&case, unit);
+        let unsupported = |message| asked.absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message);
         let result = match (&case.action, self.mode) {
             (Action::Command(action), Mode::Live) => self.act(&case, action, unit).await,
-            (Action::Command(action), Mode::Recorded) => self.replay(&case, action, unit).await,
-            (Action::Prompt(_), Mode::Live | Mode::Recorded) => RunResult::absent(
-                unit,
-                AbsenceKind::Broke(RunErrorKind::Unsupported),
-                "asking models is not supported yet: nothing was run, so nothing is known",
-            ),
-            (Action::Agent(_), Mode::Live | Mode::Recorded) => RunResult::absent(
-                unit,
-                AbsenceKind::Broke(RunErrorKind::Unsupported),
-                "running cli-bench suites is not supported yet: nothing was run, so nothing is known",
-            ),
-            (Action::Trigger(_), Mode::Live | Mode::Recorded) => RunResult::absent(
-                unit,
-                AbsenceKind::Broke(RunErrorKind::Unsupported),
-                "running ClawSpec contracts is not supported yet: nothing was run, so nothing is known",
-            ),
-            (Action::None, Mode::Live | Mode::Recorded) => RunResult::absent(
-                unit,
-                AbsenceKind::Broke(RunErrorKind::Unsupported),
-                "the test does not say what to do",
-            ),
+            (Action::Command(_), Mode::Recorded) => self.replay(&case, unit).await,
+            (Action::Prompt(_), Mode::Live | Mode::Recorded) => {
+                unsupported("asking models is not supported yet: nothing was run, so nothing is known")
+            }
+            (Action::Agent(_), Mode::Live | Mode::Recorded) => {
+                unsupported("running cli-bench suites is not supported yet: nothing was run, so nothing is known")
+            }
+            (Action::Trigger(_), Mode::Live | Mode::Recorded) => {
+                unsupported("running ClawSpec contracts is not supported yet: nothing was run, so nothing is known")
+            }
+            (Action::None, Mode::Live | Mode::Recorded) => unsupported("the test does not say what to do"),
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
@@ -252,150 +248,94 @@ impl Run {
         result
     }
 
-    /// Runs a command, then masks, judges and records what it left behind.
+    /// Runs a command, then masks, records and judges what it left behind.
     async fn act(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
+        let began_us = recording::beginning_us();
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
         let directory = &self.job.directory;
-        let inputs = Inputs::before(self.job.suite.dialect, action, directory).await;
+        let inputs = exec::inputs::Inputs::before(self.job.suite.dialect, action, directory).await;
         let attempt =
             exec::command(action, context, directory, self.job.output_limit, &self.background, &self.cancel).await;
-        let (run, case, unit, action) = (Arc::clone(self), Arc::clone(case), unit.clone(), action.clone());
-        blocking(unit.clone(), move || {
+        let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(&case.clone(), &unit.clone(), move || {
             let mut attempt = attempt;
             let (inputs, notes) = inputs.after();
             attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
-            let key = action.key_with(run.job.suite.dialect, &inputs);
-            run.settle(&case, &unit, key, attempt)
+            run.settle(run.asked(&case, &unit), began_us, &inputs, attempt)
         })
         .await
     }
 
-    fn settle(&self, case: &Case, unit: &Unit, key: String, attempt: Attempt) -> RunResult {
+    fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, attempt: Attempt) -> RunResult {
         let Attempt { mut evidence, mut notes } = attempt;
-        let secrets = &self.job.secrets;
+        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let streams = evidence.stdout.iter().chain(&evidence.stderr).filter(|_| !secrets.is_empty());
         let streams: Vec<String> = streams.map(|stream| stream.text.clone()).collect();
-        self.job.suite.dialect.mask(&mut evidence, secrets);
+        dialect.mask(&mut evidence, secrets);
         if let Some(note) = evidence.mask_note() {
             let names: Vec<String> = secrets.names_in(&streams).iter().map(|name| format!("`{name}`")).collect();
             if !names.is_empty() {
                 notes.push(format!("{note} ({})", names.join(", ")));
             }
         }
+        drop(streams);
+        let action = &asked.case.action;
+        let key = action.key(dialect, asked.subject, inputs);
         // A run that was cancelled says nothing about the action.
-        let cancelled = evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled);
-        let recorded = !cancelled && self.record(unit, case, key.clone(), &evidence, &notes);
-        self.job.suite.dialect.interpret(&mut evidence);
-        let origin = if recorded { Origin::Recorded } else { Origin::Observed };
-        RunResult { key: Some(key), ..self.judged(case, unit, evidence, origin, notes) }
+        if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
+            dialect.interpret(&mut evidence);
+            return RunResult { key: Some(key), began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
+        }
+        let recorded = Recorded {
+            key: key.clone(),
+            act: action.parts(dialect, asked.subject, inputs),
+            began_us,
+            now: self.job.clock.now(),
+            evidence: Arc::new(evidence),
+            notes: notes.clone(),
+        };
+        let mut interpreted = Arc::clone(&recorded.evidence);
+        dialect.interpret(Arc::make_mut(&mut interpreted));
+        let result = asked.judged(&interpreted, secrets, notes);
+        drop(interpreted);
+        let Entered { held, origin, error } = self.job.book.enter(&asked.label(), recorded, dialect, secrets);
+        if let Some(error) = error {
+            self.warn(&error);
+        }
+        RunResult { key: Some(key), began_us, origin, evidence: held, ..result }
     }
 
-    /// Writes a recording. That it cannot be written is told once, and changes no result.
-    fn record(&self, unit: &Unit, case: &Case, key: String, evidence: &Evidence, notes: &[String]) -> bool {
-        let Some(recordings) = &self.job.recordings else { return false };
-        let now = self.job.clock.now();
-        let recording = recordings.recording(key, &unit.label(case), now, evidence.clone(), notes.to_vec());
-        match recordings.write(&recording) {
-            Ok(_) => true,
+    /// That nothing can be recorded is said once, and changes no result.
+    fn warn(&self, error: &io::Error) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let message = format!(
+            "cannot record in {}: {error}; the results are right, but an edited test has to be run again",
+            self.job.directory.join(recording::DIRECTORY).display()
+        );
+        self.tell(Event::Note { message });
+    }
+
+    /// Judges what is known of an attempt.
+    async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> RunResult {
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
+    }
+
+    fn asked<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> Asked<'a> {
+        Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
+    }
+
+    /// Judging may take a while: it has threads of its own.
+    async fn blocking(&self, case: &Case, unit: &Unit, work: impl FnOnce() -> RunResult + Send + 'static) -> RunResult {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result,
             Err(error) => {
-                if !self.warned.swap(true, Ordering::Relaxed) {
-                    let message = format!(
-                        "cannot record in {}: {error}; the results stand, but edited claims cannot be judged again",
-                        self.job.directory.join(crate::recording::DIRECTORY).display()
-                    );
-                    self.tell(Event::Note { message });
-                }
-                false
+                tracing::error!(%error, "judging failed");
+                let message = "judging failed; this is a defect of speclens";
+                self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message)
             }
-        }
-    }
-
-    /// Judges what is recorded of a command.
-    async fn replay(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
-        let key = action.key(self.job.suite.dialect);
-        let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        blocking(unit.clone(), move || {
-            let found = match &run.job.recordings {
-                Some(recordings) => recordings.find(&key, &unit.label(&case)),
-                None => Found::None,
-            };
-            let recording = match (found, &run.job.recordings) {
-                (Found::Fresh(path), Some(recordings)) => {
-                    recordings.read(&path, run.job.suite.dialect, &run.job.secrets)
-                }
-                (Found::Stale(_), _) => {
-                    let message = "stale: the command, its variables, or a file that it names has changed since it \
-                                   was recorded; run it again";
-                    return RunResult::absent(&unit, AbsenceKind::Stale, message);
-                }
-                (Found::Fresh(_) | Found::None, _) => None,
-            };
-            match recording {
-                Some(recording) => RunResult {
-                    key: Some(key),
-                    ..run.judged(&case, &unit, recording.evidence, Origin::Replayed, recording.notes)
-                },
-                None => RunResult::absent(&unit, AbsenceKind::NoRecording, "no recording: run it first"),
-            }
-        })
-        .await
-    }
-
-    fn judged(
-        &self,
-        case: &Case,
-        unit: &Unit,
-        evidence: Evidence,
-        origin: Origin,
-        mut notes: Vec<String>,
-    ) -> RunResult {
-        // Who masked it may have said more.
-        notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
-        let verdicts = judge(case, &evidence, &self.job.secrets);
-        let absence = evidence
-            .error
-            .as_ref()
-            .map(|error| Absence { kind: AbsenceKind::Broke(error.kind), message: error.message.clone() });
-        RunResult {
-            subject: unit.subject.clone(),
-            repeat: unit.repeat,
-            status: status_of(absence.as_ref(), &verdicts),
-            absence,
-            verdicts,
-            evidence: Some(Arc::new(evidence)),
-            key: None,
-            origin,
-            notes,
-        }
-    }
-}
-
-/// Judges an attempt; one that broke has no verdicts.
-pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
-    if evidence.error.is_some() { Vec::new() } else { judge::judge(case, evidence, secrets) }
-}
-
-/// The status of an attempt: the worst of its verdicts, or what their absence amounts to.
-pub fn status_of(absence: Option<&Absence>, verdicts: &[Judged]) -> Status {
-    match absence {
-        Some(absence) => absence.kind.status(),
-        // Verdicts that do not apply are no reason to call the whole skipped.
-        None => verdicts
-            .iter()
-            .map(|judged| judged.verdict.outcome.status())
-            .max()
-            .map_or(Status::Pass, |worst| worst.max(Status::Pass)),
-    }
-}
-
-/// Judging may take a while: it has threads of its own.
-async fn blocking(unit: Unit, work: impl FnOnce() -> RunResult + Send + 'static) -> RunResult {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => {
-            tracing::error!(%error, "judging failed");
-            let message = "judging failed; this is a defect of speclens";
-            RunResult::absent(&unit, AbsenceKind::Broke(RunErrorKind::Defect), message)
         }
     }
 }
@@ -414,9 +354,9 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
                     subject: &run.subject,
                     status: run.status,
                     verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
-                    duration_ms: run.evidence.as_ref().and_then(|evidence| evidence.duration_ms),
-                    duration_is_open: run.evidence.as_ref().is_some_and(|evidence| evidence.duration_is_open()),
-                    cost_usd: run.evidence.as_ref().and_then(|evidence| evidence.usage?.cost_usd),
+                    duration_ms: run.figures.duration_ms,
+                    duration_is_open: run.figures.duration_is_open,
+                    cost_usd: run.figures.cost_usd,
                 })
                 .collect(),
         })
@@ -471,28 +411,6 @@ impl Sum {
 fn new_run_id() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     format!("{:x}-{:x}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
-}
-
-impl Unit {
-    fn label(&self, case: &Case) -> Label {
-        Label { case: case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
-    }
-}
-
-impl RunResult {
-    fn absent(unit: &Unit, kind: AbsenceKind, message: &str) -> RunResult {
-        RunResult {
-            subject: unit.subject.clone(),
-            repeat: unit.repeat,
-            status: kind.status(),
-            absence: Some(Absence { kind, message: message.to_owned() }),
-            verdicts: Vec::new(),
-            evidence: None,
-            key: None,
-            origin: Origin::Nowhere,
-            notes: Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]

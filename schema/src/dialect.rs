@@ -18,6 +18,7 @@ use crate::{
     files::Files,
     mask::Secrets,
     problem::Severity,
+    suite::Subject,
     verdict::{Status, Verdict},
 };
 
@@ -125,14 +126,6 @@ impl Dialect {
         }
     }
 
-    /// The names of the values that a template takes.
-    pub fn placeholders(self, template: &str) -> Vec<&str> {
-        match self {
-            Dialect::KindLm => kindlm::template::names(template).collect(),
-            Dialect::CliBench | Dialect::ClawSpec => Vec::new(),
-        }
-    }
-
     /// The files that a command names, each with a digest of its content.
     pub fn inputs_of(self, command: &str, files: &dyn Files) -> BTreeMap<String, String> {
         match self {
@@ -190,8 +183,8 @@ pub struct CaseOutcome<'a> {
 /// One attempt, as gates look at it.
 #[derive(Clone, Debug)]
 pub struct RunOutcome<'a> {
-    /// Who acted: a model's id, or `command`.
-    pub subject: &'a str,
+    /// Who acted.
+    pub subject: &'a Subject,
     /// The attempt's status.
     pub status: Status,
     /// The verdicts of all claims.

@@ -15,7 +15,10 @@ pub use workspace::{
     Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
 };
 
-use crate::mask::{HIDDEN, has_hidden};
+use crate::{
+    mask::{HIDDEN, has_hidden},
+    verdict::Status,
+};
 
 /// What was observed of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
@@ -231,7 +234,27 @@ pub enum RunErrorKind {
     Defect,
 }
 
+impl RunErrorKind {
+    /// What an attempt amounts to that broke this way: an error where something went wrong, unknown where the attempt was
+    /// not made or not finished on purpose.
+    pub fn status(self) -> Status {
+        match self {
+            RunErrorKind::TimedOut
+            | RunErrorKind::Spawn
+            | RunErrorKind::Killed
+            | RunErrorKind::MissingVariable
+            | RunErrorKind::Defect => Status::Error,
+            RunErrorKind::Cancelled | RunErrorKind::Unsupported => Status::Unknown,
+        }
+    }
+}
+
 impl Evidence {
+    /// Keeps at most so many bytes of each output stream.
+    pub fn cut_streams(&mut self, limit: usize) {
+        self.stdout.iter_mut().chain(&mut self.stderr).for_each(|capture| capture.cut_to(limit));
+    }
+
     /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.
     pub fn duration_is_open(&self) -> bool {
         self.stdout.iter().chain(&self.stderr).any(|capture| capture.cut)
@@ -261,6 +284,19 @@ impl Capture {
     /// A stream that was kept whole.
     pub fn whole(text: impl Into<String>) -> Capture {
         Capture { text: text.into(), ..Capture::default() }
+    }
+
+    /// Keeps at most so many bytes, whole characters and whole masked stretches.
+    fn cut_to(&mut self, limit: usize) {
+        if self.text.len() <= limit {
+            return;
+        }
+        let end = self.text.floor_char_boundary(limit);
+        let across = self.masked.iter().find(|(start, to)| *start < end && end < *to);
+        let end = across.map_or(end, |(start, _)| *start);
+        self.text.truncate(end);
+        self.masked.retain(|(_, to)| *to <= end);
+        self.cut = true;
     }
 
     /// Whether the masked stretches are in order and inside the text.

@@ -59,12 +59,17 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
     judged
 }
 
-/// The status of an attempt: that of its worst verdict; an error when it broke.
+/// The status of an attempt: that of its worst verdict, or what the accident amounts to that broke it. An attempt whose
+/// every claim was skipped shows nothing, so it is unknown; one without claims passes.
 pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
-    if evidence.error.is_some() {
-        return Status::Error;
+    if let Some(error) = &evidence.error {
+        return error.kind.status();
     }
-    judged.iter().map(|it| it.verdict.outcome.status()).max().unwrap_or(Status::Pass)
+    match judged.iter().map(|it| it.verdict.outcome.status()).max() {
+        Some(Status::Skip) => Status::Unknown,
+        Some(worst) => worst,
+        None => Status::Pass,
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,9 @@ pub struct Limits {
     /// As many mebibytes of each output stream are kept; the rest is cut off with a note.
     #[schemars(range(min = 1, max = 1024))]
     pub output_mib: u32,
+    /// Recordings of more mebibytes are neither read nor written: a longer output is cut in its recording.
+    #[schemars(range(min = 1, max = 1024))]
+    pub recording_mib: u32,
     /// The largest number of tests that run at once, whatever the suite says.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: Option<u32>,
@@ -98,7 +101,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { output_mib: 64, concurrency: None }
+        Limits { output_mib: 64, recording_mib: 64, concurrency: None }
     }
 }
 
@@ -107,6 +110,11 @@ impl Limits {
     pub fn output_bytes(&self) -> usize {
         // A limit of nothing would cut every output: the least that the schema allows holds then.
         self.output_mib.max(1) as usize * 1024 * 1024
+    }
+
+    /// Maximum size of a recording in bytes.
+    pub fn recording_bytes(&self) -> u64 {
+        u64::from(self.recording_mib.max(1)) * 1024 * 1024
     }
 }
 

@@ -18,7 +18,7 @@ use speclens_schema::{
     files::MemoryFiles,
     judge::{Judged, judge, status},
     mask::Secrets,
-    suite::{Action, Suite},
+    suite::{Action, Subject, Suite},
     verdict::{Outcome, Status},
 };
 
@@ -296,7 +296,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
                 .iter()
                 .filter(|run| run.0 == index)
                 .map(|(_, status, judged, evidence)| RunOutcome {
-                    subject: "command",
+                    subject: &Subject::Command,
                     status: *status,
                     verdicts: judged.iter().map(|it| &it.verdict).collect(),
                     duration_ms: evidence.duration_ms,

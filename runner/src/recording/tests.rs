@@ -1,52 +1,65 @@
 //! Recordings in real directories.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Capture, Evidence},
     mask::Secrets,
+    suite::{Parts, Subject},
 };
 use tempfile::TempDir;
 
-use super::{Found, Label, Recordings};
+use super::{Found, Label, Recorded, Recordings, Unusable, beginning_us};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
+const LIMIT: u64 = 1024 * 1024;
 
-fn label(case: &str, repeat: u32) -> Label {
-    Label { case: case.to_owned(), subject: "command".to_owned(), repeat }
+fn open(directory: &TempDir) -> Recordings {
+    Recordings::open(directory.path(), "kindlm.yaml", LIMIT)
 }
 
-fn evidence(text: &str) -> Evidence {
+fn label(case: &str, repeat: u32) -> Label {
+    Label { case: case.to_owned(), subject: Subject::Command, repeat }
+}
+
+fn recorded(key: &str, began_us: u64, text: &str) -> Recorded {
     let stdout = Some(Capture::whole(text.to_owned()));
-    Evidence { stdout, duration_ms: Some(1.5), ..Evidence::default() }
+    Recorded {
+        key: key.to_owned(),
+        act: Parts::new(),
+        began_us,
+        now: "2026-05-14T12:00:00Z".to_owned(),
+        evidence: Arc::new(Evidence { stdout, duration_ms: Some(1.5), ..Evidence::default() }),
+        notes: Vec::new(),
+    }
 }
 
 fn write(recordings: &Recordings, key: &str, label: &Label, text: &str) {
-    let now = "2026-05-14T12:00:00Z".to_owned();
-    recordings.write(&recordings.recording(key.to_owned(), label, now, evidence(text), Vec::new())).unwrap();
+    recordings.write(label, &label.case, &recorded(key, beginning_us(), text)).unwrap();
 }
 
-fn files(directory: &TempDir) -> usize {
-    fs::read_dir(directory.path().join(".speclens/recordings")).unwrap().count()
+fn files(directory: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 fn text(recordings: &Recordings, found: &Found) -> Option<String> {
-    let (Found::Fresh(path) | Found::Stale(path)) = found else { return None };
-    let recording = recordings.read(path, Dialect::KindLm, &Secrets::none())?;
+    let (Found::Fresh(file) | Found::Stale(file)) = found else { return None };
+    let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).ok()?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
-    Some(recording.evidence.stdout.unwrap().text)
+    Some(recording.evidence.stdout.clone().unwrap().text)
 }
 
 #[test]
 fn what_was_written_is_found_again_also_by_another_process() {
     let directory = tempfile::tempdir().unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
+    let recordings = open(&directory);
     assert_eq!(recordings.find(KEY, &label("a", 0)), Found::None);
     write(&recordings, KEY, &label("a", 0), "first");
     write(&recordings, KEY, &label("a", 1), "second");
-    for recordings in [recordings, Recordings::open(directory.path(), "kindlm.yaml")] {
+    for recordings in [recordings, open(&directory)] {
         for (repeat, expected) in [(0, "first"), (1, "second")] {
             let found = recordings.find(KEY, &label("a", repeat));
             assert!(matches!(found, Found::Fresh(_)));
@@ -58,70 +71,218 @@ fn what_was_written_is_found_again_also_by_another_process() {
 }
 
 #[test]
-fn another_action_is_stale_and_replaces_what_was_recorded() {
+fn another_act_is_stale_and_replaces_what_was_recorded() {
     let directory = tempfile::tempdir().unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
+    let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "old");
     let found = recordings.find(OTHER, &label("a", 0));
     assert!(matches!(found, Found::Stale(_)));
     assert_eq!(text(&recordings, &found).unwrap(), "old");
     write(&recordings, OTHER, &label("a", 0), "new");
-    assert_eq!(files(&directory), 1);
+    assert_eq!(files(&directory).len(), 1);
     assert_eq!(text(&recordings, &recordings.find(OTHER, &label("a", 0))).unwrap(), "new");
     assert!(matches!(recordings.find(KEY, &label("a", 0)), Found::Stale(_)));
 }
 
 #[test]
-fn a_renamed_test_keeps_its_recording_and_equal_actions_do_not_overwrite_each_other() {
+fn an_attempt_that_began_earlier_takes_no_newer_result_away() {
     let directory = tempfile::tempdir().unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
+    let (early, late) = (beginning_us(), beginning_us());
+    assert!(early < late);
+    for (slow, fast) in [(open(&directory), open(&directory))] {
+        fast.write(&label("a", 0), "a", &recorded(OTHER, late, "newer")).unwrap().unwrap();
+        // Another process that has not seen it: it ends later, and began earlier.
+        assert_eq!(slow.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap(), None);
+        for recordings in [slow, fast, open(&directory)] {
+            assert_eq!(text(&recordings, &recordings.find(OTHER, &label("a", 0))).unwrap(), "newer");
+        }
+    }
+    assert_eq!(files(&directory).len(), 1);
+}
+
+#[test]
+fn of_two_files_that_nobody_removed_the_newer_attempt_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let (early, late) = (beginning_us(), beginning_us());
+    let older = recordings.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap().unwrap();
+    let kept = fs::read(&older).unwrap();
+    recordings.write(&label("a", 0), "a", &recorded(KEY, late, "newer")).unwrap();
+    assert!(!older.exists());
+    fs::write(&older, kept).unwrap();
+    let recordings = open(&directory);
+    assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).unwrap(), "newer");
+}
+
+#[test]
+fn a_recording_from_a_clock_that_is_ahead_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let ahead = beginning_us() + 3_600_000_000;
+    recordings.write(&label("a", 0), "a", &recorded(OTHER, ahead, "of tomorrow")).unwrap();
+    write(&recordings, KEY, &label("a", 0), "of today");
+    assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).unwrap(), "of today");
+}
+
+#[test]
+fn what_another_process_wrote_is_seen_at_the_next_look() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, there) = (open(&directory), open(&directory));
+    assert!(!here.look_again());
+    write(&there, KEY, &label("a", 0), "theirs");
+    assert!(here.look_again());
+    assert_eq!(text(&here, &here.find(KEY, &label("a", 0))).unwrap(), "theirs");
+    assert!(!here.look_again(), "nothing has changed since");
+    fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
+    assert!(here.look_again() && here.is_empty());
+}
+
+#[test]
+fn a_renamed_test_keeps_its_recording_and_equal_acts_do_not_overwrite_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "of a");
     write(&recordings, KEY, &label("b", 0), "of b");
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).unwrap(), "of a");
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("b", 0))).unwrap(), "of b");
     assert!(matches!(recordings.find(KEY, &label("renamed", 0)), Found::Fresh(_)));
+    assert_eq!(recordings.find(KEY, &label("renamed", 2)), Found::None, "of a repetition that never was");
     assert_eq!(recordings.find(OTHER, &label("renamed", 0)), Found::None);
     // Another suite in the same directory has labels of its own.
-    let neighbour = Recordings::open(directory.path(), "kindlm.yml");
+    let neighbour = Recordings::open(directory.path(), "kindlm.yml", LIMIT);
     assert_eq!(neighbour.find(OTHER, &label("a", 0)), Found::None);
 }
 
 #[test]
-fn what_cannot_be_read_counts_as_none() {
+fn suites_of_one_name_in_two_directories_below_have_labels_of_their_own() {
     let directory = tempfile::tempdir().unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
+    let [one, other] = ["skills/a/tests/scenarios.yaml", "skills/b/tests/scenarios.yaml"]
+        .map(|place| Recordings::open(directory.path(), place, LIMIT));
+    write(&one, KEY, &label("works", 0), "of a");
+    write(&other, OTHER, &label("works", 0), "of b");
+    assert_eq!(files(&directory).len(), 2);
+    assert_eq!(text(&one, &one.find(KEY, &label("works", 0))).unwrap(), "of a");
+    assert_eq!(text(&other, &other.find(OTHER, &label("works", 0))).unwrap(), "of b");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_used_and_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
-    let Found::Fresh(path) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
-    let good = fs::read_to_string(&path).unwrap();
-    assert!(recordings.read(&path, Dialect::KindLm, &Secrets::none()).is_some());
-    let newer = good.replace("\"speclens_recording\":2", "\"speclens_recording\":3");
-    assert_ne!(newer, good);
-    for bad in [newer.as_str(), &good[..good.len() / 2], "", "[]", "\u{0}"] {
-        fs::write(&path, bad).unwrap();
-        assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None, "{bad:?}");
+    let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+    let read = || recordings.read(&file.path, Dialect::KindLm, &Secrets::none());
+    let good = fs::read_to_string(&file.path).unwrap();
+    assert!(read().is_ok());
+    for (bad, reason) in [
+        (good.replace("\"speclens_recording\":3", "\"speclens_recording\":4"), Unusable::OtherVersion),
+        ("{\"speclens_recording\":2,\"key\":\"\"}".to_owned(), Unusable::OtherVersion),
+        (good[..good.len() / 2].to_owned(), Unusable::Damaged),
+        (String::new(), Unusable::Damaged),
+        ("[]".to_owned(), Unusable::Damaged),
+        ("\u{0}".to_owned(), Unusable::Damaged),
+        (format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)), Unusable::Damaged),
+        (" ".repeat(LIMIT as usize + 1), Unusable::TooLarge(LIMIT + 1)),
+    ] {
+        assert_ne!(bad, good);
+        fs::write(&file.path, &bad).unwrap();
+        assert_eq!(read().unwrap_err(), reason, "{:.60}", bad);
     }
-    fs::remove_file(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None);
-    fs::create_dir(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()), None);
+    fs::remove_file(&file.path).unwrap();
+    assert_eq!(read().unwrap_err(), Unusable::Missing);
+    fs::create_dir(&file.path).unwrap();
+    assert_eq!(read().unwrap_err(), Unusable::Missing);
+}
+
+#[test]
+fn an_output_that_is_too_long_is_cut_in_its_recording() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), &"\u{1}ä".repeat(LIMIT as usize));
+    let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+    assert!(fs::metadata(&file.path).unwrap().len() <= LIMIT);
+    let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap();
+    assert!(recording.evidence.stdout.as_ref().unwrap().cut);
+    assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
 
 #[test]
 fn a_directory_that_disappears_is_made_again() {
     let directory = tempfile::tempdir().unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
+    let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
     fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
     write(&recordings, KEY, &label("a", 0), "again");
-    assert_eq!(files(&directory), 1);
+    assert_eq!(files(&directory).len(), 1);
 }
 
 #[test]
 fn where_nothing_can_be_written_the_error_says_so_and_no_draft_remains() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(".speclens"), "a file stands in the way").unwrap();
-    let recordings = Recordings::open(directory.path(), "kindlm.yaml");
-    let recording = recordings.recording(KEY.to_owned(), &label("a", 0), String::new(), evidence("x"), Vec::new());
-    assert!(recordings.write(&recording).is_err());
+    fs::write(directory.path().join(".speclens"), "a file in the way").unwrap();
+    let recordings = open(&directory);
+    assert!(recordings.write(&label("a", 0), "a", &recorded(KEY, 1, "x")).is_err());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn drafts_of_dead_processes_are_swept_and_those_of_living_ones_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    write(&open(&directory), KEY, &label("a", 0), "text");
+    let folder = directory.path().join(".speclens/recordings");
+    // Numbers of processes are smaller.
+    let dead = folder.join(format!("{}.x.0.1.2147483646-0.tmp", &KEY[..16]));
+    let living = folder.join(format!("{}.x.0.1.{}-0.tmp", &KEY[..16], std::process::id()));
+    let stranger = folder.join("notes.tmp");
+    for path in [&dead, &living, &stranger] {
+        fs::write(path, "half").unwrap();
+    }
+    write(&open(&directory), KEY, &label("b", 0), "text");
+    assert!(!dead.exists() && living.exists() && stranger.exists());
+}
+
+#[cfg(unix)]
+mod on_unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_their_owner_reads_recordings() {
+        let directory = tempfile::tempdir().unwrap();
+        let recordings = open(&directory);
+        write(&recordings, KEY, &label("a", 0), "text");
+        let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(".speclens"), mode(".speclens/recordings")), (0o700, 0o700));
+        assert_eq!(mode(&format!(".speclens/recordings/{}", files(&directory)[0])), 0o600);
+    }
+
+    #[test]
+    fn no_symbolic_link_is_followed() {
+        for link in [".speclens", ".speclens/recordings"] {
+            let directory = tempfile::tempdir().unwrap();
+            let elsewhere = tempfile::tempdir().unwrap();
+            write(&open(&elsewhere), KEY, &label("a", 0), "theirs");
+            let target = elsewhere.path().join(link);
+            fs::create_dir_all(directory.path().join(link).parent().unwrap()).unwrap();
+            symlink(target, directory.path().join(link)).unwrap();
+            let recordings = open(&directory);
+            assert!(recordings.is_empty(), "{link}");
+            let error = recordings.write(&label("a", 0), "a", &recorded(KEY, 1, "x")).unwrap_err();
+            assert!(error.to_string().contains("is a symbolic link"), "{error}");
+            assert_eq!(files(&elsewhere).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_recording_that_is_a_link_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let recordings = open(&directory);
+        write(&recordings, KEY, &label("a", 0), "text");
+        let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
+        let moved = directory.path().join("elsewhere.json");
+        fs::rename(&file.path, &moved).unwrap();
+        symlink(&moved, &file.path).unwrap();
+        assert_eq!(recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap_err(), Unusable::Missing);
+    }
 }

@@ -11,7 +11,7 @@ use speclens_schema::{
     evidence::{Evidence, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
-    suite::Case,
+    suite::{Case, Subject},
     verdict::Status,
 };
 
@@ -127,7 +127,7 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
 fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
     let (mark, style) = mark(outcome.status);
     let mut remarks = Vec::new();
-    let took: f64 = outcome.runs.iter().filter_map(|run| run.evidence.as_ref()?.duration_ms).sum();
+    let took: f64 = outcome.runs.iter().filter_map(|run| run.figures.duration_ms).sum();
     if took > 0.0 {
         remarks.push(duration(Duration::from_secs_f64(took / 1000.0)));
     }
@@ -152,14 +152,14 @@ fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
 /// What went wrong in one attempt.
 fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult, runs: usize) {
     let title = if runs > 1 {
-        let subject = if run.subject == "command" { String::new() } else { format!(" [{}]", run.subject) };
+        let subject = if run.subject == Subject::Command { String::new() } else { format!(" [{}]", run.subject) };
         format!("{}{subject} #{}", case.name, run.repeat + 1)
     } else {
         case.name.clone()
     };
     if let Some(absence) = &run.absence {
         // What never began has nothing to show; the line of the test says so.
-        let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_none();
+        let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
         if absence.kind == AbsenceKind::FailedFast || never_began {
             return;
         }
@@ -169,8 +169,8 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
             .primary_title(format!("`{}`: {}", plain::line(&title), plain::block(&absence.message)))
             .id(absence.kind.as_str())
             .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
-        if let Some(evidence) = &run.evidence {
-            group = group.elements(transcript(evidence, true));
+        if let Some(evidence) = run.evidence.get() {
+            group = group.elements(transcript(&evidence, true));
         }
         let _ = writeln!(text, "{}\n", render(group));
         return;
@@ -182,8 +182,8 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         .collect();
     for (index, judged) in bad.iter().enumerate() {
         let is_last = index + 1 == bad.len();
-        let evidence = run.evidence.as_deref().filter(|_| is_last);
-        let _ = writeln!(text, "{}\n", verdict_snippet(report, case, &title, judged, evidence));
+        let evidence = is_last.then(|| run.evidence.get()).flatten();
+        let _ = writeln!(text, "{}\n", verdict_snippet(report, case, &title, judged, evidence.as_deref()));
     }
 }
 

@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 use speclens_schema::{
     cure,
-    dialect::{Dialect, GateOutcome},
+    dialect::{Dialect, GateOutcome, cli_bench::config::HelpMode},
     document::{Encoding, Lines, Pointer},
     evidence::{Evidence, Exit, ToolCall, Usage},
     json_schema,
     judge::Judged,
     mask::{shown, shown_value},
     problem::{Applicability, Fix, Problem, Severity},
-    suite::Case,
+    suite::{Case, Subject},
     verdict::Status,
 };
 
@@ -181,8 +181,8 @@ struct CaseEntry {
 struct RunEntry {
     /// Which repetition, from 0.
     run: u32,
-    /// Who acted: a model, or `command`.
-    subject: String,
+    /// Who acted.
+    subject: SubjectEntry,
     /// The worst of its verdicts, or what the reason for their absence amounts to.
     status: Status,
     /// How long it took; null when it did not begin.
@@ -202,7 +202,53 @@ struct RunEntry {
     evidence: Option<EvidenceEntry>,
 }
 
-/// Where evidence stands.
+/// Who acted.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct SubjectEntry {
+    /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
+    name: String,
+    /// What kind of subject it is.
+    kind: SubjectKind,
+    /// The id of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// How the model learns about the program that it is to use, in cli-bench.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<HelpMode>,
+    /// The directory of a target behind a gateway, from the root of the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+}
+
+/// The kinds of subjects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SubjectKind {
+    /// A shell command.
+    Command,
+    /// A model.
+    Model,
+    /// A skill or an agent behind a gateway.
+    Gateway,
+    /// The test does not say who acts.
+    Nobody,
+}
+
+impl SubjectEntry {
+    fn of(subject: &Subject) -> SubjectEntry {
+        let entry = |kind| SubjectEntry { name: subject.to_string(), kind, model: None, mode: None, target: None };
+        match subject {
+            Subject::Command => entry(SubjectKind::Command),
+            Subject::Model { model, mode } => {
+                SubjectEntry { model: Some(model.clone()), mode: *mode, ..entry(SubjectKind::Model) }
+            }
+            Subject::Gateway { target } => SubjectEntry { target: Some(target.clone()), ..entry(SubjectKind::Gateway) },
+            Subject::Nobody => entry(SubjectKind::Nobody),
+        }
+    }
+}
+
+/// Where evidence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecordingState {
@@ -428,9 +474,9 @@ impl Writer<'_> {
     fn run(&self, case: &Case, run: &RunResult) -> RunEntry {
         RunEntry {
             run: run.repeat,
-            subject: run.subject.clone(),
+            subject: SubjectEntry::of(&run.subject),
             status: run.status,
-            duration_ms: run.evidence.as_ref().and_then(|evidence| evidence.duration_ms),
+            duration_ms: run.figures.duration_ms,
             recording: match run.origin {
                 Origin::Recorded => RecordingState::Fresh,
                 Origin::Replayed => RecordingState::Replayed,
@@ -442,7 +488,7 @@ impl Writer<'_> {
                 .map(|absence| ErrorEntry { kind: absence.kind.as_str().to_owned(), message: absence.message.clone() }),
             verdicts: run.verdicts.iter().map(|judged| self.verdict(case, judged)).collect(),
             notes: run.notes.clone(),
-            evidence: run.evidence.as_deref().filter(|_| self.content.evidence).map(EvidenceEntry::of),
+            evidence: self.content.evidence.then(|| run.evidence.get()).flatten().as_deref().map(EvidenceEntry::of),
         }
     }
 

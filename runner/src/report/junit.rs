@@ -99,21 +99,21 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
 fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
     let mut test = named(report, name, status_of(run));
     test.set_assertions(run.verdicts.len());
-    test.add_property(Property::new("subject", plain::line(&run.subject)));
+    test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
     for note in &run.notes {
         test.add_property(Property::new("note", plain::line(note)));
     }
-    if let Some(evidence) = &run.evidence {
-        describe(&mut test, evidence, run.status);
+    if let Some(duration) = run.figures.duration_ms {
+        test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
+    }
+    if let Some(evidence) = run.evidence.get() {
+        describe(&mut test, &evidence, run.status);
     }
     test
 }
 
 fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
-    if let Some(duration) = evidence.duration_ms {
-        test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
-    }
     if let Some(code) = evidence.exit.and_then(|exit| exit.code) {
         test.add_property(Property::new("exit_code", code.to_string()));
     }

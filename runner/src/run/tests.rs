@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Job, Mode, Options, run};
 use crate::{
+    book::Book,
     clock::Clock,
     event::{AbsenceKind, Event, Origin, SuiteResult},
     recording::Recordings,
@@ -92,7 +93,7 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
     let job = Job {
         suite: Arc::new(suite),
         directory: directory.to_owned(),
-        recordings: Some(Arc::new(Recordings::open(directory, "kindlm.yaml"))),
+        book: Arc::new(Book::new(Some(Arc::new(Recordings::open(directory, "kindlm.yaml", 1024 * 1024))))),
         secrets: Arc::new(Secrets::default()),
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,
@@ -143,7 +144,7 @@ async fn no_more_attempts_run_at_once_than_allowed() {
     let cases = (0..6).map(|index| case(&format!("c{index}"), script, "")).collect::<Vec<_>>();
     let ran = run_in(directory.path(), cases, Options { concurrency: Some(1), ..Options::default() }).await;
     for case in &ran.result.cases {
-        assert_eq!(case.runs[0].evidence.as_ref().unwrap().stdout.as_ref().unwrap().text, "");
+        assert_eq!(case.runs[0].evidence.get().unwrap().stdout.as_ref().unwrap().text, "");
     }
 }
 
@@ -178,7 +179,7 @@ async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
         let run = &ran.result.cases[0].runs[0];
         assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
         assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::Broke(RunErrorKind::TimedOut));
-        assert_eq!(run.evidence.as_ref().unwrap().stdout.as_ref().unwrap().text, "partial\n");
+        assert_eq!(run.evidence.get().unwrap().stdout.as_ref().unwrap().text, "partial\n");
     }
 }
 

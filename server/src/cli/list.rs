@@ -125,7 +125,7 @@ impl TestEntry {
                 Action::Trigger(_) => "trigger",
                 Action::None => "none",
             },
-            subjects: case.action.subjects(),
+            subjects: case.action.subjects().iter().map(ToString::to_string).collect(),
             claims: case.claims.len(),
         }
     }

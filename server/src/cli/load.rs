@@ -43,7 +43,7 @@ pub(crate) struct Loaded {
     /// Where it stands.
     pub(crate) directory: PathBuf,
     /// Its name there.
-    pub(crate) file_name: String,
+    pub(crate) place: String,
     /// What says what is wrong with it.
     pub(super) lookout: Lookout,
 }
@@ -104,7 +104,6 @@ struct Loader<'l> {
 impl Loader<'_> {
     fn load(&self, found: &Found) -> Loaded {
         let Found { path, scope } = found;
-        let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&scope.settings_directory());
         let (text, unreadable) = read_text(path);
         let files = DiskFiles::new(&scope.root, &scope.place)
@@ -144,7 +143,7 @@ impl Loader<'_> {
             suite: Arc::new(analysis.suite),
             result: None,
         };
-        Loaded { report, settings, secrets, directory: scope.root.clone(), file_name, lookout }
+        Loaded { report, settings, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }
     }
 
     fn settings_of(&self, directory: &Path) -> Surroundings {

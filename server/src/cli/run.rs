@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc};
 
 use anyhow::{bail, ensure};
 use speclens_runner::{
+    book::Book,
     clock::Clock,
     event::{Absence, AbsenceKind, Event, SuiteResult},
-    recording::Recordings,
     report::{SuiteReport, github, human, json, junit, sarif},
     run::{Job, Mode, Options},
 };
@@ -269,10 +269,7 @@ fn job(loaded: &Loaded, clock: Clock) -> Job {
     Job {
         suite: Arc::clone(&loaded.report.suite),
         directory: loaded.directory.clone(),
-        recordings: settings
-            .recordings
-            .enabled
-            .then(|| Arc::new(Recordings::open(&loaded.directory, &loaded.file_name))),
+        book: Arc::new(Book::of(settings, &loaded.directory, &loaded.place)),
         secrets: Arc::clone(&loaded.secrets),
         clock,
         output_limit: settings.limits.output_mib.max(1) as usize * 1024 * 1024,

@@ -34,7 +34,9 @@ const MAX_VALUE_LINES: usize = 5;
 const MAX_ERROR_LINES: usize = 3;
 
 /// The results of one attempt that are not as they should be.
-pub fn of_attempt(document: &Document, case: &Case, evidence: &Evidence, judged: &[Judged]) -> Vec<RunProblem> {
+///
+/// `ending` says how the act ended that did not succeed.
+pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged], ending: &[String]) -> Vec<RunProblem> {
     let mut problems = Vec::new();
     for Judged { claim, verdict } in judged {
         let status = verdict.outcome.status();
@@ -47,7 +49,7 @@ pub fn of_attempt(document: &Document, case: &Case, evidence: &Evidence, judged:
         let label = (verdict.kind != doubt::KIND).then_some(verdict.label.as_str());
         let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
-            for line in ending(evidence) {
+            for line in ending {
                 message.push_str(&format!("\n{line}"));
             }
         }
@@ -79,7 +81,7 @@ pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
 
 /// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
 /// succeeded.
-fn ending(evidence: &Evidence) -> Vec<String> {
+pub fn ending(evidence: &Evidence) -> Vec<String> {
     let Some(exit) = evidence.exit.filter(|exit| exit.code != Some(0)) else { return Vec::new() };
     let mut lines = vec![format!("the command {}", exit.sentence())];
     let written = evidence.stderr.iter().flat_map(|stderr| stderr.text.lines());

@@ -1,17 +1,27 @@
 //! What a run of a test did, as text to read.
 
+use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::{Capture, Evidence},
+    evidence::Capture,
     judge::Judged,
+    suite::Subject,
     verdict::{Outcome, Status},
 };
 
 /// One attempt in full.
-pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged]) -> String {
+pub fn transcript(case: &str, attempt: &RunResult) -> String {
+    let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
-    if repeat > 0 {
-        text.push_str(&format!("repetition: {}\n", repeat + 1));
+    if attempt.subject != Subject::Command {
+        text.push_str(&format!("by: {}\n", attempt.subject));
     }
+    if attempt.repeat > 0 {
+        text.push_str(&format!("repetition: {}\n", attempt.repeat + 1));
+    }
+    let Some(evidence) = attempt.evidence.get() else {
+        text.push_str("the recording is gone: run the test again\n");
+        return text;
+    };
     if !evidence.context.started.is_empty() {
         text.push_str(&format!("started: {}\n", evidence.context.started));
     }

@@ -29,7 +29,11 @@ const TRUST: &str = "Trust and run";
 /// As many lists of completions can be asked about: clients ask about the last one.
 const OFFERED: usize = 8;
 
+/// So many changed files are looked at before the next message is read. A checkout changes thousands.
+const MAX_PATHS_AT_ONCE: usize = 64;
+
 /// The framework's view of the session.
+#[derive(Clone)]
 pub(super) struct Backend {
     session: Arc<Session>,
 }
@@ -47,6 +51,8 @@ impl Backend {
 
     pub(super) async fn trust(&self, params: TrustParams) {
         self.session.state().trusted = params.trusted;
+        // Recordings are believed in trusted workspaces only.
+        self.session.analyse_all();
     }
 
     /// `window/workDoneProgress/cancel`: the user dismissed a run's progress.
@@ -165,6 +171,21 @@ impl Backend {
             }
         });
         concerned.iter().for_each(|uri| self.session.analyse(uri));
+    }
+
+    /// Looks from time to time for what the terminal records, where the client does not tell about files.
+    fn look_for_recordings(&self) {
+        /// One look at the time of a directory for each open suite.
+        const EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+
+        let session = Arc::clone(&self.session);
+        tokio::spawn(async move {
+            while !session.state().stopping {
+                tokio::time::sleep(EVERY).await;
+                let looking = Arc::clone(&session);
+                let _ = tokio::task::spawn_blocking(move || looking.look_for_recordings()).await;
+            }
+        });
     }
 
     fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
@@ -319,6 +340,9 @@ impl LanguageServer for Backend {
                 }
             }
         });
+        if !abilities.watches_files {
+            self.look_for_recordings();
+        }
         self.session.index.rest();
         self.session.index.look_at_all(Depth::Everything);
         if abilities.configuration {
@@ -389,24 +413,32 @@ impl LanguageServer for Backend {
         let is_recording = |change: &FileEvent| change.uri.0.contains("/.speclens/");
         let (files, recordings) = {
             let state = self.session.state();
-            // Open documents are told about by the editor, and what our own runs record is known.
+            // Open documents are told about by the editor.
             let files =
                 params.changes.iter().any(|change| !is_recording(change) && !state.open.contains_key(&change.uri.0));
-            (files, state.runs.is_empty() && params.changes.iter().any(is_recording))
+            (files, params.changes.iter().any(is_recording))
         };
         if recordings {
-            let open: Vec<_> = self.session.state().open.values().map(|open| Arc::clone(&open.results)).collect();
-            for results in open {
-                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).forget();
-            }
-        }
-        if files {
-            let paths: Vec<_> = params.changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
-            self.session.disk_changed(paths.iter().map(std::path::PathBuf::as_path));
-            self.files_changed(Some(&paths));
-        }
-        if recordings {
+            // Each analysis looks whether there are others than it knows.
             self.session.analyse_all();
+        }
+        if !files {
+            return;
+        }
+        let paths: Vec<_> = params.changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
+        let follow = |backend: &Backend, paths: &[std::path::PathBuf]| {
+            backend.session.disk_changed(paths.iter().map(std::path::PathBuf::as_path));
+            backend.files_changed(Some(paths));
+        };
+        if paths.len() <= MAX_PATHS_AT_ONCE {
+            follow(self, &paths);
+        } else {
+            let backend = self.clone();
+            let runtime = tokio::runtime::Handle::current();
+            self.session.requests.begin(move || {
+                let _entered = runtime.enter();
+                follow(&backend, &paths);
+            });
         }
     }
 

@@ -39,7 +39,6 @@ pub(super) struct Place {
     pub directory: PathBuf,
     /// The directory from which settings are looked for.
     pub settings: PathBuf,
-    pub file_name: String,
     pub files: Arc<DiskFiles>,
     /// What it belongs to; nothing for a document that never was saved.
     pub scope: Option<Scope>,
@@ -55,7 +54,21 @@ pub(super) struct Stranger {
 /// A document larger than this is not looked at anew with every keystroke, to see whether it is ours by now.
 const STRANGER_LIMIT: usize = 256 * 1024;
 
+/// A suite: the directory that its paths start from, and its main file from there. A document that was never saved is a
+/// suite of its own, named by its address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SuiteId {
+    pub directory: PathBuf,
+    pub place: String,
+}
+
 impl Place {
+    /// The suite that the document at this address belongs to.
+    pub(super) fn suite(&self, uri: &str) -> SuiteId {
+        let place = self.scope.as_ref().map(|scope| scope.main.as_ref().unwrap_or(&scope.place).clone());
+        SuiteId { directory: self.directory.clone(), place: place.unwrap_or_else(|| uri.to_owned()) }
+    }
+
     /// The dialect, when it is a suite.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         self.file.dialect()
@@ -95,7 +108,6 @@ impl Session {
                     path: None,
                     directory: PathBuf::new(),
                     settings: folder.unwrap_or_else(|| PathBuf::from("/")),
-                    file_name: String::new(),
                     files: Arc::new(DiskFiles::new(Path::new(""), "")),
                     scope: None,
                 })
@@ -111,7 +123,6 @@ impl Session {
             file: scope.file,
             directory: scope.root.clone(),
             settings: scope.settings_directory(),
-            file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             files: Arc::new(files.over(buffers)),
             path: Some(path),
             scope: Some(scope),
@@ -158,8 +169,7 @@ impl Session {
         {
             let mut state = self.state();
             state.openings += 1;
-            let running = state.runs.values().rfind(|run| run.uri == uri);
-            let results = running.map(|run| Arc::clone(&run.results)).unwrap_or_default();
+            let results = self.results_of(&place.suite(uri));
             let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
             let analyzer = Analyzer::new(place.file).guessing(is_guess);
             let opening = state.openings;
@@ -332,13 +342,19 @@ impl Session {
     pub(super) fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
         let is_settings = |path: &PathBuf| path.file_name().is_some_and(|name| name == SETTINGS_FILE);
         let everything = paths.is_none_or(|paths| paths.iter().any(is_settings));
-        let mut concerned = Vec::new();
-        for (uri, open) in &mut self.state().open {
-            let sees = |path: &PathBuf| open.place.files.has_seen(path) || open.place.settings.starts_with(path);
-            if everything || paths.is_some_and(|paths| paths.iter().any(sees)) {
+        let places: Vec<(String, Place)> =
+            self.state().open.iter().map(|(uri, open)| (uri.clone(), open.place.clone())).collect();
+        let sees = |place: &Place, path: &PathBuf| place.files.has_seen(path) || place.settings.starts_with(path);
+        let is_concerned =
+            |place: &Place| everything || paths.is_some_and(|paths| paths.iter().any(|path| sees(place, path)));
+        // Others may have the state while thousands of paths are compared.
+        let concerned: Vec<String> =
+            places.into_iter().filter(|(_, place)| is_concerned(place)).map(|(uri, _)| uri).collect();
+        let mut state = self.state();
+        for uri in &concerned {
+            if let Some(open) = state.open.get_mut(uri) {
                 open.place.files.forget();
                 open.analyzer.files_changed();
-                concerned.push(uri.clone());
             }
         }
         concerned

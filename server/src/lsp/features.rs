@@ -245,8 +245,7 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
         };
     }
     let texts = outcome.attempts.iter();
-    let texts: Vec<String> =
-        texts.map(|attempt| transcript::transcript(test, attempt.repeat, &attempt.evidence, &attempt.judged)).collect();
+    let texts: Vec<String> = texts.map(|attempt| transcript::transcript(test, &attempt.result)).collect();
     let mut text = texts.join("\n");
     if outcome.state == CaseState::Cancelled {
         text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");

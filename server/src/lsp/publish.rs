@@ -53,7 +53,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
             super::reference::prepare();
         });
     }
-    let (mut latest, run_problems) = results(&snapshot, &problems, &workspace);
+    let (mut latest, run_problems) = results(session, uri, &snapshot, &problems, &workspace);
     if snapshot.place.can_run() {
         latest.broken = runnable::broken(&snapshot.document, &problems);
     }
@@ -84,6 +84,8 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
 
 /// What the recordings say about the suite as it stands.
 fn results(
+    session: &Session,
+    uri: &str,
     snapshot: &Snapshot,
     problems: &Arc<Vec<speclens_schema::problem::Problem>>,
     workspace: &workspace::Workspace,
@@ -94,9 +96,9 @@ fn results(
     }
     let place = &snapshot.place;
     let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-    if workspace.settings.recordings.enabled {
-        results.recordings(&place.directory, &place.file_name);
-    }
+    let trusted = session.may_run_in(&place.directory);
+    results.book(&place.suite(uri), &workspace.settings, trusted);
+    results.look_again();
     if results.is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
         let nothing = Latest::default();
@@ -125,9 +127,9 @@ fn results(
 fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
     let mut found: Vec<RunProblem> = Vec::new();
     for attempt in &outcome.attempts {
-        let problems = match &attempt.evidence.error {
-            Some(error) => vec![run_problems::broken(document, case, &error.message)],
-            None => run_problems::of_attempt(document, case, &attempt.evidence, &attempt.judged),
+        let problems = match &attempt.result.absence {
+            Some(absence) => vec![run_problems::broken(document, case, &absence.message)],
+            None => run_problems::of_attempt(document, case, &attempt.result.verdicts, &attempt.ending),
         };
         for problem in problems {
             // Repetitions that fail alike are one diagnostic.

@@ -1,23 +1,24 @@
-//! What the last runs of a document's tests left behind, and what its claims say about it now. Verdicts
-//! are never kept: they follow from the claims as they stand and the evidence.
+//! What is known about the tests of a suite: what runs now, and what the book says. One for each suite, whichever of its
+//! files are open.
 
 use std::{
     collections::{HashMap, HashSet},
-    path::Path,
     sync::Arc,
 };
 
-use speclens_runner::recording::{Found, Label, Recordings};
+use speclens_runner::{
+    book::{Asked, Book},
+    event::{Absence, AbsenceKind, RunResult},
+};
 use speclens_schema::{
-    dialect::Dialect,
-    evidence::Evidence,
-    judge::{Judged, judge},
     mask::Secrets,
-    suite::{Action, Case, Suite},
+    settings::Settings,
+    suite::{Case, Suite},
     verdict::Status,
 };
 
-use crate::ide::lens::CaseState;
+use super::documents::SuiteId;
+use crate::ide::{lens::CaseState, run_problems};
 
 /// What the analysis found last.
 #[derive(Debug, Default)]
@@ -39,39 +40,26 @@ pub(super) struct CaseOutcome {
     pub attempts: Vec<JudgedAttempt>,
 }
 
-/// An attempt, judged by the claims as they stand.
+/// An attempt, judged by the claims as they are.
 #[derive(Debug)]
 pub(super) struct JudgedAttempt {
-    pub repeat: u32,
-    pub evidence: Arc<Evidence>,
-    pub judged: Vec<Judged>,
+    pub result: RunResult,
+    /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
+    pub ending: Vec<String>,
 }
 
-/// The evidence that is known, by case.
+/// What runs, and what is known.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    recordings: Option<Arc<Recordings>>,
-    attempts: HashMap<String, Vec<Attempt>>,
-    /// Cases whose recordings were looked for, with what they did then.
-    loaded: HashMap<String, String>,
+    book: Arc<Book>,
+    /// What the book was opened for.
+    kept: Option<Kept>,
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
     outcomes: HashMap<String, Remembered>,
     /// What is masked in the evidence, and in what the outcomes say.
-    secrets: Secrets,
-}
-
-#[derive(Clone, Debug)]
-struct Attempt {
-    subject: String,
-    repeat: u32,
-    key: String,
-    evidence: Arc<Evidence>,
-    /// The case that was run, where that was another one.
-    from: Option<String>,
-    /// Whether the secrets known now are masked in the evidence.
-    masked: bool,
+    secrets: Arc<Secrets>,
 }
 
 /// An outcome with what it was made of.
@@ -80,32 +68,51 @@ struct Remembered {
     case: Arc<Case>,
     running: bool,
     cancelled: bool,
-    revision: usize,
+    /// The keys of its attempts.
+    keys: Vec<String>,
     outcome: Arc<CaseOutcome>,
 }
 
+/// What decides which book a suite has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kept {
+    suite: SuiteId,
+    /// Whether runs are recorded.
+    enabled: bool,
+    limit: u64,
+    /// Whether what is recorded there is believed.
+    trusted: bool,
+}
+
 impl Results {
-    /// Somebody else wrote recordings: what is known is read from them again.
-    pub(super) fn forget(&mut self) {
-        self.recordings = None;
-        self.attempts.clear();
-        self.loaded.clear();
-        self.cancelled.clear();
-        self.outcomes.clear();
+    /// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not
+    /// even read: somebody else may have made them.
+    pub(super) fn book(&mut self, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
+        let enabled = settings.recordings.enabled;
+        let kept = Kept { suite: suite.clone(), enabled, limit: settings.limits.recording_bytes(), trusted };
+        if self.kept.as_ref() != Some(&kept) {
+            self.book = Arc::new(match trusted {
+                true => Book::of(settings, &suite.directory, &suite.place),
+                false => Book::default(),
+            });
+            self.outcomes.clear();
+            self.kept = Some(kept);
+        }
+        Arc::clone(&self.book)
     }
 
-    /// The recordings of a suite, looked at now if nobody did before. What is known of runs stays.
-    pub(super) fn recordings(&mut self, directory: &Path, file_name: &str) -> Arc<Recordings> {
-        let open = || Arc::new(Recordings::open(directory, file_name));
-        Arc::clone(self.recordings.get_or_insert_with(open))
+    /// Looks for recordings that others wrote, and returns whether any came or went.
+    pub(super) fn look_again(&mut self) -> bool {
+        let differs = self.book.look_again();
+        if differs {
+            self.outcomes.clear();
+        }
+        differs
     }
 
     /// Whether nothing is known about any case, so that nothing can be said about one.
     pub(super) fn is_empty(&self) -> bool {
-        self.attempts.is_empty()
-            && self.running.is_empty()
-            && self.cancelled.is_empty()
-            && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
+        self.running.is_empty() && self.cancelled.is_empty() && self.book.is_empty()
     }
 
     /// A case begins to run.
@@ -114,18 +121,9 @@ impl Results {
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
-    /// An attempt of a case has left this behind.
-    pub(super) fn finished(&mut self, case: &str, key: String, subject: &str, repeat: u32, evidence: Arc<Evidence>) {
-        let attempts = self.attempts.entry(case.to_owned()).or_default();
-        // Evidence of what the case did before must not stand beside it.
-        attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
-        let subject = subject.to_owned();
-        attempts.push(Attempt { subject, repeat, key: key.clone(), evidence, from: None, masked: false });
-        attempts.sort_by_key(|attempt| attempt.repeat);
-        // Others that do the same may look again.
-        self.loaded.retain(|_, looked| *looked != key);
-        self.loaded.insert(case.to_owned(), key);
-        self.outcomes.remove(case);
+    /// An attempt of a case has left something behind: whoever does the same may look again.
+    pub(super) fn finished(&mut self, case: &str, key: &str) {
+        self.outcomes.retain(|name, known| name != case && !known.keys.iter().any(|known| known == key));
     }
 
     /// A case no longer runs.
@@ -145,130 +143,86 @@ impl Results {
 
     /// What is known about each case of a suite. Looks only at cases that changed.
     pub(super) fn outcomes(&mut self, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
-        if self.secrets != *secrets {
-            self.secrets = secrets.clone();
+        if *self.secrets != *secrets {
+            self.secrets = Arc::new(secrets.clone());
             self.outcomes.clear();
-            self.attempts.values_mut().flatten().for_each(|attempt| attempt.masked = false);
         }
-        suite.cases.iter().map(|case| self.outcome(suite.dialect, case, secrets)).collect()
+        suite.cases.iter().map(|case| self.outcome(suite, case)).collect()
     }
 
-    fn outcome(&mut self, dialect: Dialect, case: &Arc<Case>, secrets: &Secrets) -> Arc<CaseOutcome> {
-        self.load(dialect, case, secrets);
-        for attempt in self.attempts.get_mut(&case.name).into_iter().flatten().filter(|attempt| !attempt.masked) {
-            let mut evidence = attempt.evidence.as_ref().clone();
-            dialect.mask(&mut evidence, secrets);
-            dialect.interpret(&mut evidence);
-            (attempt.evidence, attempt.masked) = (Arc::new(evidence), true);
-        }
+    fn outcome(&mut self, suite: &Suite, case: &Arc<Case>) -> Arc<CaseOutcome> {
         let running = self.running.contains_key(&case.name);
         let cancelled = self.cancelled.contains(&case.name);
-        let revision = self.attempts.get(&case.name).map_or(0, Vec::len);
         if let Some(known) = self.outcomes.get(&case.name)
             && Arc::ptr_eq(&known.case, case)
             && (known.running, known.cancelled) == (running, cancelled)
-            && known.revision == revision
         {
             return Arc::clone(&known.outcome);
         }
-        let outcome = Arc::new(self.judge(dialect, case, running, secrets));
+        let subjects = if case.skip { Vec::new() } else { case.action.subjects() };
+        let mut asked = Vec::new();
+        for subject in &subjects {
+            asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
+        }
+        let results: Vec<RunResult> = asked.iter().map(|asked| self.book.look(*asked, &self.secrets)).collect();
+        let keys = asked.iter().map(Asked::key).collect();
+        let outcome = Arc::new(outcome_of(results, running, cancelled));
         let kept = Arc::clone(&outcome);
-        let remembered = Remembered { case: Arc::clone(case), running, cancelled, revision, outcome: kept };
-        self.outcomes.insert(case.name.clone(), remembered);
+        self.outcomes
+            .insert(case.name.clone(), Remembered { case: Arc::clone(case), running, cancelled, keys, outcome: kept });
         outcome
-    }
-
-    /// Looks for recordings of what a case does, once.
-    fn load(&mut self, dialect: Dialect, case: &Arc<Case>, secrets: &Secrets) {
-        let Some(recordings) = self.recordings.clone() else { return };
-        let Action::Command(command) = &case.action else { return };
-        let looked = self.loaded.get(&case.name);
-        let is_same = self.outcomes.get(&case.name).is_some_and(|known| Arc::ptr_eq(&known.case, case));
-        // Making the key of thousands of cases takes longer than a keystroke may.
-        if looked.is_some() && is_same {
-            return;
-        }
-        let key = command.key(dialect);
-        if looked == Some(&key) {
-            return;
-        }
-        self.loaded.insert(case.name.clone(), key.clone());
-        let known = self.attempts.entry(case.name.clone()).or_default();
-        for subject in case.action.subjects() {
-            for repeat in 0..case.repeat {
-                let label = Label { case: case.name.clone(), subject: subject.clone(), repeat };
-                let is_known = |attempt: &Attempt| attempt.subject == *subject && attempt.repeat == repeat;
-                let path = match recordings.find(&key, &label) {
-                    Found::Fresh(_) if known.iter().any(|attempt| attempt.key == key && is_known(attempt)) => continue,
-                    // That there is one says that the case did something else before.
-                    Found::Stale(_) if known.iter().any(is_known) => continue,
-                    Found::Fresh(path) | Found::Stale(path) => path,
-                    Found::None => continue,
-                };
-                let Some(recording) = recordings.read(&path, dialect, secrets) else { continue };
-                let evidence = Arc::new(recording.evidence);
-                let from = (recording.case != case.name).then_some(recording.case);
-                let (subject, key) = (subject.clone(), recording.key);
-                known.push(Attempt { subject, repeat, key, evidence, from, masked: true });
-            }
-        }
-    }
-
-    fn judge(&self, dialect: Dialect, case: &Case, running: bool, secrets: &Secrets) -> CaseOutcome {
-        let known = self.attempts.get(&case.name).map(Vec::as_slice).unwrap_or_default();
-        let key = match &case.action {
-            Action::Command(command) => Some(command.key(dialect)),
-            Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
-        };
-        if case.skip {
-            let state = if running { CaseState::Running } else { CaseState::NeverRun };
-            return CaseOutcome { state, from: None, attempts: Vec::new() };
-        }
-        let wanted = |attempt: &&Attempt| Some(&attempt.key) == key.as_ref() && attempt.repeat < case.repeat;
-        let fresh: Vec<&Attempt> = known.iter().filter(wanted).collect();
-        let complete = fresh.len() >= case.action.subjects().len() * case.repeat as usize;
-        let attempts: Vec<JudgedAttempt> = fresh
-            .iter()
-            .map(|attempt| JudgedAttempt {
-                repeat: attempt.repeat,
-                evidence: Arc::clone(&attempt.evidence),
-                judged: if attempt.evidence.error.is_some() {
-                    Vec::new()
-                } else {
-                    judge(case, &attempt.evidence, secrets)
-                },
-            })
-            .collect();
-        let state = if running {
-            CaseState::Running
-        } else if self.cancelled.contains(&case.name) {
-            CaseState::Cancelled
-        } else if attempts.is_empty() {
-            if known.is_empty() { CaseState::NeverRun } else { CaseState::Stale }
-        } else {
-            match finished_state(&attempts) {
-                // Repetitions that were never seen may fail.
-                CaseState::Passed { .. } | CaseState::Warned { .. } if !complete => CaseState::Stale,
-                state => state,
-            }
-        };
-        let from = fresh.iter().find_map(|attempt| attempt.from.clone());
-        CaseOutcome { state, from, attempts }
     }
 }
 
+fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOutcome {
+    let planned = results.len();
+    let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
+    let any_stale = results.iter().any(is_stale);
+    let known = results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
+    let attempts: Vec<JudgedAttempt> = known
+        .map(|result| {
+            let is_shown = matches!(result.status, Status::Fail | Status::Error) && result.absence.is_none();
+            let evidence = is_shown.then(|| result.evidence.get()).flatten();
+            let ending = evidence.as_deref().map(run_problems::ending).unwrap_or_default();
+            JudgedAttempt { result, ending }
+        })
+        .collect();
+    let state = if running {
+        CaseState::Running
+    } else if cancelled {
+        CaseState::Cancelled
+    } else if attempts.is_empty() {
+        if any_stale { CaseState::Stale } else { CaseState::NeverRun }
+    } else {
+        match finished_state(&attempts) {
+            // Repetitions that were never seen may fail.
+            CaseState::Passed { .. } | CaseState::Warned { .. } if attempts.len() < planned => CaseState::Stale,
+            state => state,
+        }
+    };
+    let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
+    CaseOutcome { state, from, attempts }
+}
+
+fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
+    result.absence.as_ref().is_some_and(|absence| absence.kind == kind)
+}
+
 fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
-    let duration_ms = attempts.iter().filter_map(|attempt| attempt.evidence.duration_ms).sum();
-    if let Some(error) = attempts.iter().find_map(|attempt| attempt.evidence.error.as_ref()) {
-        return CaseState::Broke { message: error.message.clone() };
+    let results = || attempts.iter().map(|attempt| &attempt.result);
+    let duration_ms = results().filter_map(|result| result.figures.duration_ms).sum();
+    if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()) {
+        return CaseState::Broke { message: message.clone() };
     }
-    let statuses = attempts.iter().flat_map(|attempt| &attempt.judged).map(|judged| judged.verdict.outcome.status());
-    let statuses: Vec<Status> = statuses.collect();
-    let count = |status: Status| statuses.iter().filter(|found| **found == status).count();
-    match statuses.iter().max().copied().unwrap_or(Status::Pass) {
-        Status::Skip | Status::Pass => CaseState::Passed { duration_ms },
-        Status::Warn => CaseState::Warned { claims: count(Status::Warn), duration_ms },
-        Status::Unknown => CaseState::Unknown { claims: count(Status::Unknown) },
-        Status::Fail | Status::Error => CaseState::Failed { claims: count(Status::Fail) + count(Status::Error) },
+    let count = |wanted: &[Status]| {
+        let verdicts = results().flat_map(|result| &result.verdicts);
+        verdicts.filter(|judged| wanted.contains(&judged.verdict.outcome.status())).count()
+    };
+    match results().map(|result| result.status).max().unwrap_or(Status::Pass) {
+        Status::Pass => CaseState::Passed { duration_ms },
+        Status::Warn => CaseState::Warned { claims: count(&[Status::Warn]), duration_ms },
+        // What was skipped is not known either, where it is all there is.
+        Status::Unknown | Status::Skip => CaseState::Unknown { claims: count(&[Status::Unknown, Status::Skip]) },
+        Status::Fail | Status::Error => CaseState::Failed { claims: count(&[Status::Fail, Status::Error]) },
     }
 }

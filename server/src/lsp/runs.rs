@@ -8,14 +8,11 @@ use std::{
 };
 
 use speclens_runner::{
+    book::Asked,
     event::{Event, RunResult},
     run::{Job, Mode, Options, run},
 };
-use speclens_schema::{
-    dialect::Dialect,
-    suite::{Action, Suite},
-    verdict::Status,
-};
+use speclens_schema::{dialect::Dialect, suite::Suite, verdict::Status};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -106,11 +103,10 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
         let number = state.next_run;
         state.next_run += 1;
         let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
-        let results = Arc::clone(&snapshot.results);
         let cases = cases.iter().map(|case| &suite.cases[*case]);
         let left = cases.map(|case| (case.name.clone(), case.action.subjects().len() * case.repeat as usize));
         let left: BTreeMap<String, usize> = left.collect();
-        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), left, results };
+        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), left };
         state.runs.insert(number, running);
         (number, progress)
     };
@@ -179,15 +175,15 @@ impl Planned {
         let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let workspace = self.snapshot.workspace();
-        let recordings = workspace.settings.recordings.enabled.then(|| {
-            let place = &self.snapshot.place;
+        let book = {
+            let suite = self.snapshot.place.suite(&self.uri);
             let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.recordings(&place.directory, &place.file_name)
-        });
+            results.book(&suite, &workspace.settings, true)
+        };
         let job = Job {
             suite: Arc::clone(&self.suite),
             directory: self.snapshot.place.directory.clone(),
-            recordings,
+            book,
             secrets: Arc::new(workspace.secrets()),
             clock: self.session.clock,
             output_limit: workspace.settings.limits.output_bytes(),
@@ -284,20 +280,17 @@ impl Listener<'_> {
 
     fn keep(&self, case: usize, run: &RunResult) {
         let case = &self.planned.suite.cases[case];
-        let dialect = self.planned.suite.dialect;
-        let Action::Command(command) = &case.action else { return };
         // What a cancelled attempt left behind says nothing about the test.
-        let Some(evidence) = run.evidence.clone().filter(|_| !was_cancelled(run)) else { return };
-        let planned = command.key(dialect);
-        let key = run.key.clone().unwrap_or_else(|| planned.clone());
-        if key != planned
+        let Some(key) = run.key.as_ref().filter(|_| !was_cancelled(run)) else { return };
+        let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
+        if *key != asked.key()
             && let Some(open) = self.planned.session.state().open.get_mut(&self.planned.uri)
         {
             // The files that the command names are others than those that were seen when the run was planned.
             open.place.files.forget();
             open.analyzer.files_changed();
         }
-        self.with_results(|results| results.finished(&case.name, key, &run.subject, run.repeat, evidence));
+        self.with_results(|results| results.finished(&case.name, key));
     }
 
     fn with_results(&self, change: impl FnOnce(&mut super::results::Results)) {

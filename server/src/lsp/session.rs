@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use speclens_runner::{clock::Clock, files::Buffers as _};
@@ -15,7 +15,7 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 
 use super::{
     client::{Abilities, Display},
-    documents::{Place, Stranger},
+    documents::{Place, Stranger, SuiteId},
     indexing::Remembered,
     results::{Latest, Results},
 };
@@ -48,6 +48,8 @@ pub(super) struct Session {
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
+    /// What is known about the tests of suites, for as long as somebody needs it.
+    shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Rung when there is something to analyse.
     bell: Condvar,
 }
@@ -114,8 +116,6 @@ pub(super) struct Running {
     pub uri: String,
     /// The names of the tests that it runs, with the number of attempts that have not ended.
     pub left: BTreeMap<String, usize>,
-    /// Where the run puts what comes of it. Who opens the document again meanwhile sees it too.
-    pub results: Arc<Mutex<Results>>,
 }
 
 impl Running {
@@ -211,8 +211,21 @@ impl Session {
             told: Mutex::default(),
             acting,
             state: Mutex::new(state),
+            shelf: Mutex::default(),
             bell: Condvar::new(),
         }
+    }
+
+    /// The results of a suite. All its files share them, and a run under way keeps them.
+    pub(super) fn results_of(&self, suite: &SuiteId) -> Arc<Mutex<Results>> {
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(results) = shelf.get(suite).and_then(Weak::upgrade) {
+            return results;
+        }
+        shelf.retain(|_, results| results.strong_count() > 0);
+        let results = Arc::default();
+        shelf.insert(suite.clone(), Arc::downgrade(&results));
+        results
     }
 
     /// What open documents said about names when they were asked last.
@@ -291,6 +304,20 @@ impl Session {
         let mut open: Vec<String> = self.state().open.keys().cloned().collect();
         open.sort();
         open.into_iter().filter_map(|uri| self.snapshot(&uri).map(|snapshot| (uri, snapshot))).collect()
+    }
+
+    /// Looks whether recordings came or went, and has the documents analysed that they are about.
+    pub(super) fn look_for_recordings(&self) {
+        let open: Vec<(String, Arc<Mutex<Results>>)> = {
+            let state = self.state();
+            let suites = state.open.iter().filter(|(_, open)| open.place.can_run());
+            suites.map(|(uri, open)| (uri.clone(), Arc::clone(&open.results))).collect()
+        };
+        for (uri, results) in open {
+            if results.lock().unwrap_or_else(PoisonError::into_inner).look_again() {
+                self.analyse(&uri);
+            }
+        }
     }
 
     /// Whether a document is open.

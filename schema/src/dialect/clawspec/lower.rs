@@ -137,6 +137,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     let action = match invoke {
         Some(invoke) => Action::Trigger(TriggerAction {
             at: at.key("when").key("invoke"),
+            contract: files.place().to_owned(),
             kind,
             target: context.target.clone(),
             trigger: context.trigger.clone(),
@@ -211,6 +212,7 @@ impl Lowering<'_> {
         };
         let action = Action::Trigger(TriggerAction {
             at: Pointer::root().key("handoff"),
+            contract: self.files.place().to_owned(),
             kind: TriggerKind::Nothing,
             target: String::new(),
             trigger: String::new(),
@@ -310,6 +312,7 @@ impl Lowering<'_> {
         let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
         let action = Action::Trigger(TriggerAction {
             at: Pointer::root().key("pipeline").key("trigger"),
+            contract: self.files.place().to_owned(),
             kind: TriggerKind::Pipeline,
             target: context.target.clone(),
             trigger: context.trigger.clone(),

@@ -6,7 +6,6 @@
 use crate::{
     dialect::{CaseOutcome, GateOutcome, GateReport, RunOutcome},
     document::{NodeRef, Pointer},
-    suite::AgentAction,
     verdict::Status,
 };
 
@@ -67,7 +66,7 @@ impl Gates {
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         let mut counts: Vec<(&str, Count)> = Vec::new();
         for run in cases.iter().flat_map(|case| &case.runs) {
-            let model = AgentAction::model_of(run.subject);
+            let model = run.subject.model_id().unwrap_or_default();
             let index = counts.iter().position(|(known, _)| *known == model).unwrap_or_else(|| {
                 counts.push((model, Count::default()));
                 counts.len() - 1
@@ -135,14 +134,27 @@ fn percent(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{dialect::ScalarRules, document::Document};
+    use crate::{
+        dialect::{ScalarRules, cli_bench::config::HelpMode},
+        document::Document,
+        suite::Subject,
+    };
+
+    /// A model, as reports write it.
+    fn subject_of(text: &str) -> Subject {
+        let with =
+            |mode: &HelpMode| Some(Subject::model(text.strip_suffix(&format!(" ({})", mode.as_str()))?, Some(*mode)));
+        HelpMode::ALL.iter().find_map(with).unwrap_or_else(|| Subject::model(text, None))
+    }
 
     fn report(thresholds: &str, runs: &[(&str, Status)]) -> (Vec<(Status, String)>, bool) {
         let document = Document::read(&format!("thresholds: {thresholds}\n"), ScalarRules::Yaml12);
         let gates = Gates::lower(document.root().and_then(|root| root.get("thresholds")));
+        let subjects: Vec<Subject> = runs.iter().map(|(subject, _)| subject_of(subject)).collect();
         let cases: Vec<CaseOutcome<'_>> = runs
             .iter()
-            .map(|(subject, status)| {
+            .zip(&subjects)
+            .map(|((_, status), subject)| {
                 let run = RunOutcome {
                     subject,
                     status: *status,

@@ -3,7 +3,10 @@
 
 mod inputs;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -19,7 +22,7 @@ use super::{
         BaselineExpect, CostExpect, Expect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
         ToolCallExpect,
     },
-    template::expand,
+    template::{self, expand},
     test::Test,
 };
 use crate::{
@@ -123,7 +126,7 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
         |node: Option<NodeRef<'_>>| node.and_then(NodeRef::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let one = command.is_some() != prompt.is_some();
     if let Some(template) = text(command) {
-        let variables = variables(test);
+        let variables = variables(test, &template);
         let expanded = expand(&template, &variables);
         let inputs = expanded.as_ref().map(|command| inputs_of(command, files)).unwrap_or_default();
         let intact = one && expanded.is_ok();
@@ -141,9 +144,12 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
     (Action::None, false)
 }
 
-fn variables(test: NodeRef<'_>) -> BTreeMap<String, String> {
+/// The values of the variables that a template names. Others decide nothing, so a change of them makes nothing stale.
+fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
+    let used: BTreeSet<&str> = template::names(template).collect();
     let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);
-    entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned()))).collect()
+    let entries = entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned())));
+    entries.filter(|(name, _)| used.contains(name.as_str())).collect()
 }
 
 /// What could be read of one `expect`. Items of lists keep their place.

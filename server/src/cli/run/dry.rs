@@ -31,7 +31,10 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                 Action::Prompt(prompt) => {
                     format!("prompt `{}` for {} (not supported yet)", prompt.prompt, prompt.models.join(", "))
                 }
-                Action::Agent(agent) => format!("a task for {} (not supported yet)", agent.subjects().join(", ")),
+                Action::Agent(agent) => {
+                    let subjects: Vec<String> = agent.subjects().iter().map(ToString::to_string).collect();
+                    format!("a task for {} (not supported yet)", subjects.join(", "))
+                }
                 Action::Trigger(_) => "a call of the gateway (not supported yet)".to_owned(),
                 Action::None => "nothing".to_owned(),
             };

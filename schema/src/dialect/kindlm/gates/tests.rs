@@ -4,6 +4,7 @@ use super::{Gates, fixed};
 use crate::{
     dialect::{CaseOutcome, Dialect, GateReport, RunOutcome},
     document::{Document, Pointer},
+    suite::Subject,
     verdict::{Mismatch, Outcome, Status, Verdict},
 };
 
@@ -49,7 +50,7 @@ fn evaluate(gates: &str, cases: &[&[Option<Verdict>]]) -> GateReport {
             let runs: Vec<RunOutcome<'_>> = runs
                 .iter()
                 .map(|verdict| RunOutcome {
-                    subject: "command",
+                    subject: &Subject::Command,
                     status: verdict.as_ref().map_or(Status::Error, |verdict| verdict.outcome.status()),
                     verdicts: verdict.iter().collect(),
                     duration_ms: Some(10.0),

@@ -6,7 +6,7 @@ use crate::{
     document::Document,
     evidence::{Capture, Evidence},
     files::MemoryFiles,
-    suite::{Action, Suite},
+    suite::{Action, Subject, Suite},
 };
 
 fn lower(text: &str) -> Suite {
@@ -34,7 +34,7 @@ fn a_test_gets_what_the_file_says_or_its_defaults() {
     assert_eq!((command.at.as_str(), command.timeout_ms), ("/tests/0/command", 5000));
     assert_eq!(command.expanded.as_deref(), Ok("sh run.sh one"));
     assert_eq!(command.inputs.keys().collect::<Vec<_>>(), ["run.sh"]);
-    assert_eq!((b.repeat, b.skip, b.intact, b.action.subjects()), (3, true, true, vec!["small".to_owned()]));
+    assert_eq!((b.repeat, b.skip, b.intact, b.action.subjects()), (3, true, true, vec![Subject::model("small", None)]));
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn schema_files_are_read_with_the_claim() {
 fn the_key_follows_what_is_done_and_nothing_else() {
     let key = |text: &str, script: &str| {
         let suite = lower_with(text, &[("run.sh", script)]);
-        let Action::Command(command) = &suite.cases[0].action else { panic!("a command") };
-        command.key(Dialect::KindLm)
+        let action = &suite.cases[0].action;
+        action.key(Dialect::KindLm, &Subject::Command, &action.inputs())
     };
     let base = "tests: [{name: a, command: 'sh run.sh {{x}}', vars: {x: '1', y: '2'}, expect: {}}]";
     let first = key(base, "true");

@@ -1,0 +1,275 @@
+//! The book of evidence of a suite: what is known of each attempt, whoever made it, and what the claims as they are now
+//! say about it. Verdicts are never kept: they follow from claims and evidence.
+//!
+//! Runs write into it; `--recorded`, `--failed` and the editor read from it.
+
+use std::{
+    collections::HashMap,
+    io,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use speclens_schema::{
+    dialect::Dialect,
+    evidence::Evidence,
+    judge,
+    mask::Secrets,
+    settings::Settings,
+    suite::{Case, Parts, Subject, Suite, changes},
+};
+
+use crate::{
+    event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
+    recording::{Found, Label, Recorded, Recordings, Unusable},
+};
+
+/// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
+const MAX_HELD_BYTES: usize = 16 * 1024;
+
+/// What is known of the attempts of one suite.
+#[derive(Debug, Default)]
+pub struct Book {
+    recordings: Option<Arc<Recordings>>,
+    /// Attempts that are not recorded, because the settings say so or the disk is full.
+    unrecorded: Mutex<HashMap<Label, Unrecorded>>,
+}
+
+#[derive(Clone, Debug)]
+struct Unrecorded {
+    key: String,
+    began_us: u64,
+    act: Parts,
+    evidence: Arc<Evidence>,
+    notes: Vec<String>,
+}
+
+/// What became of evidence that was entered.
+#[derive(Debug)]
+pub struct Entered {
+    /// Where it is now.
+    pub held: Held,
+    /// Whether it is on disk.
+    pub origin: Origin,
+    /// Why it is not, though it was to be.
+    pub error: Option<io::Error>,
+}
+
+/// One attempt, and what the book says about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The suite.
+    pub suite: &'a Suite,
+    /// The case.
+    pub case: &'a Case,
+    /// Who acts.
+    pub subject: &'a Subject,
+    /// Which repetition, from 0.
+    pub repeat: u32,
+}
+
+impl Asked<'_> {
+    /// The key of what the case does now.
+    pub fn key(&self) -> String {
+        self.case.action.key(self.suite.dialect, self.subject, &self.case.action.inputs())
+    }
+
+    /// Whose attempt it is.
+    pub fn label(&self) -> Label {
+        Label { case: self.case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
+    }
+}
+
+impl Book {
+    /// A book over recordings, or one that forgets with the process.
+    pub fn new(recordings: Option<Arc<Recordings>>) -> Book {
+        Book { recordings, unrecorded: Mutex::default() }
+    }
+
+    /// The book of the suite at a place below a directory, as the settings want it.
+    pub fn of(settings: &Settings, directory: &Path, place: &str) -> Book {
+        let limit = settings.limits.recording_bytes();
+        let recordings = settings.recordings.enabled.then(|| Arc::new(Recordings::open(directory, place, limit)));
+        Book::new(recordings)
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Unrecorded>> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nothing is known of any attempt.
+    pub fn is_empty(&self) -> bool {
+        self.unrecorded().is_empty() && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
+    }
+
+    /// Looks for recordings that other processes wrote, and returns whether any came or went.
+    pub fn look_again(&self) -> bool {
+        self.recordings.as_ref().is_some_and(|recordings| recordings.look_again())
+    }
+
+    /// Enters what an attempt left behind, secrets masked and not yet interpreted. Where an attempt that began later is
+    /// known, that one stays.
+    pub fn enter(&self, label: &Label, recorded: Recorded, dialect: Dialect, secrets: &Arc<Secrets>) -> Entered {
+        let interpreted = |mut evidence: Arc<Evidence>| {
+            dialect.interpret(Arc::make_mut(&mut evidence));
+            evidence
+        };
+        let size = |evidence: &Evidence| {
+            evidence.stdout.iter().chain(&evidence.stderr).map(|capture| capture.text.len()).sum::<usize>()
+        };
+        let error = match &self.recordings {
+            None => None,
+            Some(recordings) => match recordings.write(label, &secrets.mask(&label.case), &recorded) {
+                Ok(Some(path)) => {
+                    self.unrecorded().remove(label);
+                    let held = if size(&recorded.evidence) <= MAX_HELD_BYTES {
+                        Held::Memory(interpreted(recorded.evidence))
+                    } else {
+                        let (recordings, secrets) = (Arc::clone(recordings), Arc::clone(secrets));
+                        Held::Disk(OnDisk { recordings, path, dialect, secrets })
+                    };
+                    return Entered { held, origin: Origin::Recorded, error: None };
+                }
+                // A later attempt is known.
+                Ok(None) => {
+                    let held = Held::Memory(interpreted(recorded.evidence));
+                    return Entered { held, origin: Origin::Observed, error: None };
+                }
+                Err(error) => Some(error),
+            },
+        };
+        let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
+        let evidence = interpreted(evidence);
+        let held = Held::Memory(Arc::clone(&evidence));
+        let mut unrecorded = self.unrecorded();
+        if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
+            unrecorded.insert(label.clone(), Unrecorded { key, began_us, act, evidence, notes });
+        }
+        Entered { held, origin: Origin::Observed, error }
+    }
+
+    /// What is known of an attempt, judged by the claims as they are now.
+    pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
+        let (key, label) = (asked.key(), asked.label());
+        let found = self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(&key, &label));
+        let on_disk_us = match &found {
+            Found::Fresh(file) | Found::Stale(file) => file.began_us,
+            Found::None => 0,
+        };
+        let known = self.unrecorded().get(&label).filter(|known| known.began_us >= on_disk_us).cloned();
+        if let Some(known) = known {
+            return asked.of_memory(known, &key, secrets);
+        }
+        let (file, is_fresh) = match found {
+            Found::Fresh(file) => (file, true),
+            Found::Stale(file) => (file, false),
+            Found::None => return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence()),
+        };
+        let dialect = asked.suite.dialect;
+        let Some(recordings) = &self.recordings else {
+            return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
+        };
+        let recording = match recordings.read(&file.path, dialect, secrets) {
+            Ok(recording) => recording,
+            Err(error @ Unusable::OtherVersion) => return asked.absent(AbsenceKind::Stale, error.sentence()),
+            Err(error) => return asked.absent(AbsenceKind::NoRecording, error.sentence()),
+        };
+        if !is_fresh {
+            return asked.absent(AbsenceKind::Stale, asked.stale(&recording.act));
+        }
+        let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
+        let evidence = recording.evidence;
+        let mut result = asked.judged(&evidence, secrets, recording.notes);
+        result.evidence = Held::Disk(OnDisk {
+            recordings: Arc::clone(recordings),
+            path: file.path,
+            dialect,
+            secrets: Arc::clone(secrets),
+        });
+        RunResult { key: Some(key), began_us: file.began_us, origin: Origin::Replayed, from, ..result }
+    }
+}
+
+impl Asked<'_> {
+    fn of_memory(&self, known: Unrecorded, key: &str, secrets: &Arc<Secrets>) -> RunResult {
+        if known.key != key {
+            return self.absent(AbsenceKind::Stale, self.stale(&known.act));
+        }
+        let mut evidence = known.evidence.as_ref().clone();
+        // Other secrets may be known by now.
+        self.suite.dialect.mask(&mut evidence, secrets);
+        self.suite.dialect.interpret(&mut evidence);
+        let result = self.judged(&Arc::new(evidence), secrets, known.notes);
+        RunResult { key: Some(known.key), began_us: known.began_us, origin: Origin::Observed, ..result }
+    }
+
+    /// Why a recording is stale.
+    fn stale(&self, before: &Parts) -> String {
+        let action = &self.case.action;
+        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &action.inputs()));
+        if changed.is_empty() {
+            return "stale: the test does something else than what was recorded; run it again".to_owned();
+        }
+        let have = if changed.len() == 1 { "has" } else { "have" };
+        format!("stale: {} {have} changed since it was recorded; run it again", listed(&changed))
+    }
+
+    /// An attempt of which there is no evidence.
+    pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
+        RunResult {
+            subject: self.subject.clone(),
+            repeat: self.repeat,
+            status: kind.status(),
+            absence: Some(Absence { kind, message: message.into() }),
+            verdicts: Vec::new(),
+            figures: Figures::default(),
+            evidence: Held::Nowhere,
+            key: None,
+            began_us: 0,
+            from: None,
+            origin: Origin::Nowhere,
+            notes: Vec::new(),
+        }
+    }
+
+    /// An attempt that left this evidence, masked and interpreted.
+    pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
+        // Who masked it may have said more.
+        notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
+        let verdicts = judge::judge(self.case, evidence, secrets);
+        let absence = evidence
+            .error
+            .as_ref()
+            .map(|error| Absence { kind: AbsenceKind::Broke(error.kind), message: error.message.clone() });
+        RunResult {
+            subject: self.subject.clone(),
+            repeat: self.repeat,
+            status: judge::status(evidence, &verdicts),
+            absence,
+            verdicts,
+            figures: Figures::of(evidence),
+            evidence: Held::Memory(Arc::clone(evidence)),
+            key: None,
+            began_us: 0,
+            from: None,
+            origin: Origin::Observed,
+            notes,
+        }
+    }
+}
+
+/// The first few of some names, as a sentence lists them.
+fn listed(names: &[String]) -> String {
+    const MAX_NAMES: usize = 4;
+    let mut shown: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();
+    if names.len() > MAX_NAMES {
+        shown.push(format!("{} more", names.len() - MAX_NAMES));
+    }
+    match shown.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some(_) | None => shown.join(""),
+    }
+}
+
+#[cfg(test)]
+mod tests;

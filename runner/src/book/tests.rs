@@ -1,0 +1,181 @@
+//! What the book says about attempts that were entered, with recordings and without.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use speclens_schema::{
+    dialect::{Dialect, Gates},
+    document::Pointer,
+    evidence::{Capture, Evidence},
+    mask::Secrets,
+    suite::{Action, Case, Claim, CommandAction, Subject, Suite},
+    verdict::{Check, Mismatch, Outcome, Status, Verdict},
+};
+
+use super::{Asked, Book};
+use crate::{
+    event::{AbsenceKind, Held, Origin},
+    recording::{Recorded, Recordings, beginning_us},
+};
+
+/// A claim with a fixed outcome.
+#[derive(Debug)]
+struct Says(fn(&Evidence) -> Outcome);
+
+impl Check for Says {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![Verdict {
+            at: Pointer::root(),
+            kind: "says",
+            label: "says".to_owned(),
+            code: None,
+            score: None,
+            outcome: (self.0)(evidence),
+            related: Vec::new(),
+        }]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+fn holds_good(evidence: &Evidence) -> Outcome {
+    match evidence.stdout.as_ref().is_some_and(|stdout| stdout.text.contains("good")) {
+        true => Outcome::Pass,
+        false => Outcome::Fail(Mismatch::default()),
+    }
+}
+
+fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
+    let action = CommandAction {
+        at: Pointer::root(),
+        template: command.to_owned(),
+        variables: BTreeMap::new(),
+        expanded: Ok(command.to_owned()),
+        inputs: BTreeMap::new(),
+        timeout_ms: 1000,
+    };
+    let claim =
+        |says: &fn(&Evidence) -> Outcome| Claim { at: Pointer::root(), phase: None, check: Arc::new(Says(*says)) };
+    let case = Case {
+        name: "a".to_owned(),
+        at: Pointer::root(),
+        file: None,
+        tags: Vec::new(),
+        skip: false,
+        repeat: 1,
+        action: Action::Command(action),
+        claims: claims.iter().map(claim).collect(),
+        intact: true,
+    };
+    Suite { dialect: Dialect::KindLm, name: None, cases: vec![Arc::new(case)], gates: Gates::None, concurrency: 1 }
+}
+
+fn asked(suite: &Suite) -> Asked<'_> {
+    Asked { suite, case: &suite.cases[0], subject: &Subject::Command, repeat: 0 }
+}
+
+fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
+    let asked = asked(suite);
+    let recorded = Recorded {
+        key: asked.key(),
+        act: asked.case.action.parts(suite.dialect, asked.subject, &asked.case.action.inputs()),
+        began_us,
+        now: String::new(),
+        evidence: Arc::new(Evidence { stdout: Some(Capture::whole(output)), ..Evidence::default() }),
+        notes: vec!["noticed".to_owned()],
+    };
+    let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default());
+    assert!(entered.error.is_none());
+    entered.held
+}
+
+/// A book with recordings, and one without.
+fn books(directory: &tempfile::TempDir) -> [Book; 2] {
+    let recordings = Recordings::open(directory.path(), "kindlm.yaml", 64 * 1024 * 1024);
+    [Book::new(Some(Arc::new(recordings))), Book::new(None)]
+}
+
+#[test]
+fn what_was_entered_is_judged_by_the_claims_as_they_are_now() {
+    let directory = tempfile::tempdir().unwrap();
+    for (book, origin) in books(&directory).into_iter().zip([Origin::Replayed, Origin::Observed]) {
+        let suite = suite("run", &[holds_good]);
+        assert!(book.is_empty());
+        assert_eq!(
+            book.look(asked(&suite), &Arc::default()).absence.unwrap().kind,
+            AbsenceKind::NoRecording,
+            "{origin:?}"
+        );
+        enter(&book, &suite, beginning_us(), "all good");
+        let found = book.look(asked(&suite), &Arc::default());
+        assert_eq!((found.status, found.origin, found.notes), (Status::Pass, origin, vec!["noticed".to_owned()]));
+        let edited = super::tests::suite("run", &[|_| Outcome::Fail(Mismatch::default())]);
+        assert_eq!(book.look(asked(&edited), &Arc::default()).status, Status::Fail);
+    }
+}
+
+#[test]
+fn another_act_is_stale_and_says_which_part_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    for book in books(&directory) {
+        enter(&book, &suite("run one", &[]), beginning_us(), "good");
+        let found = book.look(asked(&suite("run two", &[])), &Arc::default());
+        let absence = found.absence.unwrap();
+        assert_eq!(absence.kind, AbsenceKind::Stale);
+        assert_eq!(absence.message, "stale: the command has changed since it was recorded; run it again");
+    }
+}
+
+#[test]
+fn an_attempt_that_began_earlier_and_ended_later_does_not_count() {
+    let directory = tempfile::tempdir().unwrap();
+    for book in books(&directory) {
+        let (before, after) = (suite("before", &[]), suite("after", &[holds_good]));
+        let (early, late) = (beginning_us(), beginning_us());
+        enter(&book, &after, late, "good");
+        enter(&book, &before, early, "good");
+        assert_eq!(book.look(asked(&after), &Arc::default()).status, Status::Pass);
+        assert_eq!(book.look(asked(&before), &Arc::default()).absence.unwrap().kind, AbsenceKind::Stale);
+    }
+}
+
+#[test]
+fn a_case_whose_every_claim_was_skipped_is_unknown() {
+    let directory = tempfile::tempdir().unwrap();
+    let skips: fn(&Evidence) -> Outcome = |_| Outcome::Skip("no back end".to_owned());
+    for book in books(&directory) {
+        for (claims, status) in
+            [(vec![skips, skips], Status::Unknown), (vec![skips, holds_good], Status::Pass), (vec![], Status::Pass)]
+        {
+            let suite = suite("run", &claims);
+            enter(&book, &suite, beginning_us(), "good");
+            assert_eq!(book.look(asked(&suite), &Arc::default()).status, status);
+        }
+    }
+}
+
+#[test]
+fn large_evidence_leaves_memory_once_it_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let [recorded, unrecorded] = books(&directory);
+    let suite = suite("run", &[]);
+    let large = "good ".repeat(100_000);
+    let held = enter(&recorded, &suite, beginning_us(), &large);
+    assert!(matches!(held, Held::Disk(_)));
+    assert_eq!(held.get().unwrap().stdout.as_ref().unwrap().text, large);
+    assert!(matches!(enter(&unrecorded, &suite, beginning_us(), &large), Held::Memory(_)), "it is nowhere else");
+    assert!(matches!(enter(&recorded, &suite, beginning_us(), "small"), Held::Memory(_)));
+}
+
+#[test]
+fn what_becomes_a_secret_later_is_masked() {
+    let directory = tempfile::tempdir().unwrap();
+    let secrets = Arc::new(Secrets::new([("API_KEY", "abcd1234")], &[], &[]));
+    for book in books(&directory) {
+        let suite = suite("run", &[]);
+        enter(&book, &suite, beginning_us(), "good abcd1234");
+        let evidence = book.look(asked(&suite), &secrets).evidence.get().unwrap();
+        assert!(!format!("{evidence:?}").contains("abcd1234"));
+    }
+}

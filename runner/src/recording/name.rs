@@ -1,0 +1,119 @@
+//! The names of recordings: `KEY.LABEL.REPEAT.BEGAN.json`. They say all that decides which recording counts, so that
+//! one look into the directory is enough, and two processes need not agree on anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+
+use super::Label;
+
+const KEY_LENGTH: usize = 16;
+const LABEL_LENGTH: usize = 12;
+const BEGAN_LENGTH: usize = 16;
+
+/// A file name, taken apart. The order groups equal acts, the newest last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    /// The beginning of the key of the act.
+    pub(super) key: String,
+    pub(super) repeat: u32,
+    /// When the attempt began, in microseconds of the Unix epoch.
+    pub(super) began_us: u64,
+    /// The digest of whose attempt it was.
+    pub(super) label: String,
+}
+
+impl Name {
+    pub(super) fn of(key: &str, place: &str, label: &Label, began_us: u64) -> Name {
+        let mut hash = Sha256::new();
+        // Subjects are plain data: nothing in them can fail to be written.
+        let subject = serde_json::to_string(&label.subject).unwrap_or_default();
+        for part in [place, &label.case, &subject] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Name {
+            key: key.chars().take(KEY_LENGTH).collect(),
+            repeat: label.repeat,
+            began_us,
+            label: digest[..LABEL_LENGTH].to_owned(),
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Name> {
+        let mut parts = text.strip_suffix(".json")?.split('.');
+        let (key, label, repeat, began) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let fits =
+            parts.next().is_none() && (key.len(), label.len(), began.len()) == (KEY_LENGTH, LABEL_LENGTH, BEGAN_LENGTH);
+        fits.then_some(())?;
+        Some(Name {
+            key: key.to_owned(),
+            repeat: repeat.parse().ok()?,
+            began_us: u64::from_str_radix(began, 16).ok()?,
+            label: label.to_owned(),
+        })
+    }
+
+    pub(super) fn file_name(&self) -> String {
+        format!("{}.{}.{}.{:0BEGAN_LENGTH$x}.json", self.key, self.label, self.repeat, self.began_us)
+    }
+}
+
+/// What the names of the files tell.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Index {
+    names: BTreeSet<Name>,
+    by_label: BTreeMap<(String, u32), BTreeSet<(u64, String)>>,
+}
+
+impl Index {
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    pub(super) fn insert(&mut self, name: Name) {
+        let attempts = self.by_label.entry((name.label.clone(), name.repeat)).or_default();
+        attempts.insert((name.began_us, name.key.clone()));
+        self.names.insert(name);
+    }
+
+    pub(super) fn remove(&mut self, name: &Name) {
+        self.names.remove(name);
+        if let Some(attempts) = self.by_label.get_mut(&(name.label.clone(), name.repeat)) {
+            attempts.remove(&(name.began_us, name.key.clone()));
+        }
+    }
+
+    /// The newest attempt under the label and repetition of a name.
+    pub(super) fn newest(&self, like: &Name) -> Option<Name> {
+        let (began_us, key) = self.by_label.get(&(like.label.clone(), like.repeat))?.last()?;
+        Some(Name { key: key.clone(), began_us: *began_us, ..like.clone() })
+    }
+
+    /// The newest attempt with the key and repetition of a name, under whatever label.
+    pub(super) fn same_act(&self, like: &Name) -> Option<&Name> {
+        let first = Name { began_us: 0, label: String::new(), ..like.clone() };
+        let last = Name { began_us: u64::MAX, label: "~".to_owned(), ..like.clone() };
+        self.names.range(first..=last).next_back()
+    }
+
+    /// Whether an attempt of the label of a name began later, as far as that is possible: a name may come from a machine
+    /// whose clock is ahead.
+    pub(super) fn is_overtaken(&self, by: &Name, present_us: u64) -> bool {
+        self.attempts(by).any(|(began_us, _)| *began_us > by.began_us && *began_us <= present_us + MAX_SKEW_US)
+    }
+
+    /// The other attempts under the label of a name.
+    pub(super) fn others(&self, than: &Name) -> Vec<Name> {
+        let others = self.attempts(than).filter(|(began_us, key)| (*began_us, key) != (than.began_us, &than.key));
+        others.map(|(began_us, key)| Name { key: key.clone(), began_us: *began_us, ..than.clone() }).collect()
+    }
+
+    fn attempts(&self, like: &Name) -> impl Iterator<Item = &(u64, String)> {
+        self.by_label.get(&(like.label.clone(), like.repeat)).into_iter().flatten()
+    }
+}
+
+/// Attempts of one process that begin in the same microsecond are counted on from it.
+const MAX_SKEW_US: u64 = 1_000_000;

@@ -1,0 +1,189 @@
+//! The directory on disk: only its owner reads it, no symbolic link leads out of it, and a reader sees a file whole or
+//! not at all.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+    time::SystemTime,
+};
+
+/// The directory beside a suite that belongs to speclens.
+pub const DIRECTORY: &str = ".speclens";
+
+const RECORDINGS: &str = "recordings";
+const DRAFT: &str = "tmp";
+
+/// Where recordings are, or will be.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    home: PathBuf,
+}
+
+impl Store {
+    /// The store beside a suite in this directory.
+    pub(super) fn beside(directory: &Path) -> Store {
+        Store { home: directory.join(DIRECTORY) }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.home.join(RECORDINGS)
+    }
+
+    pub(super) fn path(&self, file_name: &str) -> PathBuf {
+        self.directory().join(file_name)
+    }
+
+    /// Whether the two directories are directories, and not links to others.
+    fn is_own(&self) -> bool {
+        [self.home.as_path(), &self.directory()]
+            .iter()
+            .all(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
+    }
+
+    /// When a file last came or went; `None` without a directory.
+    pub(super) fn changed(&self) -> Option<SystemTime> {
+        self.is_own().then(|| fs::metadata(self.directory()).ok()?.modified().ok()).flatten()
+    }
+
+    /// The names of the files.
+    pub(super) fn list(&self) -> Vec<String> {
+        if !self.is_own() {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    /// Reads a regular file of at most so many bytes.
+    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+        use io::Read;
+
+        let metadata = fs::symlink_metadata(path).map_err(|_| Unreadable::Missing)?;
+        if !metadata.is_file() || !self.is_own() {
+            return Err(Unreadable::Missing);
+        }
+        if metadata.len() > limit {
+            return Err(Unreadable::TooLarge(metadata.len()));
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
+        // It may have grown since.
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
+        if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
+    }
+
+    /// Writes a file that only its owner may read.
+    pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        let path = self.path(file_name);
+        if !self.is_own() {
+            self.prepare()?;
+        }
+        match write_whole(&path, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.prepare()?;
+                write_whole(&path, bytes)?;
+            }
+            result => result?,
+        }
+        Ok(path)
+    }
+
+    /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again.
+    pub(super) fn remove(&self, file_name: &str) -> bool {
+        self.is_own() && fs::remove_file(self.path(file_name)).is_ok()
+    }
+
+    /// Removes what processes left that ended while they wrote.
+    pub(super) fn sweep(&self) {
+        for name in self.list() {
+            let Some((_, rest)) = name.strip_suffix(&format!(".{DRAFT}")).and_then(|name| name.rsplit_once('.')) else {
+                continue;
+            };
+            let writer = rest.split('-').next().and_then(|number| number.parse::<i32>().ok());
+            if writer.is_some_and(|writer| !is_alive(writer)) {
+                self.remove(&name);
+            }
+        }
+    }
+
+    /// Creates the directories, hidden from version control and from other people.
+    fn prepare(&self) -> io::Result<()> {
+        for path in [self.home.clone(), self.directory()] {
+            match fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    let message =
+                        format!("`{}` is a symbolic link, and recordings are not written through one", path.display());
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+                }
+                Ok(_) => {}
+                Err(_) => create_private(&path)?,
+            }
+        }
+        let ignore = self.home.join(".gitignore");
+        // Half of it, on a full disk, would never be mended.
+        if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
+    }
+}
+
+/// Why a file is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// There is no such file, or it is not a regular one, or it is not ours to read.
+    Missing,
+    /// It has so many bytes.
+    TooLarge(u64),
+}
+
+/// Writes a file so that a reader sees all of it or nothing.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let draft = path.with_extension(format!("{}-{number}.{DRAFT}", process::id()));
+    write_private(&draft, bytes).and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
+        let _ = fs::remove_file(&draft);
+    })
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use io::Write;
+
+    let mut options = fs::OpenOptions::new();
+    // A draft of another process with this number, or a link, is not written through.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            options.open(path)?
+        }
+        opened => opened?,
+    };
+    file.write_all(bytes)
+}
+
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(unix)]
+fn is_alive(process: i32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+
+    let Some(process) = Pid::from_raw(process) else { return false };
+    test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+}
+
+#[cfg(not(unix))]
+fn is_alive(_process: i32) -> bool {
+    true
+}

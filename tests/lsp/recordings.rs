@@ -1,0 +1,135 @@
+//! What is recorded, by whom, and when: the editor shows the attempt that began last.
+
+use std::{fs, process::Command};
+
+use serde_json::json;
+
+use crate::{client::Client, lens_titles, run, sources};
+
+/// `waits` ends when the file `go` is there.
+const SUITE: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - name: waits
+    command: until [ -e go ]; do sleep 0.02; done; echo slow
+    expect: {output: {contains: [sorry]}}
+  - name: other
+    command: echo other
+    expect: {output: {contains: [other]}}
+";
+
+fn lenses_until(client: &mut Client, what: &str, fits: impl Fn(&[String]) -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        let titles = lens_titles(client, "kindlm.yaml");
+        if fits(&titles) {
+            return;
+        }
+        assert!(std::time::Instant::now() < end, "{what}: {titles:?}");
+    }
+}
+
+fn has(titles: &[String], start: &str) -> bool {
+    titles.iter().any(|title| title.starts_with(start))
+}
+
+/// Runs a command line in the client's workspace.
+fn speclens(client: &Client, arguments: &[&str]) -> Option<i32> {
+    let program = Command::new(env!("CARGO_BIN_EXE_speclens"))
+        .args(arguments)
+        .current_dir(client.directory.path())
+        .env("XDG_STATE_HOME", client.path(".state"))
+        .output();
+    program.unwrap().status.code()
+}
+
+fn tell_of_recordings(client: &mut Client) {
+    let uri = client.uri(".speclens/recordings/any.json");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+}
+
+#[test]
+fn run_that_began_earlier_takes_no_newer_result_away() {
+    let mut client = Client::start(&[("kindlm.yaml", SUITE)]);
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it runs", |titles| has(titles, "… running"));
+    client.replace("kindlm.yaml", &mut text, "until [ -e go ]; do sleep 0.02; done; echo slow", "echo sorry", 2);
+    fs::write(client.path("kindlm.yaml"), &text).unwrap();
+    assert_eq!(speclens(&client, &["run", "--test", "waits"]), Some(0));
+    tell_of_recordings(&mut client);
+    fs::write(client.path("go"), "").unwrap();
+    lenses_until(&mut client, "the newer result", |titles| has(titles, "✓ passed"));
+    assert!(!has(&lens_titles(&mut client, "kindlm.yaml"), "⚠ stale"));
+    assert_eq!(speclens(&client, &["run", "--recorded", "--test", "waits"]), Some(0));
+}
+
+#[test]
+fn terminal_recording_is_seen_while_another_test_runs() {
+    let mut client = Client::start(&[("kindlm.yaml", SUITE)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it runs", |titles| has(titles, "… running"));
+    assert_eq!(speclens(&client, &["run", "--test", "other"]), Some(0));
+    tell_of_recordings(&mut client);
+    lenses_until(&mut client, "both", |titles| has(titles, "✓ passed") && has(titles, "… running"));
+    fs::write(client.path("go"), "").unwrap();
+    lenses_until(&mut client, "the end", |titles| has(titles, "✗ 1 claim failed"));
+}
+
+#[test]
+fn terminal_recording_is_seen_by_a_client_that_watches_no_files() {
+    let mut client = Client::start(&[("kindlm.yaml", SUITE)]);
+    fs::write(client.path("go"), "").unwrap();
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    assert_eq!(speclens(&client, &["run"]), Some(1));
+    client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+}
+
+#[test]
+fn recordings_in_a_workspace_that_is_not_trusted_are_not_believed() {
+    let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+    assert_eq!(speclens(&client, &["run", "--test", "other"]), Some(0));
+    client.initialize(json!({}), json!({ "trusted": false, "trustIsClients": true }));
+    client.open("kindlm.yaml");
+    client.diagnostics("kindlm.yaml", |_| true);
+    assert!(!has(&lens_titles(&mut client, "kindlm.yaml"), "✓"));
+    client.notify("speclens/trust", json!({ "trusted": true }));
+    lenses_until(&mut client, "it is believed now", |titles| has(titles, "✓ passed"));
+    client.notify("speclens/trust", json!({ "trusted": false }));
+    lenses_until(&mut client, "it is not believed any more", |titles| !has(titles, "✓"));
+}
+
+#[test]
+fn change_among_thousands_is_noticed() {
+    let suite = |number: usize| {
+        let mut text = format!("kindlm: 1\nproject: p\nsuite: {{name: s{number}}}\ntests:\n");
+        for index in 0..20 {
+            text.push_str(&format!(
+                "  - name: t{index}\n    command: echo a\n    expect: {{output: {{format: json, schemaFile: ./schemas/{index}.json}}}}\n"
+            ));
+        }
+        text
+    };
+    let mut files: Vec<(String, String)> =
+        (0..10).map(|number| (format!("s{number}/kindlm.yaml"), suite(number))).collect();
+    for number in 0..10 {
+        files.extend((0..20).map(|index| (format!("s{number}/schemas/{index}.json"), "{}".to_owned())));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut client = Client::start(&files);
+    for number in 0..10 {
+        let name = format!("s{number}/kindlm.yaml");
+        client.open(&name);
+        client.diagnostics(&name, |found| found.iter().all(|found| found["severity"] != 1));
+    }
+    let changes: Vec<_> =
+        (0..2_000).map(|index| json!({ "uri": client.uri(&format!("other/{index}.txt")), "type": 1 })).collect();
+    fs::write(client.path("s7/schemas/13.json"), "{\"type\": \"strnig\"}").unwrap();
+    let changed = json!({ "uri": client.uri("s7/schemas/13.json"), "type": 2 });
+    let changes: Vec<_> = changes.into_iter().chain([changed]).collect();
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    client.diagnostics("s7/kindlm.yaml", |found| found.iter().any(|found| found["code"] == "invalid-schema-file"));
+}
