@@ -184,8 +184,8 @@ fn evidence_differs(unit: &Value, evidence: &Value) -> Option<String> {
     let hidden = unit["toolCalls"].as_array().into_iter().flatten().any(|call| call["arguments"] == "<hidden>");
     let text = if unit["outputText"].is_string() { &unit["outputText"] } else { &evidence["output_text"] };
     let pairs = [
-        ("command", &unit["command"], &evidence["commands"][0]),
-        ("exit status", &unit["exitCode"], &evidence["exit_code"]),
+        ("command", &unit["command"], &evidence["commands"][0]["command"]),
+        ("exit status", &unit["exitCode"], &evidence["commands"][0]["exit_code"]),
         (
             "text",
             if unit["outputTextLength"].is_null() { text } else { &evidence["output_text"] },

@@ -192,7 +192,7 @@ fn the_json_report_keeps_its_contract() {
     assert!(place.read("kindlm.yaml").lines().nth(line).unwrap().contains("order_id"));
     assert_eq!(run["evidence"]["tool_calls"][0]["arguments"]["order_id"], "1234");
     assert!(run["evidence"].get("output_json").is_none());
-    assert_eq!(run["evidence"]["exit_code"], 0);
+    assert_eq!(run["evidence"]["commands"][0]["exit_code"], 0);
     let slow = &report["suites"][0]["cases"][3]["runs"][0];
     assert_eq!((&slow["status"], &slow["error"]["kind"]), (&"error".into(), &"timed-out".into()));
     assert_eq!(slow["evidence"]["stdout"], "Let me think about that.\n");

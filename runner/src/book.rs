@@ -114,9 +114,7 @@ impl Book {
             dialect.interpret(Arc::make_mut(&mut evidence));
             evidence
         };
-        let size = |evidence: &Evidence| {
-            evidence.stdout.iter().chain(&evidence.stderr).map(|capture| capture.text.len()).sum::<usize>()
-        };
+        let size = |evidence: &Evidence| evidence.streams().map(|capture| capture.text.len()).sum::<usize>();
         let error = match &self.recordings {
             None => None,
             Some(recordings) => match recordings.write(label, &secrets.mask(&label.case), &recorded) {

@@ -6,7 +6,7 @@ pub mod process;
 use std::{path::Path, time::Duration};
 
 use speclens_schema::{
-    evidence::{Context, Evidence, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, RunError, RunErrorKind},
     suite::CommandAction,
 };
 use tokio_util::sync::CancellationToken;
@@ -34,20 +34,22 @@ pub async fn command(
         Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),
     };
     let timeout = Duration::from_millis(action.timeout_ms);
-    let finished = process::run(process::Command { script, directory, timeout, limit }, background, cancel).await;
-    let began = finished.exit.is_some();
+    let command = process::Command {
+        program: process::Program::Shell(script),
+        directory,
+        environment: &process::Environment::default(),
+        input: &[],
+        timeout,
+        limit,
+    };
+    let finished = process::run(command, background, cancel).await;
     let evidence = Evidence {
         context,
-        command: Some(script.clone()),
-        exit: finished.exit,
-        stdout: began.then_some(finished.stdout),
-        stderr: began.then_some(finished.stderr),
-        output: None,
-        duration_ms: began.then_some(finished.duration.as_secs_f64() * 1000.0),
-        usage: None,
-        commands: None,
-        observations: Vec::new(),
+        duration_ms: finished.ran.duration_ms,
+        ended: finished.ran.exit.is_some().then_some(Ended::Exit),
+        command: Some(finished.ran),
         error: finished.error,
+        ..Evidence::default()
     };
     Attempt { evidence, notes: finished.notes }
 }

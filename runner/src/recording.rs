@@ -239,8 +239,7 @@ impl Recordings {
             return Err(Unusable::OtherVersion);
         }
         let evidence = Arc::make_mut(&mut recording.evidence);
-        let Evidence { stdout, stderr, .. } = &*evidence;
-        if !stdout.iter().chain(stderr).all(Capture::is_sound) {
+        if !evidence.captures().all(Capture::is_sound) {
             return Err(Unusable::Damaged);
         }
         dialect.mask(evidence, secrets);

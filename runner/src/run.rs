@@ -269,7 +269,7 @@ impl Run {
     fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, attempt: Attempt) -> RunResult {
         let Attempt { mut evidence, mut notes } = attempt;
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
-        let streams = evidence.stdout.iter().chain(&evidence.stderr).filter(|_| !secrets.is_empty());
+        let streams = evidence.streams().filter(|_| !secrets.is_empty());
         let streams: Vec<String> = streams.map(|stream| stream.text.clone()).collect();
         dialect.mask(&mut evidence, secrets);
         if let Some(note) = evidence.mask_note() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use speclens_schema::{
     analysis::Analyzer,
     document::Document,
-    evidence::{Capture, CommandLog, Evidence, Exit, RanCommand},
+    evidence::{Capture, CommandLog, Evidence, Exit, Ran},
     files::MemoryFiles,
     json_schema::SpecFile,
     judge::judge,
@@ -89,18 +89,16 @@ fn indented(item: &str) -> String {
 fn evidence() -> Evidence {
     let kept = |text: &str| Some(Capture::whole(text.to_owned()));
     let exit = Some(Exit { code: Some(0), signal: None });
-    let ran = |command: &str| RanCommand {
-        command: command.to_owned(),
+    let ran = |command: &str| Ran {
+        command: Capture::whole(command),
         exit,
         stdout: kept("1.4.1\n"),
         stderr: kept(""),
-        masked: false,
+        ..Ran::default()
     };
     let commands = vec![ran("stock --help"), ran("stock remove --name Tea"), ran("stock list --json")];
     Evidence {
-        exit,
-        stdout: kept(&"the order A-1 was delivered\n".repeat(40)),
-        stderr: kept(""),
+        command: Some(Ran { stdout: kept(&"the order A-1 was delivered\n".repeat(40)), ..ran("sh agent.sh") }),
         commands: Some(CommandLog { commands, cut: false }),
         duration_ms: Some(1.0),
         ..Evidence::default()

@@ -89,16 +89,16 @@ impl Dialect {
             return;
         }
         evidence.mask_observed(secrets);
-        let error = evidence.error.as_mut().map(|error| &mut error.message);
-        for text in evidence.command.iter_mut().chain(error) {
-            *text = secrets.mask(text);
+        if let Some(error) = &mut evidence.error {
+            error.message = secrets.mask(&error.message);
         }
-        if let Some(stderr) = &mut evidence.stderr
-            && let Some(masked) = secrets.mask_capture(stderr)
-        {
-            *stderr = masked;
+        let Some(ran) = &mut evidence.command else { return };
+        for capture in std::iter::once(&mut ran.command).chain(&mut ran.stderr) {
+            if let Some(masked) = secrets.mask_capture(capture) {
+                *capture = masked;
+            }
         }
-        if let Some(stdout) = &mut evidence.stdout
+        if let Some(stdout) = &mut ran.stdout
             && let Some(mut masked) = secrets.mask_capture(stdout)
         {
             let concealed = match self {
@@ -115,12 +115,12 @@ impl Dialect {
     /// after a run, and again whenever a recording is read.
     pub fn interpret(self, evidence: &mut Evidence) {
         match self {
-            Dialect::KindLm => evidence.output = evidence.stdout.as_ref().map(kindlm::protocol::interpret),
+            Dialect::KindLm => evidence.output = evidence.stdout().map(kindlm::protocol::interpret),
             // Nothing is reported in the output.
             Dialect::CliBench | Dialect::ClawSpec => return,
         }
         // A command has no price: the format counts it as nothing.
-        let ran = evidence.exit.is_some() && evidence.command.is_some();
+        let ran = evidence.exit().is_some();
         if ran && evidence.usage.is_none() {
             evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
         }

@@ -1,7 +1,10 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
+mod changed;
 mod masking;
 mod observed;
+mod ran;
+mod turns;
 mod workspace;
 
 use std::borrow::Cow;
@@ -9,7 +12,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use observed::{Answer, CommandAnswer, CommandLog, Content, Need, Observation, PathState, RanCommand};
+pub use changed::{Change, ChangedFile, FileLog};
+pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState};
+pub use ran::Ran;
+pub use turns::{Ended, Turn};
 pub use workspace::{
     Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
     Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
@@ -17,7 +23,7 @@ pub use workspace::{
 
 use crate::{
     mask::{HIDDEN, has_hidden},
-    verdict::Status,
+    verdict::{Open, Status, Verdict},
 };
 
 /// What was observed of one attempt. `None` means "not observed": a claim about it is
@@ -26,23 +32,28 @@ use crate::{
 pub struct Evidence {
     /// The circumstances, frozen when the attempt began.
     pub context: Context,
-    /// The command line after its templates were expanded.
-    pub command: Option<String>,
-    /// How the process ended.
-    pub exit: Option<Exit>,
-    /// Standard output as decoded, secrets masked.
-    pub stdout: Option<Capture>,
-    /// Standard error as decoded, secrets masked.
-    pub stderr: Option<Capture>,
-    /// What the standard output means by the protocol of the dialect. Derived, so not stored.
+    /// The command, where the act is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Ran>,
+    /// What the act put out, by the protocol of the dialect. Derived, so not stored.
     #[serde(skip)]
     pub output: Option<Output>,
+    /// What was said and called, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
     /// The commands that an agent ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandLog>,
+    /// The files that the act changed. `None`: not observed, or the directory was not the act's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileLog>,
     /// What was observed on behalf of claims, in the order of the observations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
+    /// What ended the act. `None`: it was still going on when it was observed last, so nothing can be said about what
+    /// did not happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
     /// From start to end.
     pub duration_ms: Option<f64>,
     /// Tokens and money.
@@ -250,19 +261,62 @@ impl RunErrorKind {
 }
 
 impl Evidence {
+    /// The standard output of the command that the act is.
+    pub fn stdout(&self) -> Option<&Capture> {
+        self.command.as_ref()?.stdout.as_ref()
+    }
+
+    /// The standard error of the command that the act is.
+    pub fn stderr(&self) -> Option<&Capture> {
+        self.command.as_ref()?.stderr.as_ref()
+    }
+
+    /// How the command ended that the act is.
+    pub fn exit(&self) -> Option<Exit> {
+        self.command.as_ref()?.exit
+    }
+
+    /// Whether the act was seen to end: what had not happened by then did not happen.
+    pub fn has_ended(&self) -> bool {
+        self.exit().is_some() || self.ended.is_some_and(Ended::is_final)
+    }
+
+    /// A verdict, or unknown where it would hold only of an act that has ended.
+    pub fn settled(&self, open: Open, verdict: Verdict) -> Verdict {
+        if self.has_ended() { verdict } else { open.of_unfinished(verdict) }
+    }
+
+    /// The output streams of the command that the act is.
+    pub fn streams(&self) -> impl Iterator<Item = &Capture> {
+        self.command.iter().flat_map(Ran::streams)
+    }
+
+    /// The commands that ran as the act: the test's own, and those of an agent.
+    pub fn all_commands(&self) -> impl Iterator<Item = &Ran> {
+        self.command.iter().chain(self.commands.iter().flat_map(|log| &log.commands))
+    }
+
+    /// Every text that was captured.
+    pub fn captures(&self) -> impl Iterator<Item = &Capture> {
+        let answers = self.observations.iter().flat_map(|observation| observation.answer.captures());
+        let commands = self.all_commands().flat_map(Ran::captures);
+        let files = self.files.iter().flat_map(|log| &log.files).filter_map(|file| file.text.as_ref());
+        commands.chain(self.turns.iter().map(|turn| &turn.text)).chain(files).chain(answers)
+    }
+
     /// Keeps at most so many bytes of each output stream.
     pub fn cut_streams(&mut self, limit: usize) {
-        self.stdout.iter_mut().chain(&mut self.stderr).for_each(|capture| capture.cut_to(limit));
+        self.command.iter_mut().flat_map(Ran::streams_mut).for_each(|capture| capture.cut_to(limit));
     }
 
     /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.
     pub fn duration_is_open(&self) -> bool {
-        self.stdout.iter().chain(&self.stderr).any(|capture| capture.cut)
+        self.streams().any(|capture| capture.cut)
     }
 
     /// That secrets were masked, as a note for people.
     pub fn mask_note(&self) -> Option<String> {
-        match self.stdout.iter().chain(&self.stderr).map(|capture| capture.masked.len()).sum() {
+        match self.streams().map(|capture| capture.masked.len()).sum() {
             0 => None,
             1 => Some("1 secret value was masked in the output".to_owned()),
             count => Some(format!("{count} secret values were masked in the output")),

@@ -3,7 +3,7 @@
 use crate::{
     evidence::{Evidence, Output},
     mask::{HIDDEN, Secrets, shown},
-    suite::Case,
+    suite::{Case, Phase},
     verdict::{Outcome, Status, Verdict},
 };
 
@@ -23,21 +23,29 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
     if evidence.error.is_some() {
         return Vec::new();
     }
-    let mut judged = Vec::new();
+    let mut judged: Vec<Judged> = Vec::new();
+    let mut unmet = false;
     for (claim, found) in case.claims.iter().enumerate() {
+        let is_precondition = found.phase.is_some_and(Phase::is_precondition);
         let texts = found.check.texts();
         // What stands for a secret in the output must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(HIDDEN));
         let telling = !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text));
         let open = telling && !found.check.minds_secrets();
-        for mut verdict in found.check.check(evidence) {
+        let verdicts = found.check.check(evidence).into_iter();
+        for mut verdict in verdicts.map(|verdict| evidence.settled(found.check.open(), verdict)) {
+            if unmet && !is_precondition {
+                verdict.outcome = Outcome::Skip("a precondition does not hold, so nothing was started".to_owned());
+                (verdict.code, verdict.score) = (None, None);
+                verdict.related.clear();
+            }
             if open {
                 verdict.outcome =
                     Outcome::Unknown("the claim holds a secret, which is masked in what was observed".to_owned());
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
-            let is_written = || evidence.stdout.iter().any(|stdout| stdout.text.contains(HIDDEN));
+            let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(HIDDEN));
             if confusing && (evidence.output.as_ref().is_some_and(Output::has_hidden) || is_written()) {
                 let reason =
                     format!("the claim holds the character U+{:X}, which stands for a secret", u32::from(HIDDEN));
@@ -53,6 +61,7 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
                     *text = secrets.mask(text);
                 }
             }
+            unmet |= is_precondition && matches!(verdict.outcome, Outcome::Fail(_) | Outcome::Error(_));
             judged.push(Judged { claim, verdict });
         }
     }
@@ -74,15 +83,17 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{Judged, judge, status};
     use crate::{
         dialect::{Dialect, kindlm::lower::lower_suite},
-        document::Document,
-        evidence::{Capture, Evidence, RunError, RunErrorKind},
+        document::{Document, Pointer},
+        evidence::{Capture, Ended, Evidence, Ran, RunError, RunErrorKind},
         files::MemoryFiles,
         mask::Secrets,
-        suite::Case,
-        verdict::Status,
+        suite::{Case, Claim, Phase},
+        verdict::{Check, Mismatch, Open, Outcome, Status, Verdict},
     };
 
     fn case(expect: &str) -> Case {
@@ -94,9 +105,93 @@ mod tests {
 
     fn evidence(stdout: &str) -> Evidence {
         let stdout = Capture::whole(stdout.to_owned());
-        let mut evidence = Evidence { stdout: Some(stdout), ..Evidence::default() };
+        let ran = Ran { stdout: Some(stdout), ..Ran::default() };
+        let mut evidence = Evidence { command: Some(ran), ..Evidence::default() };
         Dialect::KindLm.interpret(&mut evidence);
         evidence
+    }
+
+    /// A claim with a fixed outcome.
+    #[derive(Debug)]
+    struct Fixed(Outcome, Open);
+
+    impl Check for Fixed {
+        fn check(&self, _: &Evidence) -> Vec<Verdict> {
+            vec![Verdict {
+                at: Pointer::root(),
+                kind: "fixed",
+                label: String::new(),
+                code: None,
+                score: None,
+                outcome: self.0.clone(),
+                related: Vec::new(),
+            }]
+        }
+
+        fn texts(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn open(&self) -> Open {
+            self.1
+        }
+    }
+
+    fn of_claims(claims: Vec<(Option<Phase>, Outcome, Open)>, evidence: &Evidence) -> (Vec<Status>, Status) {
+        let claims = claims.into_iter().map(|(phase, outcome, open)| Claim {
+            at: Pointer::root(),
+            phase,
+            check: Arc::new(Fixed(outcome, open)),
+        });
+        let case = Case { claims: claims.collect(), ..case("{}") };
+        let judged = judge(&case, evidence, &Secrets::none());
+        (judged.iter().map(|it| it.verdict.outcome.status()).collect(), status(evidence, &judged))
+    }
+
+    #[test]
+    fn what_may_still_turn_is_unknown_until_the_act_has_ended() {
+        let fail = || Outcome::Fail(Mismatch::default());
+        for (ended, expected) in [
+            (Some(Ended::Answer), [Status::Pass, Status::Fail, Status::Pass, Status::Fail, Status::Fail]),
+            (Some(Ended::Deadline), [Status::Pass, Status::Fail, Status::Unknown, Status::Fail, Status::Unknown]),
+            (None, [Status::Pass, Status::Fail, Status::Unknown, Status::Fail, Status::Unknown]),
+        ] {
+            let evidence = Evidence { ended, ..Evidence::default() };
+            let claims = vec![
+                (None, Outcome::Pass, Open::Nothing),
+                (None, fail(), Open::Nothing),
+                (None, Outcome::Pass, Open::Pass),
+                (None, fail(), Open::Pass),
+                (None, fail(), Open::Everything),
+            ];
+            assert_eq!(of_claims(claims, &evidence).0, expected, "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn where_a_precondition_does_not_hold_nothing_else_is_judged_and_the_case_fails() {
+        let evidence = Evidence { ended: Some(Ended::Answer), ..Evidence::default() };
+        let fail = || Outcome::Fail(Mismatch::default());
+        let (given, then) = (Some(Phase::Given), Some(Phase::Then));
+        let claims = vec![
+            (given, fail(), Open::Nothing),
+            (given, Outcome::Pass, Open::Nothing),
+            (then, Outcome::Pass, Open::Nothing),
+            (then, fail(), Open::Nothing),
+        ];
+        let skipped = [Status::Fail, Status::Pass, Status::Skip, Status::Skip];
+        assert_eq!(of_claims(claims, &evidence), (skipped.to_vec(), Status::Fail));
+        let claims = vec![(given, Outcome::Pass, Open::Nothing), (then, fail(), Open::Nothing)];
+        assert_eq!(of_claims(claims, &evidence), (vec![Status::Pass, Status::Fail], Status::Fail));
+    }
+
+    #[test]
+    fn a_case_whose_every_claim_was_skipped_is_unknown() {
+        let evidence = Evidence { ended: Some(Ended::Answer), ..Evidence::default() };
+        let skip = || (None, Outcome::Skip("no back end".to_owned()), Open::Nothing);
+        assert_eq!(of_claims(vec![skip(), skip()], &evidence).1, Status::Unknown);
+        assert_eq!(of_claims(vec![skip(), (None, Outcome::Pass, Open::Nothing)], &evidence).1, Status::Pass);
+        assert_eq!(of_claims(Vec::new(), &evidence).1, Status::Pass);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod action;
 mod parts;
+mod phase;
 mod subject;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ pub use action::{
     Action, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
 };
 pub use parts::{Parts, changes};
+pub use phase::Phase;
 pub use subject::Subject;
 
 use crate::{
@@ -73,8 +75,8 @@ pub struct CaseFile {
 pub struct Claim {
     /// The node of the claim.
     pub at: Pointer,
-    /// When it is judged, for dialects that have phases: `given`, `then`.
-    pub phase: Option<&'static str>,
+    /// The part of the case that it belongs to, in formats that have such parts.
+    pub phase: Option<Phase>,
     /// The claim itself.
     pub check: Arc<dyn Check>,
 }

@@ -7,6 +7,37 @@ use crate::{
     evidence::{Context, Evidence, Need},
 };
 
+/// Which answers of a claim may still turn into others for as long as the act goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Open {
+    /// None: what it is about has happened, or the format says how long to wait for it.
+    #[default]
+    Nothing,
+    /// A pass: it is about what does not happen, or a budget.
+    Pass,
+    /// Every answer: it is about a count, or about what came last.
+    Everything,
+}
+
+impl Open {
+    /// The verdict where the act was still going on: unknown, if it may still turn.
+    pub fn of_unfinished(self, mut verdict: Verdict) -> Verdict {
+        let may_turn = match (self, &verdict.outcome) {
+            (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
+            (Open::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
+            (Open::Nothing | Open::Pass | Open::Everything, _) => false,
+        };
+        if may_turn {
+            verdict.outcome = Outcome::Unknown(
+                "the act was not seen to end, so what had not happened by then may have happened later".to_owned(),
+            );
+            (verdict.code, verdict.score) = (None, None);
+            verdict.related.clear();
+        }
+        verdict
+    }
+}
+
 /// A statement about an attempt that can be judged: value in, value out. No I/O, no clock, no randomness.
 pub trait Check: Send + Sync + std::fmt::Debug {
     /// What must be observed beyond the act itself, so that the claim can be judged.
@@ -20,6 +51,11 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     /// Every text that the author wrote into the claim and that is compared with what was observed. A
     /// secret in it is masked in the verdicts.
     fn texts(&self) -> Vec<String>;
+
+    /// Which of its answers hold only if the act has ended.
+    fn open(&self) -> Open {
+        Open::Nothing
+    }
 
     /// Whether the claim itself finds out if what is masked could decide it. Otherwise it is unknown as soon as one
     /// of its texts holds a secret.

@@ -6,7 +6,7 @@
 use speclens_schema::{
     dialect::{Dialect, kindlm::lower::lower_suite},
     document::Document,
-    evidence::{Capture, Evidence, Exit},
+    evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
     judge::{Judged, judge, status},
     mask::Secrets,
@@ -144,9 +144,12 @@ fn case(expect: &str) -> Case {
 
 fn evidence(stdout: Capture) -> Evidence {
     Evidence {
-        command: Some("run".to_owned()),
-        exit: Some(Exit { code: Some(0), signal: None }),
-        stdout: Some(stdout),
+        command: Some(Ran {
+            command: Capture::whole("run"),
+            exit: Some(Exit { code: Some(0), signal: None }),
+            stdout: Some(stdout),
+            ..Ran::default()
+        }),
         duration_ms: Some(12.5),
         ..Evidence::default()
     }

@@ -18,13 +18,15 @@ use speclens_schema::{
     dialect::ScalarRules,
     document::Document,
     evidence::{
-        Address, Answer, Capture, Content, Context, Evidence, FilesAnswer, FilesNeed, Need, Observation, Presence,
-        ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+        Address, Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, FilesNeed, Need, Observation,
+        Presence, ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace,
+        TraceAnswer,
     },
     files::{FileKind, Files},
     json_schema::SpecFile,
     problem::{Code, Severity},
     settings::Settings,
+    suite::Phase,
     verdict::Status,
 };
 
@@ -280,7 +282,7 @@ fn files(case: &Recorded, need: &FilesNeed) -> FilesAnswer {
             let directory = workspace.kind(&path) == Some(FileKind::Directory);
             let content = (need.content && !directory).then(|| {
                 let text = String::from_utf8_lossy(&workspace.read(&path).unwrap()).into_owned();
-                Content::Text { text: Capture { text, ..Capture::default() }, masked: false }
+                Content::Text(Capture::whole(text))
             });
             SeenFile { modified_us: Some(case.modified_us(&path)), path, directory, seen_after_ms: 0, content }
         })
@@ -373,7 +375,7 @@ fn rows(case: &Recorded) -> Vec<(String, Status, String)> {
         for claim in &scenario.claims {
             // Without a phase: what stands for a part that is not understood.
             let Some(phase) = claim.phase else { continue };
-            if ["stages", "pipeline_health"].contains(&phase) {
+            if [Phase::Stages, Phase::PipelineHealth].contains(&phase) {
                 // The original reports these in another way.
                 continue;
             }
@@ -384,7 +386,8 @@ fn rows(case: &Recorded) -> Vec<(String, Status, String)> {
                 .into_iter()
                 .map(|need| Observation { answer: observe(case, &mut stub, &need), need })
                 .collect();
-            let evidence = Evidence { context, observations, ..Evidence::default() };
+            let ended = Some(Ended::Answer);
+            let evidence = Evidence { context, observations, ended, ..Evidence::default() };
             let verdicts = claim.check.check(&evidence);
             assert_eq!(verdicts.len(), 1, "{}: one row per assertion", case.name);
             // Nothing passes without evidence.
@@ -405,14 +408,15 @@ fn pipeline_rows(name: &str) -> Vec<(String, Status, String)> {
     let (_, analysis) = case.analysis();
     let mut rows = Vec::new();
     for claim in &analysis.suite.cases[0].claims {
-        if !matches!(claim.phase, Some("stages" | "pipeline_health")) {
+        if !matches!(claim.phase, Some(Phase::Stages | Phase::PipelineHealth)) {
             continue;
         }
         let context = case.context();
         let mut stub = Stub::of(&case.harness);
         let needs = claim.check.needs(&context).into_iter();
         let observations = needs.map(|need| Observation { answer: observe(&case, &mut stub, &need), need }).collect();
-        let evidence = Evidence { context, observations, duration_ms: Some(1_200.0), ..Evidence::default() };
+        let (ended, duration_ms) = (Some(Ended::Answer), Some(1_200.0));
+        let evidence = Evidence { context, observations, ended, duration_ms, ..Evidence::default() };
         for verdict in claim.check.check(&evidence) {
             rows.push((claim.at.to_string(), verdict.outcome.status(), verdict.outcome.message().to_owned()));
         }

@@ -13,7 +13,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     problem::{Code, Severity},
     settings::Settings,
-    suite::Suite,
+    suite::{Phase, Suite},
 };
 
 fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
@@ -71,7 +71,7 @@ fn nothing_is_wrong_with_the_workspace() {
             for claim in &case.claims {
                 let verdicts = claim.check.check(&Default::default());
                 // Stages and conditions of a pipeline are claims, and no assertions.
-                if !matches!(claim.phase, Some("stages" | "pipeline_health")) {
+                if !matches!(claim.phase, Some(Phase::Stages | Phase::PipelineHealth)) {
                     types.insert(verdicts[0].kind);
                 }
             }

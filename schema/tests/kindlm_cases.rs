@@ -14,7 +14,7 @@ use speclens_schema::{
     check::json::text,
     dialect::{CaseOutcome, Dialect, GateReport, RunOutcome, kindlm::lower::lower_suite},
     document::Document,
-    evidence::{Capture, Evidence, Exit, RunError, RunErrorKind},
+    evidence::{Capture, Evidence, Exit, Ran, RunError, RunErrorKind},
     files::MemoryFiles,
     judge::{Judged, judge, status},
     mask::Secrets,
@@ -137,13 +137,17 @@ fn stdout(case: &Path, unit: &Value) -> String {
 }
 
 fn evidence(case: &Path, unit: &Value) -> Evidence {
-    let mut evidence = Evidence { command: unit["command"].as_str().map(str::to_owned), ..Evidence::default() };
+    let mut evidence = Evidence::default();
     if !unit["error"].is_null() || name(case) == "exec-timeout-term-ignored" {
         evidence.error = Some(RunError { kind: RunErrorKind::TimedOut, message: "too slow".to_owned() });
         return evidence;
     }
-    evidence.exit = Some(Exit { code: unit["exitCode"].as_i64().map(|code| code as i32), signal: None });
-    evidence.stdout = Some(Capture::whole(stdout(case, unit)));
+    evidence.command = Some(Ran {
+        command: Capture::whole(unit["command"].as_str().unwrap_or_default()),
+        exit: Some(Exit { code: unit["exitCode"].as_i64().map(|code| code as i32), signal: None }),
+        stdout: Some(Capture::whole(stdout(case, unit))),
+        ..Ran::default()
+    });
     evidence.duration_ms = Some(3.0);
     Dialect::KindLm.interpret(&mut evidence);
     evidence
@@ -350,7 +354,8 @@ fn a_schema_file_that_is_no_json_breaks_its_claim() {
     let suite = lower(&case);
     let broken = suite.cases.iter().find(|test| test.name == "broken").unwrap();
     let stdout = Some(Capture::whole("ok".to_owned()));
-    let mut evidence = Evidence { stdout, ..Evidence::default() };
+    let command = Some(Ran { stdout, ..Ran::default() });
+    let mut evidence = Evidence { command, ..Evidence::default() };
     Dialect::KindLm.interpret(&mut evidence);
     let judged = judge(broken, &evidence, &Secrets::none());
     assert_eq!(status(&evidence, &judged), Status::Error);

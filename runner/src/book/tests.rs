@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use speclens_schema::{
     dialect::{Dialect, Gates},
     document::Pointer,
-    evidence::{Capture, Evidence},
+    evidence::{Capture, Evidence, Ran},
     mask::Secrets,
     suite::{Action, Case, Claim, CommandAction, Subject, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
@@ -40,7 +40,7 @@ impl Check for Says {
 }
 
 fn holds_good(evidence: &Evidence) -> Outcome {
-    match evidence.stdout.as_ref().is_some_and(|stdout| stdout.text.contains("good")) {
+    match evidence.stdout().is_some_and(|stdout| stdout.text.contains("good")) {
         true => Outcome::Pass,
         false => Outcome::Fail(Mismatch::default()),
     }
@@ -82,7 +82,10 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
         act: asked.case.action.parts(suite.dialect, asked.subject, &asked.case.action.inputs()),
         began_us,
         now: String::new(),
-        evidence: Arc::new(Evidence { stdout: Some(Capture::whole(output)), ..Evidence::default() }),
+        evidence: Arc::new(Evidence {
+            command: Some(Ran { stdout: Some(Capture::whole(output)), ..Ran::default() }),
+            ..Evidence::default()
+        }),
         notes: vec!["noticed".to_owned()],
     };
     let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default());
@@ -163,7 +166,7 @@ fn large_evidence_leaves_memory_once_it_is_recorded() {
     let large = "good ".repeat(100_000);
     let held = enter(&recorded, &suite, beginning_us(), &large);
     assert!(matches!(held, Held::Disk(_)));
-    assert_eq!(held.get().unwrap().stdout.as_ref().unwrap().text, large);
+    assert_eq!(held.get().unwrap().stdout().unwrap().text, large);
     assert!(matches!(enter(&unrecorded, &suite, beginning_us(), &large), Held::Memory(_)), "it is nowhere else");
     assert!(matches!(enter(&recorded, &suite, beginning_us(), "small"), Held::Memory(_)));
 }

@@ -1,4 +1,4 @@
-//! A shell command, from start to the last of its processes.
+//! A command, from start to the last of its processes.
 //!
 //! The command gets a process group of its own, so that everything it started can be ended with it. The
 //! deadline is the timer's decision, whatever the command makes of the signal: TERM to the group, a second
@@ -9,13 +9,14 @@
 //! the group: it can no longer hang the run, but it is out of reach.)
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     io,
     path::Path,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use speclens_schema::evidence::{Capture, Exit, RunError, RunErrorKind};
+use speclens_schema::evidence::{Capture, Ran, RunError, RunErrorKind};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
@@ -38,27 +39,60 @@ const CHUNK: usize = 64 * 1024;
 /// What to run, and within which bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// The text for `sh -c`.
-    pub script: &'a str,
+    /// What runs.
+    pub program: Program<'a>,
     /// Where it runs.
     pub directory: &'a Path,
+    /// What differs in its environment from that of this program.
+    pub environment: &'a Environment,
+    /// What it may read from standard input; empty for none.
+    pub input: &'a [u8],
     /// How long it may take.
     pub timeout: Duration,
-    /// As many bytes of each stream are kept.
+    /// Maximum number of bytes kept of each stream.
     pub limit: usize,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program<'a> {
+    /// A text for `sh -c`.
+    Shell(&'a str),
+    /// A program with its arguments, without a shell.
+    Direct {
+        /// Its path, or a name that is looked for in `PATH`.
+        program: &'a str,
+        /// Its arguments, as they are.
+        arguments: &'a [String],
+    },
+}
+
+impl Program<'_> {
+    /// The command line, for people.
+    fn text(self) -> String {
+        match self {
+            Program::Shell(script) => script.to_owned(),
+            Program::Direct { program, arguments } => {
+                std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+}
+
+/// What differs in the environment of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Variables that have these values.
+    pub set: BTreeMap<String, String>,
+    /// Variables that are not there, such as the keys of model providers.
+    pub removed: BTreeSet<String>,
 }
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// How the shell ended; nothing when it never began.
-    pub exit: Option<Exit>,
-    /// Standard output.
-    pub stdout: Capture,
-    /// Standard error.
-    pub stderr: Capture,
-    /// From start until the streams were closed, or given up.
-    pub duration: Duration,
+    /// What was observed. Its duration is from the start until the streams were closed, or given up.
+    pub ran: Ran,
     /// What broke.
     pub error: Option<RunError>,
     /// What else the reader of a report should know.
@@ -98,13 +132,17 @@ pub fn suspend() -> suspension::Suspension {
 /// Runs a command to its end. Never fails: what goes wrong is part of the answer.
 pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
-        return Finished::failed(RunErrorKind::Cancelled, "cancelled before it began");
+        return Finished::failed(command.program, RunErrorKind::Cancelled, "cancelled before it began");
     }
     match group::spawn(command) {
         Ok(child) => attend(command, child, background, cancel).await,
         Err(error) => {
-            let message = format!("cannot start `sh` in {}: {error}", command.directory.display());
-            Finished::failed(RunErrorKind::Spawn, message)
+            let name = match command.program {
+                Program::Shell(_) => "sh",
+                Program::Direct { program, .. } => program,
+            };
+            let message = format!("cannot start `{name}` in {}: {error}", command.directory.display());
+            Finished::failed(command.program, RunErrorKind::Spawn, message)
         }
     }
 }
@@ -259,15 +297,19 @@ async fn attend(
         stream.cut |= unfinished;
     }
     let [stdout, stderr] = captured;
-    Finished {
-        exit: exit.flatten(),
-        stdout,
-        stderr,
-        // A pipe that is open at the end was open until then at least.
-        duration: (ended - started).saturating_sub(suspension::total() - suspended_before),
-        error,
-        notes,
-    }
+    // A pipe that is open at the end was open until then at least.
+    let duration = (ended - started).saturating_sub(suspension::total() - suspended_before);
+    let exit = exit.flatten();
+    let began = exit.is_some();
+    let ran = Ran {
+        command: Capture::whole(command.program.text()),
+        exit,
+        timed_out: matches!(stop, Some(Stop::TimedOut)),
+        stdout: began.then_some(stdout),
+        stderr: began.then_some(stderr),
+        duration_ms: began.then_some(duration.as_secs_f64() * 1000.0),
+    };
+    Finished { ran, error, notes }
 }
 
 fn bytes(count: usize) -> String {
@@ -276,12 +318,9 @@ fn bytes(count: usize) -> String {
 }
 
 impl Finished {
-    fn failed(kind: RunErrorKind, message: impl Into<String>) -> Finished {
+    fn failed(program: Program<'_>, kind: RunErrorKind, message: impl Into<String>) -> Finished {
         Finished {
-            exit: None,
-            stdout: Capture::default(),
-            stderr: Capture::default(),
-            duration: Duration::ZERO,
+            ran: Ran { command: Capture::whole(program.text()), ..Ran::default() },
             error: Some(RunError { kind, message: message.into() }),
             notes: Vec::new(),
         }
@@ -350,6 +389,13 @@ fn drop_half_character(kept: &mut Vec<u8>) {
 }
 
 #[cfg(unix)]
+mod group;
+
+#[cfg(not(unix))]
+#[path = "process/no_group.rs"]
+mod group;
+
+#[cfg(unix)]
 mod keeper;
 
 #[cfg(unix)]
@@ -373,224 +419,6 @@ pub mod suspension {
 
     pub(super) fn total() -> Duration {
         Duration::ZERO
-    }
-}
-
-#[cfg(unix)]
-mod group {
-    //! Processes as Unix groups them.
-
-    use std::{io, os::unix::process::ExitStatusExt, process::Stdio};
-
-    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
-    use speclens_schema::evidence::Exit;
-    use tokio::process::{ChildStderr, ChildStdout};
-
-    use super::keeper;
-
-    /// A process that leads a group.
-    pub(super) struct Child {
-        /// Stands first to be dropped first: a leader that is not buried yet keeps the number of its group.
-        group: Option<Group>,
-        leader: tokio::process::Child,
-    }
-
-    /// A group of processes. Dropping it kills what is left of it.
-    #[derive(Debug)]
-    pub(super) struct Group {
-        id: Pid,
-        /// Whether the process that led it was buried: from then on, nobody in the group has its number.
-        leaderless: bool,
-    }
-
-    pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
-        keeper::prepare();
-        let leader = tokio::process::Command::new("sh")
-            .arg("-c")
-            .arg(command.script)
-            .current_dir(command.directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
-        let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.map(|id| {
-            keeper::begun(id);
-            Group { id, leaderless: false }
-        });
-        Ok(Child { group, leader })
-    }
-
-    impl Child {
-        pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
-            self.leader.stdout.take()
-        }
-
-        pub(super) fn stderr(&mut self) -> Option<ChildStderr> {
-            self.leader.stderr.take()
-        }
-
-        /// Waits for the leader. Nothing when the system does not tell how it ended.
-        pub(super) async fn wait(&mut self) -> Option<Exit> {
-            let status = self.leader.wait().await.ok();
-            if let Some(group) = &mut self.group {
-                group.leaderless = true;
-            }
-            // A group that is empty now may give its number to strangers: it is not touched again.
-            self.group.take_if(|group| !group.is_alive());
-            status.map(|status| Exit { code: status.code(), signal: status.signal() })
-        }
-
-        /// Whether the leader has ended, be it that nobody has waited for it yet.
-        pub(super) fn has_ended(&mut self) -> bool {
-            matches!(self.leader.try_wait(), Ok(Some(_)))
-        }
-
-        pub(super) fn terminate(&self) {
-            self.group.iter().for_each(Group::terminate);
-        }
-
-        /// Kills what is left of the group.
-        pub(super) fn kill(&self) {
-            self.group.iter().for_each(Group::kill);
-        }
-
-        /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
-        /// a moment for it.
-        pub(super) async fn has_leftovers(&self) -> bool {
-            let Some(group) = &self.group else { return false };
-            for _ in 0..20 {
-                if !group.is_running() {
-                    return false;
-                }
-                tokio::time::sleep(super::MOMENT).await;
-            }
-            true
-        }
-
-        /// Hands over what is left of the group.
-        pub(super) fn release(&mut self) -> Option<Group> {
-            self.group.take()
-        }
-    }
-
-    impl Group {
-        pub(super) fn terminate(&self) {
-            if self.is_alive() {
-                // A stopped process must be woken to notice.
-                let _ = kill_process_group(self.id, Signal::TERM);
-                let _ = kill_process_group(self.id, Signal::CONT);
-            }
-        }
-
-        fn kill(&self) {
-            if self.is_alive() {
-                // Twice, for a process that was being born during the first pass.
-                let _ = kill_process_group(self.id, Signal::KILL);
-                let _ = kill_process_group(self.id, Signal::KILL);
-            }
-        }
-
-        /// Whether anything of the group is left, be it only waiting to be buried.
-        fn is_alive(&self) -> bool {
-            // A process with the number of a buried leader is a stranger, and so is its group.
-            let reused = self.leaderless && test_kill_process(self.id) != Err(rustix::io::Errno::SRCH);
-            !reused && test_kill_process_group(self.id).is_ok()
-        }
-
-        /// Whether anything of the group runs.
-        pub(super) fn is_running(&self) -> bool {
-            self.is_alive() && has_running(self.id)
-        }
-    }
-
-    impl Drop for Group {
-        fn drop(&mut self) {
-            self.kill();
-            keeper::over(self.id);
-        }
-    }
-
-    /// Whether a group has a process that runs: one that has ended and waits to be buried by `init` still
-    /// belongs to its group. Where there is no `/proc` to tell them apart, all count.
-    fn has_running(group: Pid) -> bool {
-        let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-        let mut known = false;
-        for process in processes.flatten() {
-            let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
-            // `pid (name) state parent group ...`; the name may hold anything.
-            let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-            let state = fields.next();
-            let number = fields.nth(1).and_then(|number| number.parse().ok());
-            known = true;
-            if number == Some(group.as_raw_nonzero().get()) && !matches!(state, Some("Z" | "X")) {
-                return true;
-            }
-        }
-        !known
-    }
-}
-
-#[cfg(not(unix))]
-mod group {
-    //! Elsewhere nothing can be run: a tree of processes could not be ended reliably.
-
-    use std::io;
-
-    use speclens_schema::evidence::Exit;
-
-    pub(super) enum Child {}
-
-    #[derive(Debug)]
-    pub(super) enum Group {}
-
-    impl Group {
-        pub(super) fn terminate(&self) {
-            match *self {}
-        }
-
-        pub(super) fn is_running(&self) -> bool {
-            match *self {}
-        }
-    }
-
-    pub(super) fn spawn(_: super::Command<'_>) -> io::Result<Child> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported on Linux and macOS only"))
-    }
-
-    impl Child {
-        pub(super) fn stdout(&mut self) -> Option<tokio::process::ChildStdout> {
-            match *self {}
-        }
-
-        pub(super) fn stderr(&mut self) -> Option<tokio::process::ChildStderr> {
-            match *self {}
-        }
-
-        pub(super) async fn wait(&mut self) -> Option<Exit> {
-            match *self {}
-        }
-
-        pub(super) fn has_ended(&mut self) -> bool {
-            match *self {}
-        }
-
-        pub(super) fn terminate(&self) {
-            match *self {}
-        }
-
-        pub(super) fn kill(&self) {
-            match *self {}
-        }
-
-        pub(super) async fn has_leftovers(&self) -> bool {
-            match *self {}
-        }
-
-        pub(super) fn release(&mut self) -> Option<Group> {
-            match *self {}
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use speclens_schema::{
     dialect::Dialect,
-    evidence::{Capture, Evidence},
+    evidence::{Capture, Evidence, Ran},
     mask::Secrets,
     suite::{Parts, Subject},
 };
@@ -25,13 +25,13 @@ fn label(case: &str, repeat: u32) -> Label {
 }
 
 fn recorded(key: &str, began_us: u64, text: &str) -> Recorded {
-    let stdout = Some(Capture::whole(text.to_owned()));
+    let command = Some(Ran { stdout: Some(Capture::whole(text)), ..Ran::default() });
     Recorded {
         key: key.to_owned(),
         act: Parts::new(),
         began_us,
         now: "2026-05-14T12:00:00Z".to_owned(),
-        evidence: Arc::new(Evidence { stdout, duration_ms: Some(1.5), ..Evidence::default() }),
+        evidence: Arc::new(Evidence { command, duration_ms: Some(1.5), ..Evidence::default() }),
         notes: Vec::new(),
     }
 }
@@ -49,7 +49,7 @@ fn text(recordings: &Recordings, found: &Found) -> Option<String> {
     let (Found::Fresh(file) | Found::Stale(file)) = found else { return None };
     let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).ok()?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
-    Some(recording.evidence.stdout.clone().unwrap().text)
+    Some(recording.evidence.stdout()?.text.clone())
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn an_output_that_is_too_long_is_cut_in_its_recording() {
     let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     assert!(fs::metadata(&file.path).unwrap().len() <= LIMIT);
     let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap();
-    assert!(recording.evidence.stdout.as_ref().unwrap().cut);
+    assert!(recording.evidence.stdout().unwrap().cut);
     assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
 

@@ -237,15 +237,15 @@ fn verdict_snippet(
 /// How the command ended, where that helps.
 fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let mut elements = Vec::new();
-    if let Some(exit) = evidence.exit
+    if let Some(exit) = evidence.exit()
         && exit.code != Some(0)
     {
         elements.push(note("command", &exit.sentence()));
     }
-    if let Some(stdout) = evidence.stdout.as_ref().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
+    if let Some(stdout) = evidence.stdout().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
         elements.push(note("output so far", &tail(&stdout.text)));
     }
-    if let Some(stderr) = evidence.stderr.as_ref().filter(|stderr| !stderr.text.trim().is_empty()) {
+    if let Some(stderr) = evidence.stderr().filter(|stderr| !stderr.text.trim().is_empty()) {
         elements.push(note("standard error", &tail(&stderr.text)));
     }
     elements

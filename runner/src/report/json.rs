@@ -4,21 +4,22 @@ use std::{collections::HashSet, ops::Range};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use speclens_schema::{
     cure,
     dialect::{Dialect, GateOutcome, cli_bench::config::HelpMode},
     document::{Encoding, Lines, Pointer},
-    evidence::{Evidence, Exit, ToolCall, Usage},
     json_schema,
     judge::Judged,
-    mask::{shown, shown_value},
     problem::{Applicability, Fix, Problem, Severity},
     suite::{Case, Subject},
     verdict::Status,
 };
 
+mod evidence;
+
 use super::{SourceText, SuiteReport, Tally};
+use evidence::EvidenceEntry;
+
 use crate::event::{CaseResult, Origin, RunResult};
 
 /// What may be left out.
@@ -207,43 +208,22 @@ struct RunEntry {
 struct SubjectEntry {
     /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
     name: String,
-    /// What kind of subject it is.
-    kind: SubjectKind,
-    /// The id of a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The id of the model; null where none acts.
     model: Option<String>,
     /// How the model learns about the program that it is to use, in cli-bench.
-    #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<HelpMode>,
     /// The directory of a target behind a gateway, from the root of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }
 
-/// The kinds of subjects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum SubjectKind {
-    /// A shell command.
-    Command,
-    /// A model.
-    Model,
-    /// A skill or an agent behind a gateway.
-    Gateway,
-    /// The test does not say who acts.
-    Nobody,
-}
-
 impl SubjectEntry {
     fn of(subject: &Subject) -> SubjectEntry {
-        let entry = |kind| SubjectEntry { name: subject.to_string(), kind, model: None, mode: None, target: None };
+        let entry = SubjectEntry { name: subject.to_string(), model: None, mode: None, target: None };
         match subject {
-            Subject::Command => entry(SubjectKind::Command),
-            Subject::Model { model, mode } => {
-                SubjectEntry { model: Some(model.clone()), mode: *mode, ..entry(SubjectKind::Model) }
-            }
-            Subject::Gateway { target } => SubjectEntry { target: Some(target.clone()), ..entry(SubjectKind::Gateway) },
-            Subject::Nobody => entry(SubjectKind::Nobody),
+            Subject::Command | Subject::Nobody => entry,
+            Subject::Model { model, mode } => SubjectEntry { model: Some(model.clone()), mode: *mode, ..entry },
+            Subject::Gateway { target } => SubjectEntry { target: Some(target.clone()), ..entry },
         }
     }
 }
@@ -302,54 +282,6 @@ struct VerdictEntry {
     place: Place,
     /// Other places that belong to it.
     related: Vec<RelatedEntry>,
-}
-
-/// What was observed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct EvidenceEntry {
-    /// The output without protocol events, trimmed; null when nothing ran.
-    output_text: Option<String>,
-    /// The structured output; absent when none was reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_json: Option<Value>,
-    /// The tool calls in order.
-    tool_calls: Vec<ToolCallEntry>,
-    /// The commands that ran, placeholders filled.
-    commands: Vec<String>,
-    /// The exit status; null when nothing ran, or TERM or KILL ended the command. Another signal counts as 1, as the
-    /// original tool has it.
-    exit_code: Option<i32>,
-    /// The signal that ended the command; absent when it returned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    /// Standard output.
-    stdout: Option<String>,
-    /// Standard error.
-    stderr: Option<String>,
-    /// Tokens and money.
-    usage: Option<UsageEntry>,
-}
-
-/// One call of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct ToolCallEntry {
-    /// The caller's id, or a generated one.
-    id: String,
-    /// The tool.
-    name: String,
-    /// What it was called with.
-    arguments: Value,
-}
-
-/// Tokens and money.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct UsageEntry {
-    /// Tokens sent.
-    input_tokens: u64,
-    /// Tokens received.
-    output_tokens: u64,
-    /// US dollars, when the price is known.
-    cost_usd: Option<f64>,
 }
 
 /// A place in a file.
@@ -497,7 +429,7 @@ impl Writer<'_> {
         let verdict = &judged.verdict;
         let mismatch = verdict.outcome.mismatch();
         VerdictEntry {
-            phase: claim.phase.map(str::to_owned),
+            phase: claim.phase.map(|phase| phase.as_str().to_owned()),
             index: case.claims[..judged.claim].iter().filter(|other| other.phase == claim.phase).count(),
             claim: claim.at.clone(),
             r#type: verdict.kind.to_owned(),
@@ -578,39 +510,6 @@ fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {
         Position { line: place.line, character: place.column }
     };
     PlaceRange { start: position(range.start), end: position(range.end) }
-}
-
-impl EvidenceEntry {
-    fn of(evidence: &Evidence) -> EvidenceEntry {
-        let output = evidence.output.as_ref();
-        EvidenceEntry {
-            output_text: output.map(|output| shown(&output.text).into_owned()),
-            output_json: output.and_then(|output| output.json.as_ref().map(shown_value)),
-            tool_calls: output.into_iter().flat_map(|output| &output.tool_calls).map(ToolCallEntry::of).collect(),
-            commands: evidence.command.iter().cloned().collect(),
-            exit_code: evidence.exit.and_then(Exit::recorded_code),
-            signal: evidence.exit.and_then(|exit| exit.signal),
-            stdout: evidence.stdout.as_ref().map(|capture| capture.text.clone()),
-            stderr: evidence.stderr.as_ref().map(|capture| capture.text.clone()),
-            usage: evidence.usage.map(UsageEntry::of),
-        }
-    }
-}
-
-impl ToolCallEntry {
-    fn of(call: &ToolCall) -> ToolCallEntry {
-        ToolCallEntry {
-            id: shown(&call.id).into_owned(),
-            name: shown(&call.name).into_owned(),
-            arguments: shown_value(&call.arguments),
-        }
-    }
-}
-
-impl UsageEntry {
-    fn of(usage: Usage) -> UsageEntry {
-        UsageEntry { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, cost_usd: usage.cost_usd }
-    }
 }
 
 #[cfg(test)]

@@ -114,17 +114,17 @@ fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
 }
 
 fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
-    if let Some(code) = evidence.exit.and_then(|exit| exit.code) {
+    if let Some(code) = evidence.exit().and_then(|exit| exit.code) {
         test.add_property(Property::new("exit_code", code.to_string()));
     }
-    if let Some(signal) = evidence.exit.and_then(|exit| exit.signal) {
+    if let Some(signal) = evidence.exit().and_then(|exit| exit.signal) {
         test.add_property(Property::new("signal", signal.to_string()));
     }
     if matches!(status, Status::Fail | Status::Error | Status::Unknown) {
-        if let Some(stdout) = &evidence.stdout {
+        if let Some(stdout) = evidence.stdout() {
             test.set_system_out(plain::block(&stdout.text));
         }
-        if let Some(stderr) = &evidence.stderr {
+        if let Some(stderr) = evidence.stderr() {
             test.set_system_err(plain::block(&stderr.text));
         }
     }

@@ -27,7 +27,7 @@ struct Says(&'static str);
 
 impl Check for Says {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let holds = evidence.stdout.as_ref().is_some_and(|stdout| stdout.text.contains(self.0));
+        let holds = evidence.stdout().is_some_and(|stdout| stdout.text.contains(self.0));
         let outcome = if holds { Outcome::Pass } else { Outcome::Fail(Mismatch::default()) };
         vec![Verdict {
             at: Pointer::root(),
@@ -144,7 +144,7 @@ async fn no_more_attempts_run_at_once_than_allowed() {
     let cases = (0..6).map(|index| case(&format!("c{index}"), script, "")).collect::<Vec<_>>();
     let ran = run_in(directory.path(), cases, Options { concurrency: Some(1), ..Options::default() }).await;
     for case in &ran.result.cases {
-        assert_eq!(case.runs[0].evidence.get().unwrap().stdout.as_ref().unwrap().text, "");
+        assert_eq!(case.runs[0].evidence.get().unwrap().stdout().unwrap().text, "");
     }
 }
 
@@ -179,7 +179,7 @@ async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
         let run = &ran.result.cases[0].runs[0];
         assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
         assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::Broke(RunErrorKind::TimedOut));
-        assert_eq!(run.evidence.get().unwrap().stdout.as_ref().unwrap().text, "partial\n");
+        assert_eq!(run.evidence.get().unwrap().stdout().unwrap().text, "partial\n");
     }
 }
 

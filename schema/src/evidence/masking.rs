@@ -1,16 +1,24 @@
 //! Stars in place of secrets in everything that was observed beyond the streams of one process.
 
+use serde_json::Value;
+
 use crate::mask::Secrets;
 
-use super::{
-    Address, Answer, Capture, CommandAnswer, Content, Evidence, Need, PathState, RanCommand, SeenFile, TraceAnswer,
-};
+use super::{Address, Answer, Capture, Content, Evidence, Need, PathState, Ran, SeenFile, TraceAnswer, Turn};
 
 impl Evidence {
     /// Masks the commands of an agent, and what was observed on behalf of claims. What is masked already stays so.
     pub(crate) fn mask_observed(&mut self, secrets: &Secrets) {
         for command in self.commands.iter_mut().flat_map(|log| &mut log.commands) {
             command.mask(secrets);
+        }
+        self.turns.iter_mut().for_each(|turn| turn.mask(secrets));
+        for file in self.files.iter_mut().flat_map(|log| &mut log.files) {
+            hide(&mut file.path, secrets);
+            file.text.iter_mut().for_each(|text| mask_capture(text, secrets));
+        }
+        if let Some(templates) = &mut self.context.templates {
+            templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
         }
         for observation in &mut self.observations {
             mask_need(&mut observation.need, secrets);
@@ -19,38 +27,47 @@ impl Evidence {
     }
 }
 
-/// Masks a text, and says whether that changed it.
-fn mask_text(text: &mut String, secrets: &Secrets) -> bool {
-    let masked = secrets.mask(text);
-    let changed = masked != *text;
-    *text = masked;
-    changed
-}
-
 /// Masks a text that no claim is judged by.
 fn hide(text: &mut String, secrets: &Secrets) {
-    mask_text(text, secrets);
+    *text = secrets.mask(text);
 }
 
-fn mask_capture(capture: &mut Capture, secrets: &Secrets) -> bool {
-    match secrets.mask_capture(capture) {
-        Some(masked) => {
-            *capture = masked;
-            true
-        }
-        None => false,
+fn mask_capture(capture: &mut Capture, secrets: &Secrets) {
+    if let Some(masked) = secrets.mask_capture(capture) {
+        *capture = masked;
     }
 }
 
-fn mask_captures<'c>(captures: impl Iterator<Item = &'c mut Capture>, secrets: &Secrets) -> bool {
-    captures.fold(false, |changed, capture| mask_capture(capture, secrets) | changed)
+impl Ran {
+    fn mask(&mut self, secrets: &Secrets) {
+        self.captures_mut().for_each(|capture| mask_capture(capture, secrets));
+    }
 }
 
-impl RanCommand {
+impl Turn {
     fn mask(&mut self, secrets: &Secrets) {
-        let command = mask_text(&mut self.command, secrets);
-        let streams = mask_captures(self.stdout.iter_mut().chain(&mut self.stderr), secrets);
-        self.masked |= command | streams;
+        mask_capture(&mut self.text, secrets);
+        for call in &mut self.calls {
+            hide(&mut call.name, secrets);
+            mask_value(&mut call.arguments, secrets);
+        }
+    }
+}
+
+/// Masks every text in a value, keys included.
+fn mask_value(value: &mut Value, secrets: &Secrets) {
+    match value {
+        Value::String(text) => hide(text, secrets),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_value(item, secrets)),
+        Value::Object(members) => {
+            let old = std::mem::take(members);
+            members.extend(old.into_iter().map(|(mut name, mut value)| {
+                hide(&mut name, secrets);
+                mask_value(&mut value, secrets);
+                (name, value)
+            }));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -63,8 +80,11 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
         },
         Need::Scores(need) => {
-            mask_text(&mut need.rubric, secrets);
-            mask_text(&mut need.path, secrets);
+            let optional = need.section.iter_mut().chain(&mut need.identity);
+            [&mut need.rubric, &mut need.path].into_iter().chain(optional).for_each(|text| hide(text, secrets));
+            match &mut need.endpoint {
+                Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
+            }
         }
         Need::Variables(_) | Need::Trace => {}
     }
@@ -75,12 +95,10 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
         Answer::Path(PathState::File { content: Some(content) }) => mask_content(content, secrets),
         Answer::Path(PathState::Missing { beside }) => beside.iter_mut().for_each(|name| hide(name, secrets)),
         Answer::Path(PathState::File { content: None } | PathState::Directory | PathState::Other) => {}
-        Answer::Command(CommandAnswer { stdout, stderr, masked, .. }) => {
-            *masked |= mask_captures(stdout.iter_mut().chain(stderr), secrets);
-        }
+        Answer::Command(ran) => ran.mask(secrets),
         Answer::Files(found) => {
             for SeenFile { path, content, .. } in &mut found.files {
-                mask_text(path, secrets);
+                hide(path, secrets);
                 content.iter_mut().for_each(|content| mask_content(content, secrets));
             }
             found.beside.iter_mut().for_each(|name| hide(name, secrets));
@@ -103,7 +121,7 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
 
 fn mask_content(content: &mut Content, secrets: &Secrets) {
     match content {
-        Content::Text { text, masked } => *masked |= mask_capture(text, secrets),
+        Content::Text(text) => mask_capture(text, secrets),
         Content::Unreadable(reason) => hide(reason, secrets),
     }
 }
@@ -113,7 +131,7 @@ mod tests {
     use super::*;
     use crate::{
         dialect::Dialect,
-        evidence::{CommandLog, Observation},
+        evidence::{Change, ChangedFile, CommandLog, Context, FileLog, Observation, TemplateValues, ToolCall},
     };
 
     #[test]
@@ -121,14 +139,23 @@ mod tests {
         let secret = "abcd1234-word";
         let text = || format!("before {secret} after");
         let capture = || Some(Capture::whole(text()));
-        let command = RanCommand { command: text(), stdout: capture(), stderr: capture(), ..RanCommand::default() };
-        let clean = RanCommand { command: "clean".to_owned(), ..RanCommand::default() };
-        let answer = CommandAnswer { stdout: capture(), stderr: capture(), ..CommandAnswer::default() };
-        let content = Content::Text { text: Capture::whole(text()), masked: false };
+        let command = Ran { command: Capture::whole(text()), stdout: capture(), stderr: capture(), ..Ran::default() };
+        let clean = Ran { command: Capture::whole("clean"), ..Ran::default() };
+        let content = Content::Text(Capture::whole(text()));
+        let call = ToolCall { id: "1".to_owned(), name: text(), arguments: serde_json::json!({ text(): [text()] }) };
+        let turn = Turn { text: Capture::whole(text()), calls: vec![call], ..Turn::default() };
+        let changed =
+            ChangedFile { path: text(), change: Change::Created, size: Some(1), digest: None, text: capture() };
+        let values = std::collections::BTreeMap::from([("name".to_owned(), text())]);
+        let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: None };
         let mut evidence = Evidence {
-            commands: Some(CommandLog { commands: vec![command, clean], cut: false }),
+            context: Context { templates: Some(templates), ..Context::default() },
+            command: Some(command.clone()),
+            files: Some(FileLog { files: vec![changed], cut: false }),
+            turns: vec![turn],
+            commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false }),
             observations: vec![
-                Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(answer) },
+                Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {
                     need: Need::Path { path: text(), content: true },
                     answer: Answer::Path(PathState::File { content: Some(content) }),
@@ -141,8 +168,8 @@ mod tests {
         Dialect::CliBench.mask(&mut evidence, &secrets);
         assert!(!format!("{evidence:?}").contains(secret), "{evidence:?}");
         let log = evidence.commands.as_ref().unwrap();
-        assert_eq!((log.commands[0].masked, log.commands[1].masked), (true, false));
-        assert!(matches!(&evidence.observations[0].answer, Answer::Command(answer) if answer.masked));
+        let stretches = |ran: &Ran| ran.command.masked.len();
+        assert_eq!((stretches(&log.commands[0]), stretches(&log.commands[1])), (1, 0));
         let masked = evidence.clone();
         Dialect::CliBench.mask(&mut evidence, &secrets);
         assert_eq!(evidence, masked, "masking again changes nothing");

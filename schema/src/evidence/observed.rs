@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Capture, Exit, FilesAnswer, FilesNeed, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, TraceAnswer,
-    VariablesNeed,
+    Capture, Exit, FilesAnswer, FilesNeed, Presence, Ran, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed,
+    SeenFile, TraceAnswer, VariablesNeed,
 };
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
@@ -15,25 +15,9 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandLog {
     /// The commands.
-    pub commands: Vec<RanCommand>,
+    pub commands: Vec<Ran>,
     /// Whether later commands are missing, because there were more than are kept.
     pub cut: bool,
-}
-
-/// A command that ran, and what came of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RanCommand {
-    /// The text that went to the shell, secrets masked.
-    pub command: String,
-    /// How it ended: 124 after a deadline, 126 and 127 when it could not be started. `None`: not observed.
-    pub exit: Option<Exit>,
-    /// Its standard output, secrets masked. `None`: not observed.
-    pub stdout: Option<Capture>,
-    /// Its standard error, secrets masked. `None`: not observed.
-    pub stderr: Option<Capture>,
-    /// Whether masking changed any of the texts: what is not found may stand under the stars.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub masked: bool,
 }
 
 /// What a claim needs observed beyond the act itself. The runner observes the needs of a case in the order of its
@@ -83,7 +67,7 @@ pub enum Answer {
     /// What stands at a path.
     Path(PathState),
     /// How a command ended.
-    Command(CommandAnswer),
+    Command(Ran),
     /// The files at a path.
     Files(FilesAnswer),
     /// Whether variables are set, by name.
@@ -123,30 +107,31 @@ pub enum PathState {
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// Its text as far as it was kept, invalid UTF-8 replaced by U+FFFD.
-    Text {
-        /// The text.
-        text: Capture,
-        /// Whether masking changed it.
-        masked: bool,
-    },
+    Text(Capture),
     /// It cannot be read, for this reason.
     Unreadable(String),
 }
 
-/// How a command ended that answers a question.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CommandAnswer {
-    /// How it ended. `None`: not observed.
-    pub exit: Option<Exit>,
-    /// Whether the deadline ended it.
-    pub timed_out: bool,
-    /// Its standard output, secrets masked. `None`: not observed.
-    pub stdout: Option<Capture>,
-    /// Its standard error, secrets masked. `None`: not observed.
-    pub stderr: Option<Capture>,
-    /// Whether masking changed a text.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub masked: bool,
+impl Answer {
+    /// Every text that was captured.
+    pub(crate) fn captures(&self) -> Vec<&Capture> {
+        match self {
+            Answer::Path(PathState::File { content: Some(Content::Text(text)) }) => vec![text],
+            Answer::Command(ran) => ran.captures().collect(),
+            Answer::Files(found) => found.files.iter().filter_map(SeenFile::text).collect(),
+            Answer::Response(response) => vec![&response.body],
+            Answer::Path(
+                PathState::File { content: Some(Content::Unreadable(_)) | None }
+                | PathState::Missing { .. }
+                | PathState::Directory
+                | PathState::Other,
+            )
+            | Answer::Variables(_)
+            | Answer::Trace(_)
+            | Answer::Scores(_)
+            | Answer::Nothing(_) => Vec::new(),
+        }
+    }
 }
 
 impl Exit {

@@ -82,9 +82,9 @@ pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
 /// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
 /// succeeded.
 pub fn ending(evidence: &Evidence) -> Vec<String> {
-    let Some(exit) = evidence.exit.filter(|exit| exit.code != Some(0)) else { return Vec::new() };
+    let Some(exit) = evidence.exit().filter(|exit| exit.code != Some(0)) else { return Vec::new() };
     let mut lines = vec![format!("the command {}", exit.sentence())];
-    let written = evidence.stderr.iter().flat_map(|stderr| stderr.text.lines());
+    let written = evidence.stderr().into_iter().flat_map(|stderr| stderr.text.lines());
     let written: Vec<&str> = written.filter(|line| !line.trim().is_empty()).collect();
     let last = &written[written.len().saturating_sub(MAX_ERROR_LINES)..];
     lines.extend(last.iter().map(|line| format!("standard error: {}", shortened(line))));

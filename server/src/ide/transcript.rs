@@ -25,10 +25,10 @@ pub fn transcript(case: &str, attempt: &RunResult) -> String {
     if !evidence.context.started.is_empty() {
         text.push_str(&format!("started: {}\n", evidence.context.started));
     }
-    if let Some(command) = &evidence.command {
-        text.push_str(&format!("command: {command}\n"));
+    if let Some(ran) = &evidence.command {
+        text.push_str(&format!("command: {}\n", ran.command.text));
     }
-    if let Some(exit) = &evidence.exit {
+    if let Some(exit) = evidence.exit() {
         match (exit.code, exit.signal) {
             (Some(code), _) => text.push_str(&format!("exit status: {code}\n")),
             (None, Some(_)) => text.push_str(&format!("{}\n", exit.sentence())),
@@ -65,8 +65,8 @@ pub fn transcript(case: &str, attempt: &RunResult) -> String {
             text.push_str(&format!("      {}\n", verdict.outcome.message()));
         }
     }
-    for (name, stream) in [("standard output", &evidence.stdout), ("standard error", &evidence.stderr)] {
-        push_stream(&mut text, name, stream.as_ref());
+    for (name, stream) in [("standard output", evidence.stdout()), ("standard error", evidence.stderr())] {
+        push_stream(&mut text, name, stream);
     }
     text
 }

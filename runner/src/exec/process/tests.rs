@@ -8,11 +8,11 @@ use std::{
 };
 
 use rustix::process::{Pid, test_kill_process};
-use speclens_schema::evidence::{Exit, RunErrorKind};
+use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Finished, run};
+use super::{Background, Command, Environment, Finished, Program, run};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -21,8 +21,30 @@ fn directory() -> TempDir {
 }
 
 async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
-    let command = Command { script, directory, timeout: Duration::from_millis(timeout_ms), limit: LIMIT };
+    let environment = Environment::default();
+    let command = Command {
+        program: Program::Shell(script),
+        directory,
+        environment: &environment,
+        input: &[],
+        timeout: Duration::from_millis(timeout_ms),
+        limit: LIMIT,
+    };
     run(command, &Background::default(), &CancellationToken::new()).await
+}
+
+impl Finished {
+    fn stdout(&self) -> &Capture {
+        self.ran.stdout.as_ref().unwrap()
+    }
+
+    fn stderr(&self) -> &Capture {
+        self.ran.stderr.as_ref().unwrap()
+    }
+
+    fn duration(&self) -> Duration {
+        Duration::from_secs_f64(self.ran.duration_ms.unwrap() / 1000.0)
+    }
 }
 
 /// The process whose id stands in a file, once the file has it.
@@ -61,17 +83,17 @@ async fn assert_gone(pid: Pid) {
 async fn a_command_leaves_its_output_and_status() {
     let directory = directory();
     let finished = run_in(directory.path(), 20_000, "printf 'a\\377b'; pwd >&2; cat; exit 7").await;
-    assert_eq!(finished.exit, Some(Exit { code: Some(7), signal: None }));
-    assert_eq!(finished.stdout.text, "a\u{fffd}b");
-    assert_eq!(Path::new(finished.stderr.text.trim()), directory.path().canonicalize().unwrap());
-    assert_eq!((finished.error, finished.notes), (None, Vec::new()));
+    assert_eq!(finished.ran.exit, Some(Exit { code: Some(7), signal: None }));
+    assert_eq!(finished.stdout().text, "a\u{fffd}b");
+    assert_eq!(Path::new(finished.stderr().text.trim()), directory.path().canonicalize().unwrap());
+    assert_eq!((&finished.error, &finished.notes), (&None, &Vec::new()));
 }
 
 #[tokio::test]
 async fn a_signal_is_not_a_timeout() {
     let finished = run_in(directory().path(), 20_000, "kill -TERM $$").await;
-    assert_eq!(finished.exit, Some(Exit { code: None, signal: Some(15) }));
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::Killed);
+    assert_eq!(finished.ran.exit, Some(Exit { code: None, signal: Some(15) }));
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Killed);
     let finished = run_in(directory().path(), 20_000, "kill -ABRT $$").await;
     assert_eq!((finished.error, finished.notes), (None, vec!["ended by signal 6 (ABRT)".to_owned()]));
 }
@@ -79,7 +101,7 @@ async fn a_signal_is_not_a_timeout() {
 #[tokio::test]
 async fn a_directory_that_is_missing_is_a_spawn_error() {
     let finished = run_in(Path::new("/nowhere/at/all"), 1000, "true").await;
-    let error = finished.error.unwrap();
+    let error = finished.error.as_ref().unwrap();
     assert_eq!(error.kind, RunErrorKind::Spawn);
     assert!(error.message.contains("/nowhere/at/all"), "{}", error.message);
 }
@@ -89,9 +111,9 @@ async fn the_deadline_ends_grandchildren_and_keeps_what_was_written() {
     let directory = directory();
     let script = "printf partial; (sh -c 'echo $$ > inner; sleep 60' & wait) & echo $! > outer; wait";
     let finished = run_in(directory.path(), 700, script).await;
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
-    assert_eq!(finished.stdout.text, "partial");
-    assert!(finished.duration < Duration::from_secs(20));
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout().text, "partial");
+    assert!(finished.duration() < Duration::from_secs(20));
     for name in ["inner", "outer"] {
         assert_gone(pid_in(directory.path().join(name)).await).await;
     }
@@ -102,10 +124,10 @@ async fn a_command_that_ignores_term_is_killed() {
     let directory = directory();
     let script = "trap '' TERM; printf start; echo $$ > pid; while :; do sleep 60; done; printf end";
     let finished = run_in(directory.path(), 300, script).await;
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
-    assert_eq!(finished.stdout.text, "start");
-    assert_eq!(finished.exit, Some(Exit { code: None, signal: Some(9) }));
-    assert!(finished.duration >= Duration::from_millis(1300), "{:?}", finished.duration);
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout().text, "start");
+    assert_eq!(finished.ran.exit, Some(Exit { code: None, signal: Some(9) }));
+    assert!(finished.duration() >= Duration::from_millis(1300), "{:?}", finished.duration());
     assert_gone(pid_in(directory.path().join("pid")).await).await;
 }
 
@@ -113,17 +135,17 @@ async fn a_command_that_ignores_term_is_killed() {
 async fn a_command_that_handles_term_has_timed_out_all_the_same() {
     let script = "trap 'printf bye; exit 0' TERM; printf hi; sleep 60 & wait";
     let finished = run_in(directory().path(), 300, script).await;
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
-    assert_eq!(finished.stdout.text, "hibye");
-    assert_eq!(finished.exit, Some(Exit { code: Some(0), signal: None }));
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout().text, "hibye");
+    assert_eq!(finished.ran.exit, Some(Exit { code: Some(0), signal: None }));
 }
 
 #[tokio::test]
 async fn a_background_child_that_speaks_soon_is_heard() {
     let finished = run_in(directory().path(), 20_000, "(sleep 0.3; printf late) & printf early").await;
-    assert_eq!(finished.stdout.text, "earlylate");
-    assert_eq!((finished.error, finished.notes), (None, Vec::new()));
-    assert!(finished.duration >= Duration::from_millis(300));
+    assert_eq!(finished.stdout().text, "earlylate");
+    assert_eq!((&finished.error, &finished.notes), (&None, &Vec::new()));
+    assert!(finished.duration() >= Duration::from_millis(300));
 }
 
 #[tokio::test]
@@ -132,10 +154,14 @@ async fn a_background_child_that_holds_the_pipe_hangs_nothing_and_does_not_survi
     let begun = Instant::now();
     let finished = run_in(directory.path(), 60_000, "sleep 50 & echo $! > pid; printf done").await;
     assert!(begun.elapsed() < Duration::from_secs(20));
-    assert_eq!(finished.stdout.text, "done");
+    assert_eq!(finished.stdout().text, "done");
     assert_eq!(finished.error, None);
-    assert!(finished.stdout.cut && finished.stderr.cut);
-    assert!(finished.duration >= Duration::from_millis(900), "so long it was open at least: {:?}", finished.duration);
+    assert!(finished.stdout().cut && finished.stderr().cut);
+    assert!(
+        finished.duration() >= Duration::from_millis(900),
+        "so long it was open at least: {:?}",
+        finished.duration()
+    );
     assert!(finished.notes[0].contains("kept the output open"), "{:?}", finished.notes);
     assert_gone(pid_in(directory.path().join("pid")).await).await;
 }
@@ -148,7 +174,7 @@ async fn a_process_that_left_the_group_hangs_nothing() {
     let script = "setsid sh -c 'echo $$ > pid; exec sleep 50' & while [ ! -s pid ]; do :; done; sleep 60";
     let finished = run_in(directory.path(), 500, script).await;
     assert!(begun.elapsed() < Duration::from_secs(20));
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
     let stray = pid_in(directory.path().join("pid")).await;
     rustix::process::kill_process(stray, rustix::process::Signal::KILL).unwrap();
 }
@@ -162,7 +188,14 @@ async fn a_silent_leftover_goes_on_until_the_background_ends() {
         let (directory, background) = (directory.path(), &background);
         async move {
             let timeout = Duration::from_secs(20);
-            let command = Command { script: &script, directory, timeout, limit: LIMIT };
+            let command = Command {
+                program: Program::Shell(&script),
+                environment: &Environment::default(),
+                input: &[],
+                directory,
+                timeout,
+                limit: LIMIT,
+            };
             run(command, background, &CancellationToken::new()).await
         }
     };
@@ -186,9 +219,9 @@ async fn output_beyond_the_limit_is_drained_and_counted() {
     let directory = directory();
     let script = "head -c 73400320 /dev/zero | tr '\\0' x; printf end >&2";
     let finished = run_in(directory.path(), 120_000, script).await;
-    assert_eq!((finished.stdout.text.len(), finished.stdout.cut), (LIMIT, true));
-    assert_eq!((finished.stderr.text.as_str(), finished.stderr.cut), ("end", false));
-    assert_eq!(finished.exit, Some(Exit { code: Some(0), signal: None }));
+    assert_eq!((finished.stdout().text.len(), finished.stdout().cut), (LIMIT, true));
+    assert_eq!((finished.stderr().text.as_str(), finished.stderr().cut), ("end", false));
+    assert_eq!(finished.ran.exit, Some(Exit { code: Some(0), signal: None }));
     assert_eq!(finished.notes, ["standard output is longer than 64 MiB: the last 6291456 bytes were not kept"]);
 }
 
@@ -196,10 +229,16 @@ async fn output_beyond_the_limit_is_drained_and_counted() {
 async fn a_character_at_the_limit_is_not_cut_in_two() {
     let directory = directory();
     for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
-        let command =
-            Command { script: "printf 'a€b'", directory: directory.path(), timeout: Duration::from_secs(20), limit };
+        let command = Command {
+            program: Program::Shell("printf 'a€b'"),
+            environment: &Environment::default(),
+            input: &[],
+            directory: directory.path(),
+            timeout: Duration::from_secs(20),
+            limit,
+        };
         let finished = run(command, &Background::default(), &CancellationToken::new()).await;
-        assert_eq!((finished.stdout.text.as_str(), finished.stdout.cut), (expected, true), "limit {limit}");
+        assert_eq!((finished.stdout().text.as_str(), finished.stdout().cut), (expected, true), "limit {limit}");
     }
 }
 
@@ -215,7 +254,9 @@ async fn cancelling_under_load_leaves_nothing_behind() {
                 "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
             );
             let command = Command {
-                script: &script,
+                program: Program::Shell(&script),
+                environment: &Environment::default(),
+                input: &[],
                 directory: &directory,
                 timeout: Duration::from_secs(60),
                 limit: 1024 * 1024,
@@ -233,9 +274,9 @@ async fn cancelling_under_load_leaves_nothing_behind() {
     cancel.cancel();
     while let Some(finished) = runs.join_next().await {
         let finished = finished.unwrap();
-        assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
+        assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Cancelled);
         // The last command of the script may not have come to write anything yet.
-        assert!(finished.stdout.text.is_empty() || finished.stdout.text.starts_with("y\n"));
+        assert!(finished.stdout().text.is_empty() || finished.stdout().text.starts_with("y\n"));
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
     for pid in processes {
@@ -249,7 +290,9 @@ async fn a_run_that_is_dropped_leaves_nothing_behind() {
     let pid = {
         let cancel = CancellationToken::new();
         let command = Command {
-            script: "sh -c 'echo $$ > pid; sleep 60' & wait",
+            program: Program::Shell("sh -c 'echo $$ > pid; sleep 60' & wait"),
+            environment: &Environment::default(),
+            input: &[],
             directory: directory.path(),
             timeout: Duration::from_secs(60),
             limit: LIMIT,
@@ -269,9 +312,61 @@ async fn what_is_cancelled_before_it_begins_does_not_begin() {
     let directory = directory();
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let command =
-        Command { script: "touch marker", directory: directory.path(), timeout: Duration::from_secs(20), limit: LIMIT };
+    let command = Command {
+        program: Program::Shell("touch marker"),
+        environment: &Environment::default(),
+        input: &[],
+        directory: directory.path(),
+        timeout: Duration::from_secs(20),
+        limit: LIMIT,
+    };
     let finished = run(command, &Background::default(), &cancel).await;
-    assert_eq!(finished.error.unwrap().kind, RunErrorKind::Cancelled);
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Cancelled);
     assert!(!directory.path().join("marker").exists());
+}
+
+#[tokio::test]
+async fn arguments_reach_a_program_as_they_are_and_input_is_read_to_its_end() {
+    let directory = directory();
+    let environment = Environment::default();
+    let arguments = ["-c".to_owned(), "cat; printf '|%s' \"$@\"".to_owned(), "sh".to_owned(), "a  $b 'c'".to_owned()];
+    let input = "line\n".repeat(100_000);
+    let command = Command {
+        program: Program::Direct { program: "sh", arguments: &arguments },
+        directory: directory.path(),
+        environment: &environment,
+        input: input.as_bytes(),
+        timeout: Duration::from_secs(20),
+        limit: LIMIT,
+    };
+    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    assert_eq!(finished.stdout().text, format!("{input}|a  $b 'c'"));
+    // One that reads nothing of it is not waited for, and ends well.
+    let deaf = Command { program: Program::Shell("exec <&-; echo deaf"), ..command };
+    let finished = run(deaf, &Background::default(), &CancellationToken::new()).await;
+    assert_eq!((finished.stdout().text.as_str(), &finished.error), ("deaf\n", &None));
+}
+
+#[tokio::test]
+async fn variables_are_set_and_removed_and_a_missing_program_says_so() {
+    let directory = directory();
+    let environment = Environment {
+        set: [("SPECLENS_TEST_SET".to_owned(), "a b".to_owned())].into(),
+        removed: ["PATH_THAT_IS_NOT_THERE".to_owned(), "HOME".to_owned()].into(),
+    };
+    let command = Command {
+        program: Program::Shell("echo \"$SPECLENS_TEST_SET|${HOME-gone}|${PATH:+kept}\""),
+        directory: directory.path(),
+        environment: &environment,
+        input: &[],
+        timeout: Duration::from_secs(20),
+        limit: LIMIT,
+    };
+    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    assert_eq!(finished.stdout().text, "a b|gone|kept\n");
+    let missing = Command { program: Program::Direct { program: "no-such-program", arguments: &[] }, ..command };
+    let finished = run(missing, &Background::default(), &CancellationToken::new()).await;
+    let error = finished.error.as_ref().unwrap();
+    assert_eq!((error.kind, finished.ran.exit), (RunErrorKind::Spawn, None));
+    assert!(error.message.starts_with("cannot start `no-such-program` in "), "{}", error.message);
 }

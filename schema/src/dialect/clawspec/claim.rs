@@ -20,7 +20,7 @@ use crate::{
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
-    verdict::{Check, Mismatch, Outcome, Verdict},
+    verdict::{Check, Mismatch, Open, Outcome, Verdict},
 };
 
 /// A type of assertion: its fields are the fields of the Rust type.
@@ -29,6 +29,8 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
     const NAME: &'static str;
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
+    /// Which of its answers hold only if the act has ended.
+    const OPEN: Open = Open::Nothing;
 
     /// Takes from the written node what JSON cannot tell apart.
     fn adopt(&mut self, _node: NodeRef<'_>) {}
@@ -119,6 +121,14 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         let subject = self.assertion.subject();
         let label = if subject.is_empty() { T::NAME.to_owned() } else { format!("{} {subject}", T::NAME) };
         vec![row.verdict(T::NAME, label)]
+    }
+
+    fn open(&self) -> Open {
+        match self.scope.moment {
+            // What is checked before the act does not wait for its end.
+            Moment::Before => Open::Nothing,
+            Moment::After => T::OPEN,
+        }
     }
 
     fn texts(&self) -> Vec<String> {
@@ -364,10 +374,10 @@ impl<'e> Seen<'e> {
             Some(Content::Unreadable(reason)) => {
                 Err(Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)))
             }
-            Some(Content::Text { text, masked }) => {
+            Some(Content::Text(text)) => {
                 let doubt = if text.cut {
                     Some("the file was cut off, and the missing part could decide")
-                } else if *masked || text.text.contains(HIDDEN) {
+                } else if !text.masked.is_empty() || text.text.contains(HIDDEN) {
                     Some("parts of the file are masked as secrets, and could decide")
                 } else {
                     None

@@ -28,7 +28,7 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     settings::Settings,
-    suite::{Action, Case, Claim, Suite, TriggerAction, TriggerKind},
+    suite::{Action, Case, Claim, Phase, Suite, TriggerAction, TriggerKind},
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
@@ -122,9 +122,10 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     let lowering = Lowering { files, settings: &context.settings };
     let mut claims = Vec::new();
     let mut intact = context.intact;
-    for (key, moment) in [("given", Moment::Before), ("then", Moment::After)] {
+    for (phase, moment) in [(Phase::Given, Moment::Before), (Phase::Then, Moment::After)] {
         let scope = Arc::new(Scope::new(moment, &context.settings));
-        intact &= lowering.list(item.get(key), key, &at.key(key), &scope, &mut claims);
+        let key = phase.as_str();
+        intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
     }
     let text = |key: &str| item.get(key).and_then(NodeRef::as_str).map(str::to_owned);
     let when = item.get("when");
@@ -155,7 +156,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
                 let scope = Arc::new(Scope::new(Moment::After, &context.settings));
                 let check = Arc::new(Drift { regression, baseline, scope });
-                claims.push(Claim { at: at.key("regression"), phase: Some("regression"), check });
+                claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
             None => intact = false,
         }
@@ -185,7 +186,7 @@ impl Lowering<'_> {
     fn list(
         &self,
         list: Option<NodeRef<'_>>,
-        phase: &'static str,
+        phase: Phase,
         at: &Pointer,
         scope: &Arc<Scope>,
         claims: &mut Vec<Claim>,
@@ -231,9 +232,10 @@ impl Lowering<'_> {
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
         let written = root.get("assertions");
-        for phase in ["pre_delegation", "post_delegation"] {
-            let list = written.and_then(|written| written.get(phase));
-            intact &= self.list(list, phase, &Pointer::root().key("assertions").key(phase), &scope, &mut claims);
+        for phase in [Phase::PreDelegation, Phase::PostDelegation] {
+            let list = written.and_then(|written| written.get(phase.as_str()));
+            intact &=
+                self.list(list, phase, &Pointer::root().key("assertions").key(phase.as_str()), &scope, &mut claims);
         }
         if claims.is_empty() && intact {
             intact = self.generated(root, &agents, &scope, &mut claims);
@@ -250,7 +252,7 @@ impl Lowering<'_> {
         claims: &mut Vec<Claim>,
     ) -> bool {
         let Some((_, to)) = agents else { return false };
-        let mut add = |phase: &'static str, at: Pointer, value: Value| match Assertion::of_value(&value) {
+        let mut add = |phase: Phase, at: Pointer, value: Value| match Assertion::of_value(&value) {
             Ok(assertion) => {
                 let check = assertion.claim(None, scope, self.files);
                 claims.push(Claim { at, phase: Some(phase), check });
@@ -259,7 +261,7 @@ impl Lowering<'_> {
             Err(_) => false,
         };
         let mut intact = add(
-            "pre_delegation",
+            Phase::PreDelegation,
             Pointer::root().key("handoff").key("to"),
             json!({ "type": "delegation_occurred", "to_agent": to }),
         );
@@ -270,16 +272,16 @@ impl Lowering<'_> {
         {
             let at = base.key("required_artifacts").index(index);
             let exists = json!({ "type": "artifact_exists", "path": path_pattern });
-            intact &= add("post_delegation", at.key("path_pattern"), exists);
+            intact &= add(Phase::PostDelegation, at.key("path_pattern"), exists);
             if let Some(sections) = required_sections.as_ref().filter(|sections| !sections.is_empty()) {
                 let contains = json!({ "type": "artifact_contains", "path": path_pattern, "sections": sections });
-                intact &= add("post_delegation", at.key("required_sections"), contains);
+                intact &= add(Phase::PostDelegation, at.key("required_sections"), contains);
             }
         }
         for (index, action) in produces.prohibited_actions.iter().enumerate() {
             let at = base.key("prohibited_actions").index(index).key("tool");
             let value = json!({ "type": "tool_not_called", "tool": action.tool, "run_id": "{{callee_run_id}}" });
-            intact &= add("post_delegation", at, value);
+            intact &= add(Phase::PostDelegation, at, value);
         }
         intact
     }
@@ -290,9 +292,15 @@ impl Lowering<'_> {
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
         let last = root.get("final_assertions");
-        for phase in ["deterministic", "semantic"] {
-            let list = last.and_then(|last| last.get(phase));
-            intact &= self.list(list, phase, &Pointer::root().key("final_assertions").key(phase), &scope, &mut claims);
+        for phase in [Phase::Deterministic, Phase::Semantic] {
+            let list = last.and_then(|last| last.get(phase.as_str()));
+            intact &= self.list(
+                list,
+                phase,
+                &Pointer::root().key("final_assertions").key(phase.as_str()),
+                &scope,
+                &mut claims,
+            );
         }
         for (index, health) in root.get("pipeline_health").into_iter().flat_map(NodeRef::items).enumerate() {
             let text = |key: &str| health.get(key).and_then(NodeRef::as_str).map(str::to_owned);
@@ -307,7 +315,7 @@ impl Lowering<'_> {
                 handoffs: handoffs.clone(),
             });
             let at = Pointer::root().key("pipeline_health").index(index);
-            claims.push(Claim { at, phase: Some("pipeline_health"), check });
+            claims.push(Claim { at, phase: Some(Phase::PipelineHealth), check });
         }
         let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
         let action = Action::Trigger(TriggerAction {
@@ -346,14 +354,14 @@ impl Lowering<'_> {
             });
             if let Some(production) = &production {
                 let check = Arc::clone(production);
-                claims.push(Claim { at: at.key("produces"), phase: Some("stages"), check });
+                claims.push(Claim { at: at.key("produces"), phase: Some(Phase::Stages), check });
                 productions.push(Arc::clone(production));
             }
             if let Some(path) = text("handoff_contract") {
                 let claimed = self.contract_of_stage(path);
                 let handoff = Arc::new(StageHandoff { stage, path: path.to_owned(), production, claims: claimed });
                 let check = Arc::clone(&handoff);
-                claims.push(Claim { at: at.key("handoff_contract"), phase: Some("stages"), check });
+                claims.push(Claim { at: at.key("handoff_contract"), phase: Some(Phase::Stages), check });
                 handoffs.push(handoff);
             }
         }

@@ -120,7 +120,10 @@ impl Check for StageHandoff {
             }
             Some(Ok((_, true))) | None => {}
         }
-        let verdicts = claims.iter().flat_map(|claim| claim.check.check(evidence));
+        let verdicts = claims.iter().flat_map(|claim| {
+            let verdicts = claim.check.check(evidence).into_iter();
+            verdicts.map(|verdict| evidence.settled(claim.check.open(), verdict))
+        });
         // The places of the verdicts lie in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }

@@ -8,13 +8,13 @@ use crate::{
     dialect::ScalarRules,
     document::Document,
     evidence::{
-        Answer, Context, Evidence, FilesAnswer, Need, Observation, SeenFile, Span, SpanKind, TemplateValues, Tokens,
-        Trace, TraceAnswer, Usage,
+        Answer, Context, Ended, Evidence, FilesAnswer, Need, Observation, SeenFile, Span, SpanKind, TemplateValues,
+        Tokens, Trace, TraceAnswer, Usage,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
     settings::Settings,
-    suite::Case,
+    suite::{Case, Phase},
     verdict::Status,
 };
 
@@ -64,7 +64,7 @@ fn evidence(case: &Case, files: &[&str]) -> Evidence {
             Observation { answer: Answer::Files(FilesAnswer { files, ..FilesAnswer::default() }), need }
         })
         .collect();
-    Evidence { context, observations, duration_ms: Some(60_999.0), ..Evidence::default() }
+    Evidence { context, observations, ended: Some(Ended::Answer), duration_ms: Some(60_999.0), ..Evidence::default() }
 }
 
 fn told(case: &Case, evidence: &Evidence) -> Vec<String> {
@@ -186,7 +186,7 @@ fn scenario_of(name: &str, regression: &str) -> Case {
     );
     let others = [("skills/demo/SKILL.md", "# Demo\n"), ("skills/demo/tests/baselines.yaml", BASELINES)];
     let mut case = case(SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml", &text, &others);
-    case.claims.retain(|claim| claim.phase == Some("regression"));
+    case.claims.retain(|claim| claim.phase == Some(Phase::Regression));
     case
 }
 
@@ -257,6 +257,6 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
     let usage = Usage { input_tokens: 100, output_tokens: 21, cost_usd: None };
     assert!(told(&case, &Evidence { usage: Some(usage), ..Evidence::default() })[1].contains("fail total_tokens 121"));
     let mut unstored = scenario_of("t", "{max_duration_drift: 1.5}");
-    unstored.claims.retain(|claim| claim.phase == Some("regression"));
+    unstored.claims.retain(|claim| claim.phase == Some(Phase::Regression));
     assert!(told(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
 }

@@ -16,6 +16,7 @@ use crate::{
     document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
     files::Files,
+    verdict::Open,
     words::{Artifact, Name},
 };
 
@@ -333,6 +334,7 @@ impl ArtifactAbsentWords {
 
 impl AssertionType for ArtifactAbsentWords {
     const NAME: &'static str = "artifact_absent_words";
+    const OPEN: Open = Open::Pass;
     const WAITS: bool = true;
 
     fn adopt(&mut self, node: NodeRef<'_>) {

@@ -9,6 +9,7 @@ use crate::{
         gateway_log::GatewayLog,
     },
     evidence::{Context, Need},
+    verdict::Open,
     words::{Artifact, Name, RunText, ToolName},
 };
 
@@ -144,6 +145,7 @@ pub struct ToolNotCalled {
 
 impl AssertionType for ToolNotCalled {
     const NAME: &'static str = "tool_not_called";
+    const OPEN: Open = Open::Pass;
 
     fn subject(&self) -> String {
         self.tool.to_string()
@@ -273,6 +275,7 @@ pub struct ToolNotPermitted {
 
 impl AssertionType for ToolNotPermitted {
     const NAME: &'static str = "tool_not_permitted";
+    const OPEN: Open = Open::Pass;
 
     fn subject(&self) -> String {
         let names: Vec<&str> = self.allowed_tools.iter().map(|name| name.0.as_str()).collect();
@@ -340,6 +343,7 @@ pub struct TokenBudget {
 
 impl AssertionType for TokenBudget {
     const NAME: &'static str = "token_budget";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         log_needs(self.log_path.as_ref(), scope, context)

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
     evidence::{Address, Context, FilesAnswer, FilesNeed, Need, Presence, ResponseNeed, VariablesNeed},
+    verdict::Open,
     words::{Name, OneFile, RunText},
 };
 
@@ -79,6 +80,7 @@ pub struct FileAbsent {
 
 impl AssertionType for FileAbsent {
     const NAME: &'static str = "file_absent";
+    const OPEN: Open = Open::Pass;
 
     fn subject(&self) -> String {
         self.path.to_string()

@@ -38,7 +38,7 @@ fn file(path: &str, text: &str) -> SeenFile {
         directory: false,
         modified_us: Some(NOON_US),
         seen_after_ms: 0,
-        content: Some(Content::Text { text, masked: false }),
+        content: Some(Content::Text(text)),
     }
 }
 
@@ -320,14 +320,14 @@ fn masked_body_is_neither_match_nor_mismatch() {
 fn part_of_the_evidence_is_not_enough() {
     let mut cut = world();
     for file in &mut cut.files {
-        if let Some(Content::Text { text, .. }) = &mut file.content {
+        if let Some(Content::Text(text)) = &mut file.content {
             text.cut = true;
         }
     }
     let mut masked = world();
     for file in &mut masked.files {
-        if let Some(Content::Text { masked, .. }) = &mut file.content {
-            *masked = true;
+        if let Some(Content::Text(text)) = &mut file.content {
+            text.masked = vec![(0, 1)];
         }
     }
     for world in [&cut, &masked] {

@@ -10,6 +10,7 @@ use super::{artifacts::structured, behavioral::decided};
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, lenient_count, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
+    verdict::Open,
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
@@ -67,6 +68,7 @@ pub struct LlmCallCount {
 
 impl AssertionType for LlmCallCount {
     const NAME: &'static str = "llm_call_count";
+    const OPEN: Open = Open::Everything;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]
@@ -212,6 +214,7 @@ pub struct ModelUsed {
 
 impl AssertionType for ModelUsed {
     const NAME: &'static str = "model_used";
+    const OPEN: Open = Open::Pass;
 
     fn subject(&self) -> String {
         match (&self.expected, &self.not_expected) {
@@ -444,6 +447,7 @@ pub struct NoSpanErrors {}
 
 impl AssertionType for NoSpanErrors {
     const NAME: &'static str = "no_span_errors";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]
@@ -493,6 +497,7 @@ pub struct ToolNotInvoked {
 
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
+    const OPEN: Open = Open::Pass;
 
     fn subject(&self) -> String {
         self.tool.to_string()

@@ -10,6 +10,7 @@ use crate::{
         config::Price,
     },
     evidence::{Context, Need, Span, SpanKind, Tokens, Trace},
+    verdict::Open,
     words::RunText,
 };
 
@@ -83,6 +84,7 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
 
 impl AssertionType for PerSpanBudget {
     const NAME: &'static str = "per_span_budget";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]
@@ -139,6 +141,7 @@ pub struct TraceTokenBudget {
 
 impl AssertionType for TraceTokenBudget {
     const NAME: &'static str = "trace_token_budget";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]
@@ -214,6 +217,7 @@ fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
 
 impl AssertionType for TraceDuration {
     const NAME: &'static str = "trace_duration";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]
@@ -308,6 +312,7 @@ fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
 
 impl AssertionType for TraceCost {
     const NAME: &'static str = "trace_cost";
+    const OPEN: Open = Open::Pass;
 
     fn needs(&self, _scope: &Scope, _context: &Context) -> Vec<Need> {
         vec![Need::Trace]

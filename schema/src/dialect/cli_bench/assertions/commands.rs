@@ -8,7 +8,7 @@ use crate::{
         pattern::{EcmaPattern, PatternErrorKind},
         text::closest_line,
     },
-    evidence::{Capture, CommandLog, Evidence, RanCommand},
+    evidence::{CommandLog, Evidence, Ran},
 };
 
 /// As many commands are listed.
@@ -63,14 +63,11 @@ impl CommandPattern {
     }
 
     /// Whether a command matches.
-    pub(super) fn matches(&self, command: &RanCommand) -> Found {
+    pub(super) fn matches(&self, command: &Ran) -> Found {
         match self.engine() {
-            Engine::Pattern(pattern) if command.masked => masked(pattern, &command.command),
-            Engine::Pattern(pattern) => search(pattern, &command.command),
-            Engine::Text => {
-                let text = Capture::whole(command.command.clone());
-                contains(&text, command.masked, &self.source)
-            }
+            Engine::Pattern(pattern) if !command.command.masked.is_empty() => masked(pattern, &command.command.text),
+            Engine::Pattern(pattern) => search(pattern, &command.command.text),
+            Engine::Text => contains(&command.command, &self.source),
             Engine::Unusable(_) => Found::Unclear("the pattern cannot be searched for here"),
         }
     }
@@ -78,9 +75,9 @@ impl CommandPattern {
     /// What helps when no command matches: one that would in other letter case, or the nearest one.
     pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
         let commands: Vec<String> =
-            log.commands.iter().map(|command| brief(&command.command).replace('\n', " ")).collect();
+            log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
-            && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command) == Found::Yes)
+            && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Found::Yes)
         {
             return Some(format!("command {} matches in other letter case: `{}`", index + 1, commands[index]));
         }
@@ -144,7 +141,7 @@ pub(super) fn listing(log: &CommandLog) -> String {
         return "no command".to_owned();
     }
     let mut lines: Vec<String> =
-        log.commands.iter().take(LISTED).map(|command| super::observed::shown(&command.command)).collect();
+        log.commands.iter().take(LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
     if log.commands.len() > LISTED {
         lines.push(format!("and {} more", log.commands.len() - LISTED));
     }
@@ -154,9 +151,15 @@ pub(super) fn listing(log: &CommandLog) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Capture;
 
     fn found(pattern: &str, command: &str, masked: bool) -> Found {
-        let command = RanCommand { command: command.to_owned(), masked, ..RanCommand::default() };
+        let mut command = Capture::whole(command);
+        if masked {
+            let stars = command.text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
+            command.masked = stars.collect();
+        }
+        let command = Ran { command, ..Ran::default() };
         CommandPattern::new(pattern).matches(&command)
     }
 

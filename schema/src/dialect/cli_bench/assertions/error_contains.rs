@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Open, Verdict},
 };
 
 /// A text that the standard error of the last command must contain.
@@ -46,17 +46,17 @@ impl Check for ErrorContains {
         let Some(stderr) = &command.stderr else {
             return row.unknown("what the last command wrote to standard error was not recorded");
         };
-        match contains(stderr, command.masked, &self.0) {
+        match contains(stderr, &self.0) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {
                 let mut help = near_text(&stderr.text, &self.0);
                 let printed = command.stdout.as_ref();
-                if printed.is_some_and(|stdout| contains(stdout, command.masked, &self.0) == Found::Yes) {
+                if printed.is_some_and(|stdout| contains(stdout, &self.0) == Found::Yes) {
                     help.push("standard output contains it: use `output_contains`".to_owned());
                 }
                 help.extend(earlier(evidence, &self.0, |command| &command.stderr));
-                help.push(format!("the last command was `{}`", brief(&command.command)));
+                help.push(format!("the last command was `{}`", brief(&command.command.text)));
                 row.fail(Mismatch {
                     message: format!("the standard error of the last command does not contain \"{}\"", shown(&self.0)),
                     expected: shown(&self.0),
@@ -65,6 +65,10 @@ impl Check for ErrorContains {
                 })
             }
         }
+    }
+
+    fn open(&self) -> Open {
+        Open::Everything
     }
 
     fn texts(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::observed::{After, Last, Row, brief, no_command, shown};
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Open, Verdict},
 };
 
 /// The exit code that the last command must end with: `0` is success.
@@ -62,7 +62,7 @@ impl Check for ExitCode {
         if code == self.0 {
             return row.pass();
         }
-        let mut help = vec![format!("the last command was `{}`", brief(&command.command))];
+        let mut help = vec![format!("the last command was `{}`", brief(&command.command.text))];
         help.extend(meaning(code).map(|meaning| format!("{code} stands for {meaning}")));
         if let Some(text) = command.stderr.as_ref().map(|stderr| stderr.text.trim()).filter(|text| !text.is_empty()) {
             help.push(format!("standard error: {}", shown(text)));
@@ -73,6 +73,10 @@ impl Check for ExitCode {
             actual: code.to_string(),
             help,
         })
+    }
+
+    fn open(&self) -> Open {
+        Open::Everything
     }
 
     fn texts(&self) -> Vec<String> {

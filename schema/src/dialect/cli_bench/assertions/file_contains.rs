@@ -67,11 +67,11 @@ impl Check for FileContainsClaim {
             Ok(PathState::Other) => return row.fail(not_read(path, "is no regular file")),
             Err(reason) => return row.unknown(reason),
         };
-        let (found, masked) = match content {
-            Content::Text { text, masked } => (text, *masked),
+        let found = match content {
+            Content::Text(text) => text,
             Content::Unreadable(reason) => return row.fail(not_read(path, &format!("cannot be read: {reason}"))),
         };
-        match contains(found, masked, text) {
+        match contains(found, text) {
             Found::Yes => row.at("text").pass(),
             Found::Unclear(reason) => row.at("text").unknown(reason),
             Found::No => row.at("text").fail(Mismatch {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Open, Verdict},
     words::Pattern,
 };
 
@@ -59,7 +59,11 @@ impl Check for NotRanClaim {
             match self.pattern.matches(command) {
                 Found::Yes => {
                     return row.fail(Mismatch {
-                        message: format!("command {} matches `{source}`: `{}`", index + 1, brief(&command.command)),
+                        message: format!(
+                            "command {} matches `{source}`: `{}`",
+                            index + 1,
+                            brief(&command.command.text)
+                        ),
                         expected: format!("no command that matches `{source}`"),
                         actual: listing(log),
                         help: Vec::new(),
@@ -73,6 +77,10 @@ impl Check for NotRanClaim {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
+    }
+
+    fn open(&self) -> Open {
+        Open::Pass
     }
 
     fn texts(&self) -> Vec<String> {

@@ -4,7 +4,7 @@
 use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
-    evidence::{Answer, Capture, CommandAnswer, Evidence, Need, PathState, RanCommand},
+    evidence::{Answer, Capture, Evidence, Need, PathState, Ran},
     verdict::{Mismatch, Outcome, Verdict},
 };
 
@@ -71,7 +71,7 @@ impl Row {
 /// The last command that the model ran.
 pub(super) enum Last<'e> {
     /// This one.
-    Command(&'e RanCommand),
+    Command(&'e Ran),
     /// It ran none.
     NoCommand,
     /// Not known, for this reason.
@@ -109,9 +109,9 @@ pub(super) enum Found {
     Unclear(&'static str),
 }
 
-/// Whether a text occurs in what was observed. `masked` says that stars may stand for something else.
-pub(super) fn contains(capture: &Capture, masked: bool, wanted: &str) -> Found {
-    let masked = masked || !capture.masked.is_empty();
+/// Whether a text occurs in what was observed.
+pub(super) fn contains(capture: &Capture, wanted: &str) -> Found {
+    let masked = !capture.masked.is_empty();
     if memchr::memmem::find(capture.text.as_bytes(), wanted.as_bytes()).is_some() {
         return if masked && wanted.contains('*') { Found::Unclear(MASKED) } else { Found::Yes };
     }
@@ -125,8 +125,8 @@ pub(super) fn contains(capture: &Capture, masked: bool, wanted: &str) -> Found {
 }
 
 /// Whether both texts are equal once white space is trimmed from their ends.
-pub(super) fn equals(capture: &Capture, masked: bool, wanted: &str) -> Found {
-    let masked = masked || !capture.masked.is_empty();
+pub(super) fn equals(capture: &Capture, wanted: &str) -> Found {
+    let masked = !capture.masked.is_empty();
     let (text, wanted) = (trim(&capture.text), trim(wanted));
     if capture.cut {
         // What was kept must at least be a beginning of what is wanted.
@@ -217,7 +217,7 @@ impl After {
     }
 
     /// How a command ended.
-    pub(super) fn command<'e>(&self, evidence: &'e Evidence, wanted: &str) -> Result<&'e CommandAnswer, String> {
+    pub(super) fn command<'e>(&self, evidence: &'e Evidence, wanted: &str) -> Result<&'e Ran, String> {
         let fits = |need: &Need| matches!(need, Need::Command { run, .. } if run == wanted);
         match self.answer(evidence, fits)? {
             Answer::Command(answer) => Ok(answer),
@@ -265,6 +265,12 @@ mod tests {
         Capture::whole(text.to_owned())
     }
 
+    /// A text with stars that stand for something else.
+    fn starred(text: &str) -> Capture {
+        let stars = text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
+        Capture { masked: stars.collect(), ..Capture::whole(text.to_owned()) }
+    }
+
     fn cut(text: &str) -> Capture {
         Capture { cut: true, ..Capture::whole(text.to_owned()) }
     }
@@ -287,29 +293,29 @@ mod tests {
 
     #[test]
     fn contains_never_trusts_what_is_missing() {
-        assert_eq!(contains(&kept("abc"), false, "b"), Found::Yes);
-        assert_eq!(contains(&kept("abc"), false, "B"), Found::No);
-        assert_eq!(contains(&cut("abc"), false, "b"), Found::Yes);
-        assert_eq!(contains(&cut("abc"), false, "d"), Found::Unclear(CUT));
-        assert_eq!(contains(&kept("a *** c"), true, "***"), Found::Unclear(MASKED));
-        assert_eq!(contains(&kept("a *** c"), false, "***"), Found::Yes);
-        assert_eq!(contains(&kept("a *** c"), true, "xyz c"), Found::Unclear(MASKED));
-        assert_eq!(contains(&kept("a *** c"), true, "a x"), Found::Unclear(MASKED));
-        assert_eq!(contains(&kept("a *** c"), true, "q c"), Found::Unclear(MASKED));
-        assert_eq!(contains(&kept("a *** c"), true, "wxyz c"), Found::No);
+        assert_eq!(contains(&kept("abc"), "b"), Found::Yes);
+        assert_eq!(contains(&kept("abc"), "B"), Found::No);
+        assert_eq!(contains(&cut("abc"), "b"), Found::Yes);
+        assert_eq!(contains(&cut("abc"), "d"), Found::Unclear(CUT));
+        assert_eq!(contains(&starred("a *** c"), "***"), Found::Unclear(MASKED));
+        assert_eq!(contains(&kept("a *** c"), "***"), Found::Yes);
+        assert_eq!(contains(&starred("a *** c"), "xyz c"), Found::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "a x"), Found::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "q c"), Found::Unclear(MASKED));
+        assert_eq!(contains(&starred("a *** c"), "wxyz c"), Found::No);
     }
 
     #[test]
     fn equality_trims_and_never_trusts_what_is_missing() {
-        assert_eq!(equals(&kept("\u{feff} OK\r\n"), false, "OK "), Found::Yes);
-        assert_eq!(equals(&kept("OK  now"), false, "OK now"), Found::No);
-        assert_eq!(equals(&cut(" OK"), false, "OK now"), Found::Unclear(CUT));
-        assert_eq!(equals(&cut("KO"), false, "OK now"), Found::No);
-        assert_eq!(equals(&cut("OK now"), false, "OK"), Found::No);
-        assert_eq!(equals(&cut("OK \n"), false, "OK"), Found::Unclear(CUT));
-        assert_eq!(equals(&kept("key ***"), true, "key abc"), Found::Unclear(MASKED));
-        assert_eq!(equals(&kept("key ***"), true, "key ab"), Found::No);
-        assert_eq!(equals(&kept("key ***"), true, "key ***"), Found::Unclear(MASKED));
+        assert_eq!(equals(&kept("\u{feff} OK\r\n"), "OK "), Found::Yes);
+        assert_eq!(equals(&kept("OK  now"), "OK now"), Found::No);
+        assert_eq!(equals(&cut(" OK"), "OK now"), Found::Unclear(CUT));
+        assert_eq!(equals(&cut("KO"), "OK now"), Found::No);
+        assert_eq!(equals(&cut("OK now"), "OK"), Found::No);
+        assert_eq!(equals(&cut("OK \n"), "OK"), Found::Unclear(CUT));
+        assert_eq!(equals(&starred("key ***"), "key abc"), Found::Unclear(MASKED));
+        assert_eq!(equals(&starred("key ***"), "key ab"), Found::No);
+        assert_eq!(equals(&starred("key ***"), "key ***"), Found::Unclear(MASKED));
     }
 
     #[test]

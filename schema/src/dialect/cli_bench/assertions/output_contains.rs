@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::observed::{After, Found, Last, Row, brief, contains, near_text, no_command, shown};
 use crate::{
-    evidence::{Evidence, RanCommand},
-    verdict::{Check, Mismatch, Verdict},
+    evidence::{Evidence, Ran},
+    verdict::{Check, Mismatch, Open, Verdict},
 };
 
 /// A text that the standard output of the last command must contain.
@@ -44,19 +44,18 @@ impl Check for OutputContains {
         let Some(stdout) = &command.stdout else {
             return row.unknown("what the last command printed was not recorded");
         };
-        match contains(stdout, command.masked, &self.0) {
+        match contains(stdout, &self.0) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {
                 let mut help = near_text(&stdout.text, &self.0);
-                let elsewhere = |stream: &Option<_>| {
-                    stream.as_ref().is_some_and(|stream| contains(stream, command.masked, &self.0) == Found::Yes)
-                };
+                let elsewhere =
+                    |stream: &Option<_>| stream.as_ref().is_some_and(|stream| contains(stream, &self.0) == Found::Yes);
                 if elsewhere(&command.stderr) {
                     help.push("standard error contains it: use `error_contains`".to_owned());
                 }
                 help.extend(earlier(evidence, &self.0, |command| &command.stdout));
-                help.push(format!("the last command was `{}`", brief(&command.command)));
+                help.push(format!("the last command was `{}`", brief(&command.command.text)));
                 row.fail(Mismatch {
                     message: format!("the output of the last command does not contain \"{}\"", shown(&self.0)),
                     expected: shown(&self.0),
@@ -65,6 +64,10 @@ impl Check for OutputContains {
                 })
             }
         }
+    }
+
+    fn open(&self) -> Open {
+        Open::Everything
     }
 
     fn texts(&self) -> Vec<String> {
@@ -76,14 +79,16 @@ impl Check for OutputContains {
 pub(super) fn earlier(
     evidence: &Evidence,
     wanted: &str,
-    stream: impl Fn(&RanCommand) -> &Option<crate::evidence::Capture>,
+    stream: impl Fn(&Ran) -> &Option<crate::evidence::Capture>,
 ) -> Option<String> {
     let log = evidence.commands.as_ref()?;
     let (_, before) = log.commands.split_last()?;
-    let found = before.iter().enumerate().rev().find(|(_, command)| {
-        stream(command).as_ref().is_some_and(|text| contains(text, command.masked, wanted) == Found::Yes)
-    });
+    let found = before
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(_, command)| stream(command).as_ref().is_some_and(|text| contains(text, wanted) == Found::Yes));
     found.map(|(index, command)| {
-        format!("command {} printed it, `{}`: only the last command counts", index + 1, brief(&command.command))
+        format!("command {} printed it, `{}`: only the last command counts", index + 1, brief(&command.command.text))
     })
 }

@@ -9,7 +9,7 @@ use super::observed::{After, Found, Last, Row, brief, equals, no_command, shown}
 use crate::{
     check::text::trim,
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Open, Verdict},
 };
 
 /// The text that the standard output of the last command must be, white space at both ends aside.
@@ -43,16 +43,20 @@ impl Check for OutputEquals {
         let Some(stdout) = &command.stdout else {
             return row.unknown("what the last command printed was not recorded");
         };
-        match equals(stdout, command.masked, &self.0) {
+        match equals(stdout, &self.0) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {
                 let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
-                mismatch.help.push(format!("the last command was `{}`", brief(&command.command)));
+                mismatch.help.push(format!("the last command was `{}`", brief(&command.command.text)));
                 mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
                 row.fail(mismatch)
             }
         }
+    }
+
+    fn open(&self) -> Open {
+        Open::Everything
     }
 
     fn texts(&self) -> Vec<String> {

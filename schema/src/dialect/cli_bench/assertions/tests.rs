@@ -8,9 +8,7 @@ use super::{After, Assertion};
 use crate::{
     dialect::ScalarRules,
     document::{Document, Pointer},
-    evidence::{
-        Answer, Capture, CommandAnswer, CommandLog, Content, Evidence, Exit, Need, Observation, PathState, RanCommand,
-    },
+    evidence::{Answer, Capture, CommandLog, Content, Evidence, Exit, Need, Observation, PathState, Ran},
     verdict::{Check, Outcome, Status, Verdict},
 };
 
@@ -22,13 +20,13 @@ fn exit(code: i32) -> Option<Exit> {
     Some(Exit { code: Some(code), signal: None })
 }
 
-fn command(command: &str, code: i32, stdout: &str, stderr: &str) -> RanCommand {
-    RanCommand {
-        command: command.to_owned(),
+fn command(command: &str, code: i32, stdout: &str, stderr: &str) -> Ran {
+    Ran {
+        command: Capture::whole(command),
         exit: exit(code),
         stdout: kept(stdout),
         stderr: kept(stderr),
-        masked: false,
+        ..Ran::default()
     }
 }
 
@@ -37,15 +35,15 @@ fn path(path: &str, state: PathState) -> Observation {
 }
 
 fn file(text: &str) -> PathState {
-    PathState::File { content: Some(Content::Text { text: kept(text).unwrap(), masked: false }) }
+    PathState::File { content: Some(Content::Text(kept(text).unwrap())) }
 }
 
-fn ran(run: &str, answer: CommandAnswer) -> Observation {
+fn ran(run: &str, answer: Ran) -> Observation {
     Observation { need: Need::Command { run: run.to_owned(), timeout_ms: 30_000 }, answer: Answer::Command(answer) }
 }
 
-fn printed(code: i32, stdout: &str) -> CommandAnswer {
-    CommandAnswer { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..CommandAnswer::default() }
+fn printed(code: i32, stdout: &str) -> Ran {
+    Ran { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..Ran::default() }
 }
 
 /// A model that looked for help, did its work, and looked at it.
@@ -330,7 +328,7 @@ fn a_recording_made_with_other_commands_before_says_nothing() {
 
 #[test]
 fn a_command_that_took_too_long_fails() {
-    let answer = CommandAnswer { timed_out: true, ..printed(124, "half") };
+    let answer = Ran { timed_out: true, ..printed(124, "half") };
     let evidence = Evidence { observations: vec![ran("sleep 99", answer)], ..Evidence::default() };
     check(
         "- verify: {run: sleep 99}\n",
@@ -416,7 +414,7 @@ fn without_evidence_nothing_passes() {
 
 #[test]
 fn parts_that_were_not_observed_are_unknown() {
-    let without = |remove: &dyn Fn(&mut RanCommand)| {
+    let without = |remove: &dyn Fn(&mut Ran)| {
         let mut evidence = evidence();
         evidence.commands.as_mut().unwrap().commands.iter_mut().for_each(remove);
         evidence
@@ -444,7 +442,7 @@ fn parts_that_were_not_observed_are_unknown() {
         status("- verify: {run: 'wc -l < result.csv'}", &observed(ran("wc -l < result.csv", answer))),
         Status::Pass
     );
-    assert_eq!(status(EVERY_KIND[10], &observed(ran("wc -l < result.csv", CommandAnswer::default()))), Status::Unknown);
+    assert_eq!(status(EVERY_KIND[10], &observed(ran("wc -l < result.csv", Ran::default()))), Status::Unknown);
 }
 
 #[test]
@@ -476,7 +474,7 @@ fn what_was_cut_off_could_decide() {
         assert_eq!(status(list, &streams_cut), streams, "{list}");
     }
     let cut = Some(Capture { cut: true, ..Capture::whole("9".to_owned()) });
-    let answer = CommandAnswer { stdout: cut, ..printed(0, "") };
+    let answer = Ran { stdout: cut, ..printed(0, "") };
     let evidence = Evidence { observations: vec![ran("x", answer)], ..Evidence::default() };
     assert_eq!(status("- verify: {run: x, output_contains: '99'}", &evidence), Status::Unknown);
     assert_eq!(status("- verify: {run: x, output_contains: '9'}", &evidence), Status::Pass);
@@ -485,14 +483,13 @@ fn what_was_cut_off_could_decide() {
 
 #[test]
 fn what_is_masked_could_decide() {
-    let mut masked = command("mycli login --token ********", 0, "token ********\n", "bad token ********\n");
-    masked.masked = true;
+    // What stars stand for, and the secrets that a recording masks.
+    let secrets = crate::mask::Secrets::new([("TOKEN", "abcdefgh")], &[], &[]);
+    let masked = command("mycli login --token abcdefgh", 0, "token abcdefgh\n", "bad token abcdefgh\n");
     let mut evidence =
         Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false }), ..Evidence::default() };
-    let text = Capture::whole("token=********".to_owned());
-    let state = PathState::File { content: Some(Content::Text { text, masked: true }) };
-    evidence.observations =
-        vec![path("login", state), ran("x", CommandAnswer { masked: true, ..printed(0, "token ********") })];
+    evidence.observations = vec![path("login", file("token=abcdefgh")), ran("x", printed(0, "token abcdefgh"))];
+    crate::dialect::Dialect::CliBench.mask(&mut evidence, &secrets);
     for (list, expected) in [
         ("- output_contains: token", Status::Pass),
         ("- output_contains: '***'", Status::Unknown),

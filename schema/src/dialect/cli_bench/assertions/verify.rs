@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     check::text::trim,
-    evidence::{CommandAnswer, Context, Evidence, Need},
+    evidence::{Context, Evidence, Need, Ran},
     verdict::{Check, Mismatch, Verdict},
 };
 
@@ -65,7 +65,7 @@ struct VerifyClaim {
 }
 
 impl VerifyClaim {
-    fn judge(&self, row: Row, answer: &CommandAnswer) -> Vec<Verdict> {
+    fn judge(&self, row: Row, answer: &Ran) -> Vec<Verdict> {
         let Verify { run, output_contains, output_equals } = &self.verify;
         if answer.timed_out {
             return row.fail(Mismatch {
@@ -92,7 +92,7 @@ impl VerifyClaim {
         let Some(stdout) = &answer.stdout else { return row.unknown("what the command printed was not recorded") };
         let mut doubt = None;
         if let Some(wanted) = output_contains {
-            match contains(stdout, answer.masked, wanted) {
+            match contains(stdout, wanted) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
                 Found::No => {
@@ -106,7 +106,7 @@ impl VerifyClaim {
             }
         }
         if let Some(wanted) = output_equals {
-            match equals(stdout, answer.masked, wanted) {
+            match equals(stdout, wanted) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_equals", reason)),
                 Found::No => {
@@ -143,7 +143,7 @@ impl Check for VerifyClaim {
 }
 
 /// What a command that went wrong wrote.
-fn streams(answer: &CommandAnswer) -> Vec<String> {
+fn streams(answer: &Ran) -> Vec<String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();
         (!text.is_empty()).then(|| format!("{name}: {}", shown(text)))

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use crate::{
     dialect::{Dialect, kindlm::lower::lower_suite},
     document::Document,
-    evidence::{Capture, Evidence, Exit},
+    evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
     judge::judge,
     mask::Secrets,
@@ -33,9 +33,12 @@ fn case(expect: &str) -> (Document, Case) {
 
 fn evidence(stdout: &str) -> Evidence {
     let mut evidence = Evidence {
-        command: Some("run".to_owned()),
-        exit: Some(Exit { code: Some(0), signal: None }),
-        stdout: Some(Capture::whole(stdout.to_owned())),
+        command: Some(Ran {
+            command: Capture::whole("run"),
+            exit: Some(Exit { code: Some(0), signal: None }),
+            stdout: Some(Capture::whole(stdout)),
+            ..Ran::default()
+        }),
         duration_ms: Some(12.5),
         ..Evidence::default()
     };
@@ -44,7 +47,7 @@ fn evidence(stdout: &str) -> Evidence {
 }
 
 fn cut(mut evidence: Evidence) -> Evidence {
-    evidence.stdout.as_mut().unwrap().cut = true;
+    evidence.command.as_mut().unwrap().stdout.as_mut().unwrap().cut = true;
     Dialect::KindLm.interpret(&mut evidence);
     evidence
 }

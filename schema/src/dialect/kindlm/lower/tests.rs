@@ -4,7 +4,7 @@ use super::{RootContext, lower_suite};
 use crate::{
     dialect::Dialect,
     document::Document,
-    evidence::{Capture, Evidence},
+    evidence::{Capture, Evidence, Ran},
     files::MemoryFiles,
     suite::{Action, Subject, Suite},
 };
@@ -101,7 +101,10 @@ fn nothing_is_needed_to_lower() {
 }
 
 fn recorded(stdout: &str) -> Evidence {
-    let mut evidence = Evidence { stdout: Some(Capture::whole(stdout.to_owned())), ..Evidence::default() };
+    let mut evidence = Evidence {
+        command: Some(Ran { stdout: Some(Capture::whole(stdout)), ..Ran::default() }),
+        ..Evidence::default()
+    };
     Dialect::KindLm.interpret(&mut evidence);
     evidence
 }

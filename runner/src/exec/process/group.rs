@@ -1,0 +1,173 @@
+//! Processes as Unix groups them.
+
+use std::{io, os::unix::process::ExitStatusExt, process::Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
+use speclens_schema::evidence::Exit;
+use tokio::process::{ChildStderr, ChildStdout};
+
+use super::{Program, keeper};
+use tokio::io::AsyncWriteExt;
+
+/// A process that leads a group.
+pub(super) struct Child {
+    /// Stands first to be dropped first: a leader that is not buried yet keeps the number of its group.
+    group: Option<Group>,
+    leader: tokio::process::Child,
+}
+
+/// A group of processes. Dropping it kills what is left of it.
+#[derive(Debug)]
+pub(super) struct Group {
+    id: Pid,
+    /// Whether the process that led it was buried: from then on, nobody in the group has its number.
+    leaderless: bool,
+}
+
+pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
+    keeper::prepare();
+    let mut process = match command.program {
+        Program::Shell(script) => {
+            let mut shell = tokio::process::Command::new("sh");
+            shell.arg("-c").arg(script);
+            shell
+        }
+        Program::Direct { program, arguments } => {
+            let mut process = tokio::process::Command::new(program);
+            process.args(arguments);
+            process
+        }
+    };
+    for name in &command.environment.removed {
+        process.env_remove(name);
+    }
+    let input = if command.input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let mut leader = process
+        .envs(&command.environment.set)
+        .current_dir(command.directory)
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    if let Some(mut input) = leader.stdin.take() {
+        let bytes = command.input.to_vec();
+        // A process that does not read it, or ends before, hangs nobody: the pipe ends with the process.
+        tokio::spawn(async move { input.write_all(&bytes).await });
+    }
+    let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let group = group.map(|id| {
+        keeper::begun(id);
+        Group { id, leaderless: false }
+    });
+    Ok(Child { group, leader })
+}
+
+impl Child {
+    pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
+        self.leader.stdout.take()
+    }
+
+    pub(super) fn stderr(&mut self) -> Option<ChildStderr> {
+        self.leader.stderr.take()
+    }
+
+    /// Waits for the leader. Nothing when the system does not tell how it ended.
+    pub(super) async fn wait(&mut self) -> Option<Exit> {
+        let status = self.leader.wait().await.ok();
+        if let Some(group) = &mut self.group {
+            group.leaderless = true;
+        }
+        // A group that is empty now may give its number to strangers: it is not touched again.
+        self.group.take_if(|group| !group.is_alive());
+        status.map(|status| Exit { code: status.code(), signal: status.signal() })
+    }
+
+    /// Whether the leader has ended, be it that nobody has waited for it yet.
+    pub(super) fn has_ended(&mut self) -> bool {
+        matches!(self.leader.try_wait(), Ok(Some(_)))
+    }
+
+    pub(super) fn terminate(&self) {
+        self.group.iter().for_each(Group::terminate);
+    }
+
+    /// Kills what is left of the group.
+    pub(super) fn kill(&self) {
+        self.group.iter().for_each(Group::kill);
+    }
+
+    /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
+    /// a moment for it.
+    pub(super) async fn has_leftovers(&self) -> bool {
+        let Some(group) = &self.group else { return false };
+        for _ in 0..20 {
+            if !group.is_running() {
+                return false;
+            }
+            tokio::time::sleep(super::MOMENT).await;
+        }
+        true
+    }
+
+    /// Hands over what is left of the group.
+    pub(super) fn release(&mut self) -> Option<Group> {
+        self.group.take()
+    }
+}
+
+impl Group {
+    pub(super) fn terminate(&self) {
+        if self.is_alive() {
+            // A stopped process must be woken to notice.
+            let _ = kill_process_group(self.id, Signal::TERM);
+            let _ = kill_process_group(self.id, Signal::CONT);
+        }
+    }
+
+    fn kill(&self) {
+        if self.is_alive() {
+            // Twice, for a process that was being born during the first pass.
+            let _ = kill_process_group(self.id, Signal::KILL);
+            let _ = kill_process_group(self.id, Signal::KILL);
+        }
+    }
+
+    /// Whether anything of the group is left, be it only waiting to be buried.
+    fn is_alive(&self) -> bool {
+        // A process with the number of a buried leader is a stranger, and so is its group.
+        let reused = self.leaderless && test_kill_process(self.id) != Err(rustix::io::Errno::SRCH);
+        !reused && test_kill_process_group(self.id).is_ok()
+    }
+
+    /// Whether anything of the group runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.is_alive() && has_running(self.id)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+        keeper::over(self.id);
+    }
+}
+
+/// Whether a group has a process that runs: one that has ended and waits to be buried by `init` still
+/// belongs to its group. Where there is no `/proc` to tell them apart, all count.
+fn has_running(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let mut known = false;
+    for process in processes.flatten() {
+        let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
+        // `pid (name) state parent group ...`; the name may hold anything.
+        let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        let state = fields.next();
+        let number = fields.nth(1).and_then(|number| number.parse().ok());
+        known = true;
+        if number == Some(group.as_raw_nonzero().get()) && !matches!(state, Some("Z" | "X")) {
+            return true;
+        }
+    }
+    !known
+}
