@@ -167,7 +167,7 @@ fn wrong_command_lines_are_errors() {
         &["run", "--nothing"][..],
         &["run", "--test", "nobody"],
         &["run", "--tag", "nobody"],
-        &["run", "--failed"],
+        &["run", "--report", "json=nowhere/report.json"],
         &["run", "--jobs", "0"],
         &["run", "--repeat", "0"],
         &["run", "--timeout", "never"],

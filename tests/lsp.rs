@@ -27,6 +27,8 @@ mod navigation;
 mod protocol;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/settings.rs"]
+mod settings;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/untitled.rs"]

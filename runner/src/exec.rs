@@ -6,8 +6,9 @@ pub mod process;
 use std::{path::Path, time::Duration};
 
 use speclens_schema::{
-    evidence::{Context, Evidence, RunError, RunErrorKind},
-    suite::CommandAction,
+    dialect::Dialect,
+    evidence::{Context, Evidence, Exit, RunError, RunErrorKind},
+    suite::{Action, CommandAction},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,17 @@ pub struct Attempt {
     pub evidence: Evidence,
     /// Cut output, processes left behind.
     pub notes: Vec<String>,
+}
+
+/// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
+pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
+    match (action, dialect) {
+        (Action::Command(_), _) => None,
+        (Action::Prompt(_), _) => Some("asking models"),
+        (Action::Agent(_), _) | (Action::None, Dialect::CliBench) => Some("running cli-bench suites"),
+        (Action::Trigger(_), _) | (Action::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
+        (Action::None, Dialect::KindLm) => Some("running a test without a command"),
+    }
 }
 
 /// Runs the command of a test in the suite's directory.
@@ -36,6 +48,8 @@ pub async fn command(
     let timeout = Duration::from_millis(action.timeout_ms);
     let finished = process::run(process::Command { script, directory, timeout, limit }, background, cancel).await;
     let began = finished.exit.is_some();
+    let mut notes = finished.notes;
+    notes.extend(finished.exit.and_then(not_begun).map(str::to_owned));
     let evidence = Evidence {
         context,
         command: Some(script.clone()),
@@ -49,7 +63,17 @@ pub async fn command(
         observations: Vec::new(),
         error: finished.error,
     };
-    Attempt { evidence, notes: finished.notes }
+    Attempt { evidence, notes }
+}
+
+/// What a shell says by its exit status about a command that it could not begin. Claims about what the output does not hold
+/// pass all the same, so the reader has to know.
+fn not_begun(exit: Exit) -> Option<&'static str> {
+    match exit.code {
+        Some(126) => Some("exit status 126: the shell could not execute the command"),
+        Some(127) => Some("exit status 127: the shell did not find the command"),
+        Some(_) | None => None,
+    }
 }
 
 fn missing(names: &[String]) -> String {

@@ -294,7 +294,8 @@ impl Run {
     fn record(&self, unit: &Unit, case: &Case, key: String, evidence: &Evidence, notes: &[String]) -> bool {
         let Some(recordings) = &self.job.recordings else { return false };
         let now = self.job.clock.now();
-        let recording = recordings.recording(key, &unit.label(case), now, evidence.clone(), notes.to_vec());
+        let recording =
+            recordings.recording(key, &unit.label(case, &self.job.secrets), now, evidence.clone(), notes.to_vec());
         match recordings.write(&recording) {
             Ok(_) => true,
             Err(error) => {
@@ -316,7 +317,7 @@ impl Run {
         let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
         blocking(unit.clone(), move || {
             let found = match &run.job.recordings {
-                Some(recordings) => recordings.find(&key, &unit.label(&case)),
+                Some(recordings) => recordings.find(&key, &unit.label(&case, &run.job.secrets)),
                 None => Found::None,
             };
             let recording = match (found, &run.job.recordings) {
@@ -474,8 +475,9 @@ fn new_run_id() -> String {
 }
 
 impl Unit {
-    fn label(&self, case: &Case) -> Label {
-        Label { case: case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
+    /// Under what it is recorded: a name may hold a secret, too.
+    fn label(&self, case: &Case, secrets: &Secrets) -> Label {
+        Label { case: secrets.mask(&case.name), subject: self.subject.clone(), repeat: self.repeat }
     }
 }
 

@@ -7,7 +7,7 @@ use speclens_schema::{
 };
 
 /// One attempt in full.
-pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged]) -> String {
+pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged], notes: &[String]) -> String {
     let mut text = format!("test: {case}\n");
     if repeat > 0 {
         text.push_str(&format!("repetition: {}\n", repeat + 1));
@@ -31,7 +31,9 @@ pub fn transcript(case: &str, repeat: u32, evidence: &Evidence, judged: &[Judged
     if let Some(error) = &evidence.error {
         text.push_str(&format!("broke: {}\n", error.message));
     }
-    if let Some(note) = evidence.mask_note() {
+    // Who masked it may have said more.
+    let masked = evidence.mask_note().filter(|masked| !notes.iter().any(|note| note.starts_with(masked.as_str())));
+    for note in masked.iter().chain(notes) {
         text.push_str(&format!("note: {note}\n"));
     }
     if !judged.is_empty() {

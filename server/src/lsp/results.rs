@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use speclens_runner::recording::{Found, Label, Recordings};
+use speclens_runner::{
+    event::RunResult,
+    recording::{Found, Label, Recordings},
+};
 use speclens_schema::{
     dialect::Dialect,
     evidence::Evidence,
@@ -27,6 +30,8 @@ pub(super) struct Latest {
     pub outcomes: Vec<Arc<CaseOutcome>>,
     /// The names of the tests with errors.
     pub broken: HashSet<String>,
+    /// Whether nothing runs because the settings have errors.
+    pub is_refused: bool,
 }
 
 /// What is known about one case.
@@ -45,6 +50,8 @@ pub(super) struct JudgedAttempt {
     pub repeat: u32,
     pub evidence: Arc<Evidence>,
     pub judged: Vec<Judged>,
+    /// What else was noticed.
+    pub notes: Vec<String>,
 }
 
 /// The evidence that is known, by case.
@@ -68,6 +75,7 @@ struct Attempt {
     repeat: u32,
     key: String,
     evidence: Arc<Evidence>,
+    notes: Vec<String>,
     /// The case that was run, where that was another one.
     from: Option<String>,
     /// Whether the secrets known now are masked in the evidence.
@@ -115,12 +123,14 @@ impl Results {
     }
 
     /// An attempt of a case has left this behind.
-    pub(super) fn finished(&mut self, case: &str, key: String, subject: &str, repeat: u32, evidence: Arc<Evidence>) {
+    pub(super) fn finished(&mut self, case: &str, key: String, run: &RunResult, evidence: Arc<Evidence>) {
+        let (subject, repeat) = (run.subject.as_str(), run.repeat);
         let attempts = self.attempts.entry(case.to_owned()).or_default();
         // Evidence of what the case did before must not stand beside it.
         attempts.retain(|attempt| attempt.key == key && (attempt.subject != subject || attempt.repeat != repeat));
         let subject = subject.to_owned();
-        attempts.push(Attempt { subject, repeat, key: key.clone(), evidence, from: None, masked: false });
+        let notes = run.notes.clone();
+        attempts.push(Attempt { subject, repeat, key: key.clone(), evidence, notes, from: None, masked: false });
         attempts.sort_by_key(|attempt| attempt.repeat);
         // Others that do the same may look again.
         self.loaded.retain(|_, looked| *looked != key);
@@ -194,9 +204,11 @@ impl Results {
         }
         self.loaded.insert(case.name.clone(), key.clone());
         let known = self.attempts.entry(case.name.clone()).or_default();
+        // In recordings, secrets are masked.
+        let name = secrets.mask(&case.name);
         for subject in case.action.subjects() {
             for repeat in 0..case.repeat {
-                let label = Label { case: case.name.clone(), subject: subject.clone(), repeat };
+                let label = Label { case: name.clone(), subject: subject.clone(), repeat };
                 let is_known = |attempt: &Attempt| attempt.subject == *subject && attempt.repeat == repeat;
                 let path = match recordings.find(&key, &label) {
                     Found::Fresh(_) if known.iter().any(|attempt| attempt.key == key && is_known(attempt)) => continue,
@@ -207,9 +219,10 @@ impl Results {
                 };
                 let Some(recording) = recordings.read(&path, dialect, secrets) else { continue };
                 let evidence = Arc::new(recording.evidence);
-                let from = (recording.case != case.name).then_some(recording.case);
+                let from = (recording.case != name).then_some(recording.case);
                 let (subject, key) = (subject.clone(), recording.key);
-                known.push(Attempt { subject, repeat, key, evidence, from, masked: true });
+                let notes = recording.notes;
+                known.push(Attempt { subject, repeat, key, evidence, notes, from, masked: true });
             }
         }
     }
@@ -232,6 +245,7 @@ impl Results {
             .map(|attempt| JudgedAttempt {
                 repeat: attempt.repeat,
                 evidence: Arc::clone(&attempt.evidence),
+                notes: attempt.notes.iter().map(|note| secrets.mask(note)).collect(),
                 judged: if attempt.evidence.error.is_some() {
                     Vec::new()
                 } else {
