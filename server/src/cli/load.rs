@@ -24,6 +24,7 @@ use speclens_schema::{
 use super::{
     discover::{Discovery, Found, Wanted, discover, in_parallel},
     levels::Levels,
+    life::Life,
 };
 use crate::{
     read::read_text,
@@ -74,6 +75,8 @@ pub(super) struct Load {
     pub(super) suites: Vec<Loaded>,
     /// Why others could not.
     pub(super) failures: Vec<anyhow::Error>,
+    /// Shown until it is dropped: what follows may take as long.
+    pub(super) life: Life,
 }
 
 /// Reads what the paths name: files as such, directories with everything below them, the current directory
@@ -81,7 +84,13 @@ pub(super) struct Load {
 pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load {
     let Discovery { found, failures } = discover(paths, wanted);
     let loader = Loader { folders: folders(paths), settings: Mutex::default(), levels, wanted };
-    Load { suites: in_parallel(&found, |found| loader.load(found)), failures }
+    let life = Life::begin(found.len());
+    let load = |found: &Found| {
+        let loaded = loader.load(found);
+        life.advance();
+        loaded
+    };
+    Load { suites: in_parallel(&found, load), failures, life }
 }
 
 /// The directories that the command line is about: settings above all of them do not count.

@@ -90,7 +90,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let targets = targets::targets(&args.reports)?;
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let load::Load { mut suites, failures } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
+    let load::Load { mut suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
     failures.iter().for_each(output::complain);
     if suites.is_empty() && args.reports.is_empty() {
         return Ok(INVALID);
