@@ -134,3 +134,28 @@ fn failures_hide_no_other_suite() {
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stdout.contains("1 passed") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
 }
+
+/// Who waits sees that something goes on; who reads standard error from a program is not bothered.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_check_shows_a_sign_of_life_on_a_terminal_only() {
+    let place = Place::empty();
+    let command = format!("{} check >/dev/null", env!("CARGO_BIN_EXE_speclens"));
+    // How much takes long is a matter of the machine.
+    let shown = [20_000, 600_000].into_iter().any(|tests| {
+        let mut text = String::from("kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n");
+        for number in 0..tests {
+            text.push_str(&format!(
+                "  - {{name: t{number}, command: echo {number}, expect: {{output: {{contains: [a]}}}}}}\n"
+            ));
+        }
+        place.write("kindlm.yaml", text);
+        let done = place.run(&["check"]);
+        assert!(done.code == Some(0) && done.stderr.is_empty(), "{done:?}");
+        let mut script = std::process::Command::new("script");
+        let terminal = script.args(["-qec", &command, "/dev/null"]).current_dir(place.path()).output().unwrap();
+        assert!(terminal.status.success(), "{terminal:?}");
+        String::from_utf8(terminal.stdout).unwrap().contains("reading")
+    });
+    assert!(shown);
+}

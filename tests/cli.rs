@@ -97,6 +97,7 @@ fn directory_that_cannot_be_searched_is_an_error_and_hides_no_other_suite() {
         assert_eq!(shown.is_empty(), done.stdout.is_empty(), "{arguments:?}: {done:?}");
         assert!(done.stdout.contains(shown), "{arguments:?}: {done:?}");
         assert!(done.stderr.contains("cannot read ") && done.stderr.contains("/inner/ddd"), "{done:?}");
+        assert_eq!(done.stderr.matches("/inner/").count(), 1, "the path is named once: {done:?}");
     }
     // Whoever knows can leave it out.
     place.write(".ignore", "/deep\n");
@@ -167,7 +168,7 @@ fn wrong_command_lines_are_errors() {
         &["run", "--nothing"][..],
         &["run", "--test", "nobody"],
         &["run", "--tag", "nobody"],
-        &["run", "--failed"],
+        &["run", "--report", "json=nowhere/report.json"],
         &["run", "--jobs", "0"],
         &["run", "--repeat", "0"],
         &["run", "--timeout", "never"],
@@ -225,6 +226,7 @@ fn bytes_that_are_no_text_are_a_clear_problem() {
         }
         let done = place.run(&["check"]);
         assert!(done.stdout.contains("error[encoding]") && done.stdout.contains(expected), "{name}: {done:?}");
+        assert!(name == "NUL" || done.stdout.contains("help: save the file as UTF-8"), "{name}: {done:?}");
     }
     let bom = Place::with(&format!("\u{feff}{}", good.replace('\n', "\r\n")));
     let done = bom.run(&["run"]);
@@ -243,6 +245,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
     let done = place.run(&["check", "kindlm.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stdout.contains("error[unreadable-file]") && done.stdout.contains("not a regular file"), "{done:?}");
+    assert!(done.stdout.contains("help: put a regular file in its place"), "{done:?}");
 }
 
 #[test]
@@ -367,4 +370,15 @@ fn the_log_goes_to_standard_error_and_colours_to_nobody_who_did_not_ask() {
     assert!(forced.stdout.contains('\u{1b}'), "{forced:?}");
     let unwanted = Done::of(&place.program(&["run"]).env("CLICOLOR_FORCE", "0").env("NO_COLOR", "1").output().unwrap());
     assert!(!unwanted.stdout.contains('\u{1b}'), "{unwanted:?}");
+}
+
+#[test]
+fn trust_says_what_is_wrong_with_a_directory() {
+    let place = Place::with(&suite("echo hello", GOOD));
+    let done = place.run(&["trust", "nowhere"]);
+    assert!(done.stderr.contains("cannot trust nowhere: there is no such directory; name the one"), "{done:?}");
+    let done = place.run(&["trust", "kindlm.yaml"]);
+    assert!(done.stderr.contains("cannot trust kindlm.yaml: it is not a directory"), "{done:?}");
+    let done = place.run(&["trust", "--list"]);
+    assert!(done.code == Some(0) && done.stderr.contains("no directory is trusted"), "{done:?}");
 }

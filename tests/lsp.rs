@@ -29,6 +29,8 @@ mod protocol;
 mod recordings;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/settings.rs"]
+mod settings;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/untitled.rs"]

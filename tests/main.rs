@@ -14,4 +14,5 @@ mod replay;
 mod runs;
 mod scanning;
 mod secrets;
+mod settings;
 mod support;

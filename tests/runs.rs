@@ -156,8 +156,104 @@ fn only_what_failed_runs_again() {
     assert_eq!((place.read("beta").as_str(), place.read("alpha-two").as_str()), ("x\nx\n", "x\nx\n"));
     // The claim is mended: nothing has failed any more.
     place.write("kindlm.yaml", THREE);
-    assert_eq!(place.run(&["run", "--failed"]).code, Some(2));
+    let done = place.run(&["run", "--failed"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("no test failed when it was last run\n"), "{done:?}");
     assert_eq!(place.read("beta"), "x\nx\n");
+    place.write("kindlm.yaml", format!("{THREE}  - {{name: new, command: touch new, expect: {{}}}}\n"));
+    let done = place.run(&["run", "--failed"]);
+    assert!(done.stderr.contains("1 test has no recorded run"), "{done:?}");
+    assert!(!place.exists("new"));
+}
+
+#[test]
+fn what_was_never_run_has_not_failed() {
+    let place = Place::with(THREE);
+    let done = place.run(&["run", "--failed"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("no run of these tests is recorded"), "{done:?}");
+    assert!(!place.exists("beta"));
+    // A suite that cannot be looked at may have failed.
+    place.write("speclens.yaml", "recording: {}\n");
+    let done = place.run(&["run", "--failed"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(!done.stderr.contains("nothing to run again"), "{done:?}");
+}
+
+#[test]
+fn test_that_errors_of_the_suite_hide_is_not_called_unknown() {
+    let place = Place::with(&THREE.replace("  - {name: beta, tags", "  - {name: beta, tags: [b, tags"));
+    let done = place.run(&["run", "--test", "beta"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("error[syntax]") && done.stdout.contains("refused"), "{done:?}");
+    assert!(!done.stderr.contains("error: no test matches"), "{done:?}");
+    // Another suite is not run for it.
+    place.write("other/kindlm.yaml", suite("touch ran", "{output: {maxLength: 9}}"));
+    let done = place.run(&["run", "--test", "beta"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(!place.exists("other/ran") && done.stdout.contains("error[syntax]"), "{done:?}");
+}
+
+#[test]
+fn default_gate_that_fails_is_shown() {
+    let place = Place::with(&THREE.replace(
+        "touch alpha-one, expect: {output: {maxLength: 9}}",
+        "echo long text, expect: {output: {maxLength: 3}}",
+    ));
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(
+        done.stdout.contains("gate failed: ") && done.stdout.contains("(the default of `passRateMin`)"),
+        "{done:?}"
+    );
+    // Where nothing is known, it decides nothing.
+    let place = Place::with(&suite("echo hello", "{judge: [{criteria: good}]}"));
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(!done.stdout.contains("gate failed"), "{done:?}");
+}
+
+#[test]
+fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
+    for (command, note) in [
+        ("no-such-program --all", "exit status 127: the shell did not find the command"),
+        ("./data.txt", "exit status 126: the shell could not execute the command"),
+    ] {
+        let place = Place::with(&suite(command, "{output: {notContains: [sorry]}}"));
+        place.write("data.txt", "");
+        for arguments in [&["run"][..], &["run", "--recorded"]] {
+            let done = place.run(arguments);
+            assert_eq!(done.code, Some(0), "{done:?}");
+            assert!(done.stdout.contains("✓ only") && done.stdout.contains(&format!("note: {note}")), "{done:?}");
+        }
+        let (_, report) = place.report(&[]);
+        assert_eq!(report["suites"][0]["cases"][0]["runs"][0]["notes"][0], note, "{report}");
+    }
+}
+
+/// A cli-bench suite of three tasks.
+const TASKS: &str = "cli: sh
+providers: [a/b]
+tasks:
+- {id: a, intent: list the files, assert: [{ran: ls}]}
+- {id: b, intent: list the files, assert: [{ran: ls}]}
+- {id: c, intent: list the files, assert: [{ran: ls}]}
+";
+
+#[test]
+fn what_is_not_supported_yet_is_said_once() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("a/cli-bench.yaml", TASKS);
+    place.write("b/cli-bench.yaml", TASKS);
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    let said = "running cli-bench suites is not supported yet, so nothing is known about 6 tests in 2 suites";
+    assert_eq!(done.stdout.matches("not supported yet").count(), 1, "{done:?}");
+    assert!(done.stdout.contains(said), "{done:?}");
+    let done = place.run(&["run", "--dry-run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let end = "1 attempt would run\n6 tests would not: running cli-bench suites is not supported yet\n";
+    assert!(done.stdout.ends_with(end), "{done:?}");
 }
 
 #[test]
@@ -215,6 +311,7 @@ fn columns_count_in_utf16_units() {
 #[test]
 fn reports_go_to_files_while_people_read() {
     let place = Place::copy_of("tests/specs/failing");
+    fs::create_dir(place.path().join("out")).unwrap();
     let done = place.run(&["run", "--report", "junit=out/junit.xml", "--report", "json=out/report.json"]);
     assert_eq!(done.code, Some(1));
     assert!(done.stdout.contains("5 tests"), "{done:?}");
@@ -231,11 +328,29 @@ fn reports_go_to_files_while_people_read() {
 #[test]
 fn a_report_that_cannot_be_written_does_not_take_the_others_with_it() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
-    place.write("file", "");
-    let done = place.run(&["run", "--report", "json=file/report.json", "--report", "junit=junit.xml"]);
+    // A device that is always full.
+    let done = place.run(&["run", "--report", "json=/dev/full", "--report", "junit=junit.xml"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("cannot create file") && done.stdout.contains("1 passed"), "{done:?}");
+    assert!(done.stderr.contains("cannot write /dev/full") && done.stdout.contains("1 passed"), "{done:?}");
     assert!(place.read("junit.xml").contains("<testsuites"));
+}
+
+#[test]
+fn report_that_could_not_be_written_is_refused_before_anything_runs() {
+    let place = Place::with(&suite("touch ran", "{output: {maxLength: 9}}"));
+    place.write("file", "");
+    for (report, part) in [
+        ("json=nowhere/deep/report.json", "there is no directory nowhere/deep"),
+        ("json=file/report.json", "there is no directory file"),
+        ("junit=.", "it is a directory"),
+    ] {
+        let done = place.run(&["run", "--report", report]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(part), "{report}: {done:?}");
+    }
+    let done = place.run(&["run", "--report", "json=report", "--report", "junit=report"]);
+    assert!(done.code == Some(2) && done.stderr.contains("two reports in report"), "{done:?}");
+    assert!(!place.exists("ran") && !place.exists("nowhere") && !place.exists("report"));
 }
 
 #[test]

@@ -155,3 +155,51 @@ fn the_character_that_stands_for_secrets_hides_nothing_when_a_command_writes_it(
     place.write("kindlm.yaml", suite("printf '\\357\\267\\220'", "{output: {notContains: [\"\\uFDD0\"]}}"));
     assert_eq!(place.run(&["run"]).code, Some(3));
 }
+
+/// What is a secret of the environment appears in no report, wherever it is written in the suite.
+#[test]
+fn secret_in_the_suite_reaches_no_report() {
+    let name = format!("case {KEY}");
+    let text = suite("echo hello", &format!("{{output: {{contains: [bye {KEY}], notContanis: [{KEY}]}}, {KEY}: 1}}"))
+        .replace("name: only", &format!("name: {name}"))
+        .replace("{name: demo}", &format!("{{name: demo {KEY}}}"));
+    let place = Place::with(&text);
+    let run = |arguments: &[&str]| Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+    for format in ["human", "concise", "json", "sarif", "github"] {
+        let done = run(&["check", "--format", format]);
+        assert!(done.stdout.contains("notContanis"), "{format}: {done:?}");
+        assert!(!done.text().contains(KEY), "{format}: {done:?}");
+    }
+    let allowed = text.replace(&format!(", {KEY}: 1"), "").replace(&format!(", notContanis: [{KEY}]"), "");
+    place.write("kindlm.yaml", allowed);
+    for format in ["human", "json", "sarif", "github", "junit"] {
+        for mode in [&[][..], &["--recorded"], &["--failed"]] {
+            let mut all = vec!["run", "--set", "report.evidence=true", "--report", format];
+            all.extend(mode);
+            let done = run(&all);
+            assert_ne!(done.code, Some(2), "{done:?}");
+            assert!(!done.text().contains(KEY), "{format} {mode:?}: {done:?}");
+        }
+    }
+    assert!(!run(&["run", "--dry-run"]).text().contains(KEY));
+    let recordings = place.recordings();
+    assert_eq!(recordings.len(), 1);
+    assert!(!std::fs::read_to_string(&recordings[0]).unwrap().contains(KEY));
+}
+
+/// With stars in it, a fix would destroy what it is applied to.
+#[test]
+fn fix_that_writes_a_secret_is_left_out_of_reports() {
+    let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: ['a', \"{KEY}\\d\"]}}}}")));
+    for format in ["json", "sarif"] {
+        let text = |is_secret: bool| {
+            let mut program = place.program(&["check", "--format", format]);
+            if is_secret {
+                program.env("OPENAI_API_KEY", KEY);
+            }
+            Done::of(&program.output().unwrap()).stdout
+        };
+        assert!(text(false).contains(KEY), "{}", text(false));
+        assert!(!text(true).contains(KEY), "{}", text(true));
+    }
+}

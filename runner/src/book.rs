@@ -232,6 +232,8 @@ impl Asked<'_> {
 
     /// An attempt that left this evidence, masked and interpreted.
     pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
+        // What has become a secret since may be in one.
+        notes.iter_mut().for_each(|note| *note = secrets.mask(note));
         // Who masked it may have said more.
         notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
         let verdicts = judge::judge(self.case, evidence, secrets);

@@ -6,8 +6,9 @@ pub mod process;
 use std::{path::Path, time::Duration};
 
 use speclens_schema::{
-    evidence::{Context, Ended, Evidence, RunError, RunErrorKind},
-    suite::CommandAction,
+    dialect::Dialect,
+    evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
+    suite::{Action, CommandAction},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,17 @@ pub struct Attempt {
     pub evidence: Evidence,
     /// Cut output, processes left behind.
     pub notes: Vec<String>,
+}
+
+/// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
+pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
+    match (action, dialect) {
+        (Action::Command(_), _) => None,
+        (Action::Prompt(_), _) => Some("asking models"),
+        (Action::Agent(_), _) | (Action::None, Dialect::CliBench) => Some("running cli-bench suites"),
+        (Action::Trigger(_), _) | (Action::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
+        (Action::None, Dialect::KindLm) => Some("running a test without a command"),
+    }
 }
 
 /// Runs the command of a test in the suite's directory.
@@ -43,6 +55,8 @@ pub async fn command(
         limit,
     };
     let finished = process::run(command, background, cancel).await;
+    let mut notes = finished.notes;
+    notes.extend(finished.ran.exit.and_then(not_begun).map(str::to_owned));
     let evidence = Evidence {
         context,
         duration_ms: finished.ran.duration_ms,
@@ -51,7 +65,17 @@ pub async fn command(
         error: finished.error,
         ..Evidence::default()
     };
-    Attempt { evidence, notes: finished.notes }
+    Attempt { evidence, notes }
+}
+
+/// What a shell says by its exit status about a command that it could not begin. Claims about what the output does not hold
+/// pass all the same, so the reader has to know.
+fn not_begun(exit: Exit) -> Option<&'static str> {
+    match exit.code {
+        Some(126) => Some("exit status 126: the shell could not execute the command"),
+        Some(127) => Some("exit status 127: the shell did not find the command"),
+        Some(_) | None => None,
+    }
 }
 
 fn missing(names: &[String]) -> String {

@@ -15,7 +15,7 @@ use speclens_schema::{
     dialect::{Dialect, ScalarRules},
     document::{Document, Pointer},
     mask::Secrets,
-    problem::{OtherFile, Problem, Related, Severity},
+    problem::{Fix, OtherFile, Problem, Related, Severity},
     suite::{Case, Suite},
     verdict::Status,
 };
@@ -74,6 +74,21 @@ impl SuiteReport {
         settings.chain(self.problems.iter().map(|problem| (&self.source, problem)))
     }
 
+    /// Why it is refused, if it is.
+    fn refusal(&self) -> Option<&'static str> {
+        let is_error = |problem: &Problem| problem.severity == Severity::Error;
+        if self.problems.iter().any(is_error) {
+            Some("the suite has errors and was not run")
+        } else {
+            self.is_refused().then_some("the settings have errors, so the suite was not run")
+        }
+    }
+
+    /// A text as it may be shown.
+    fn masked(&self, text: &str) -> String {
+        self.source.secrets.mask(text)
+    }
+
     /// The suite in one word.
     pub fn status(&self) -> Status {
         if self.is_refused() {
@@ -94,8 +109,8 @@ impl SuiteReport {
     }
 
     /// The name for headings: the author's, or the file's.
-    fn title(&self) -> &str {
-        self.suite.name.as_deref().unwrap_or(&self.source.path)
+    fn title(&self) -> String {
+        self.suite.name.as_deref().map_or_else(|| self.source.path.clone(), |name| self.masked(name))
     }
 }
 
@@ -116,6 +131,12 @@ impl SuiteReport {
 }
 
 impl SourceText {
+    /// Whether a fix writes nothing that must not be shown. One with stars in it would destroy what it is applied to.
+    fn may_show(&self, fix: &Fix) -> bool {
+        let texts = fix.edits.iter().map(|edit| &edit.text).chain(fix.creates.iter().map(|file| &file.text));
+        !texts.into_iter().any(|text| self.secrets.contains_secret(text))
+    }
+
     /// Another file, whose path was made one that readers know.
     fn of_other(&self, file: &OtherFile) -> SourceText {
         let document = Document::unread(&file.text(), ScalarRules::Yaml12);

@@ -456,7 +456,8 @@ codes! {
     /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in
     /// `speclens.yaml` names the programs that have to read the files: for these it is an error.
     UpstreamDiffers = "upstream-differs", Warning;
-    /// A setting that does not exist or has a wrong value.
+    /// A setting that does not exist or has a wrong value. In `speclens.yaml` it is an error: no suite runs until it is
+    /// corrected, because its results could not be relied on.
     InvalidSetting = "invalid-setting", Warning;
 }
 

@@ -6,6 +6,7 @@ mod explain;
 mod fix;
 mod init;
 mod levels;
+mod life;
 mod list;
 pub(crate) mod load;
 mod output;

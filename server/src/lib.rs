@@ -15,6 +15,7 @@ pub mod buffers;
 pub mod cli;
 pub mod ide;
 pub mod index;
+pub mod job;
 pub mod lsp;
 pub mod read;
 pub mod scope;

@@ -21,6 +21,7 @@ mod reference;
 mod results;
 mod runs;
 mod session;
+mod settings;
 mod tokens;
 mod transport;
 
@@ -136,7 +137,10 @@ fn problems_of(
 ) -> Vec<Problem> {
     let mut problems = match snapshot.place.dialect() {
         Some(_) => snapshot.analyzer.problems(document, snapshot.place.files.as_ref(), &workspace.settings),
-        None => workspace::problems(document),
+        None => {
+            let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
+            beside.into_iter().chain(workspace::problems(document)).collect()
+        }
     };
     snapshot.place.retain(&mut problems);
     for file in problems.iter_mut().flat_map(Problem::other_files) {

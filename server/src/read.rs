@@ -1,6 +1,10 @@
 //! Reading a file as text, whatever it is: bounded, and with a problem for what is no text.
 
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use ignore::WalkBuilder;
 use speclens_schema::{
@@ -31,14 +35,12 @@ pub fn walk(directory: &Path) -> WalkBuilder {
 
 /// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
 pub fn read_text(path: &Path) -> (String, Option<Problem>) {
-    let problem = |message: String, at: usize| {
-        Some(Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message))
-    };
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
-        Err(reason) => {
-            let message = format!("cannot read the file: {reason}");
-            return (String::new(), Some(Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message)));
+        Err(unreadable) => {
+            let message = format!("cannot read the file: {}", unreadable.reason());
+            let problem = Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message);
+            return (String::new(), Some(problem.with_help(unreadable.help())));
         }
     };
     match String::from_utf8(bytes) {
@@ -47,30 +49,58 @@ pub fn read_text(path: &Path) -> (String, Option<Problem>) {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
             let message = match bytes.as_slice() {
-                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16: save the file as UTF-8".to_owned(),
-                _ => format!(
-                    "not UTF-8: byte {at} (0x{:02x}) belongs to no character; save the file as UTF-8",
-                    bytes[at]
-                ),
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16".to_owned(),
+                _ => format!("not UTF-8: byte {at} (0x{:02x}) belongs to no character", bytes[at]),
             };
-            (String::from_utf8_lossy(&bytes).into_owned(), problem(message, at))
+            let problem = Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message);
+            (String::from_utf8_lossy(&bytes).into_owned(), Some(problem.with_help("save the file as UTF-8")))
         }
     }
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+/// Why a file cannot be read.
+enum Unreadable {
+    Directory,
+    /// A pipe, a device, a socket.
+    Special,
+    Io(io::Error),
+}
+
+impl Unreadable {
+    fn reason(&self) -> String {
+        match self {
+            Unreadable::Directory => "it is a directory".to_owned(),
+            Unreadable::Special => "not a regular file".to_owned(),
+            Unreadable::Io(error) => error.to_string(),
+        }
+    }
+
+    fn help(&self) -> &'static str {
+        match self {
+            Unreadable::Directory => "rename the directory, or put a file in its place",
+            Unreadable::Special => "put a regular file in its place",
+            Unreadable::Io(error) => match error.kind() {
+                io::ErrorKind::PermissionDenied => "make it and the directories above it readable",
+                io::ErrorKind::NotFound => "create it, or correct the link that leads to it",
+                _ => "make it readable",
+            },
+        }
+    }
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
     // Asked before opening: opening a pipe would wait for a writer.
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    let metadata = fs::metadata(path).map_err(Unreadable::Io)?;
     if metadata.is_dir() {
-        return Err("it is a directory".to_owned());
+        return Err(Unreadable::Directory);
     }
     if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
+        return Err(Unreadable::Special);
     }
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = fs::File::open(path).map_err(Unreadable::Io)?;
     // One byte more than is read as a document: the reader of documents then says that it is too large.
-    file.take(SIZE_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(SIZE_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(Unreadable::Io)?;
     if bytes.len() > SIZE_LIMIT {
         while bytes.last().is_some_and(|byte| byte & 0xc0 == 0x80) {
             bytes.pop();

@@ -56,12 +56,19 @@ fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
 
 /// Trusts a directory and all below it from now on. Says which one, by its real path.
 pub fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
-    let directory = directory.canonicalize().with_context(|| format!("{} cannot be trusted", directory.display()))?;
+    let named = directory.display();
+    let directory = match directory.canonicalize() {
+        Ok(directory) => directory,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            bail!("cannot trust {named}: there is no such directory; name the one that holds the suite")
+        }
+        Err(error) => bail!("cannot trust {named}: {error}; make the directories above it readable"),
+    };
     if !directory.is_dir() {
-        bail!("{} is not a directory: trust the folder that holds the suite", directory.display());
+        bail!("cannot trust {named}: it is not a directory; name the one that holds the suite");
     }
     if directory.to_str().is_none_or(|path| path.contains('\n')) {
-        bail!("{} has a name that cannot be stored: rename it", directory.display());
+        bail!("cannot trust {named}: its name has a line break or is not UTF-8; rename it");
     }
     if !is_trusted(&directory) {
         let mut trusted = list()?;

@@ -1,7 +1,7 @@
-//! The settings in force for a suite: the nearest `speclens.yaml` from its directory upwards.
+//! The settings in force for a suite: the nearest `speclens.yaml` from its directory up to the top of its workspace.
 
 use std::{
-    env,
+    env, fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -18,51 +18,141 @@ use speclens_schema::{
     words::{is_surely, nearest},
 };
 
+use crate::{read::read_text, scope::Scope};
+
 /// The name of the file with a workspace's settings.
 pub const SETTINGS_FILE: &str = "speclens.yaml";
 
-/// The settings that hold in a directory.
+/// A name that people give that file, and under which it is not read.
+const MISNAMED_FILE: &str = "speclens.yml";
+
+/// Whether a file with this name decides which settings are in force.
+pub fn is_about_settings(name: &str) -> bool {
+    [SETTINGS_FILE, MISNAMED_FILE].contains(&name)
+}
+
+/// The settings that are in force for a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// The settings; the defaults where there is no file, or where it is wrong.
+    /// The settings: the defaults without a file, and for each section that is wrong.
     pub settings: Arc<Settings>,
     /// The file they come from.
-    pub file: Option<PathBuf>,
-    /// What is wrong with the file.
+    pub file: Option<Arc<SettingsFile>>,
+}
+
+/// A file of settings.
+#[derive(Clone, Debug)]
+pub struct SettingsFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text.
+    pub document: Document,
+    /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
-/// Looks for the settings that hold in a directory.
-pub fn settings_for(directory: &Path) -> Workspace {
-    settings_over(directory, |_| None)
+/// The directories whose settings count for a suite: from its own up to the top of its workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reach {
+    own: PathBuf,
+    top: PathBuf,
 }
 
-/// Looks for the settings that hold in a directory. What `held` returns for a path counts before the file on the disk.
-pub fn settings_over(directory: &Path, held: impl Fn(&Path) -> Option<String>) -> Workspace {
-    for ancestor in directory.ancestors() {
-        let file = ancestor.join(SETTINGS_FILE);
-        let text = match held(&file).map_or_else(|| std::fs::read_to_string(&file), Ok) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => {
-                let message = format!("{} cannot be read, so the defaults apply: {error}", file.display());
-                let problem = Problem::new(Code::InvalidSetting, Default::default(), 0..0, message);
-                return Workspace { file: Some(file), problems: vec![problem], ..Workspace::default() };
+impl Reach {
+    /// Returns the reach for what belongs to a scope. The workspace is its repository; without one, the outermost of the
+    /// folders (those that the editor opened, or that the command line is about) and of the suite's root.
+    pub fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
+        let own = scope.settings_directory();
+        let repository = own.ancestors().find(|directory| directory.join(".git").exists());
+        let folders = folders.iter().chain([&scope.root]).map(PathBuf::as_path);
+        let outermost =
+            || folders.filter(|folder| own.starts_with(folder)).min_by_key(|folder| folder.components().count());
+        let top = repository.or_else(outermost).unwrap_or(&own).to_owned();
+        Reach { own, top }
+    }
+
+    /// Returns the reach for a text that has no place of its own in a folder.
+    pub fn folder(folder: PathBuf) -> Reach {
+        Reach { top: folder.clone(), own: folder }
+    }
+
+    /// The topmost directory.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Whether its own directory is in another one, or is that one.
+    pub fn is_in(&self, directory: &Path) -> bool {
+        self.own.starts_with(directory)
+    }
+}
+
+/// Looks for the settings in force.
+pub fn settings_for(reach: &Reach) -> Workspace {
+    settings_over(reach, |_| None)
+}
+
+/// Looks for the settings in force. What `held` returns for a path counts before the file on the disk.
+pub fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
+    let exists = |file: &Path| match fs::symlink_metadata(file) {
+        Ok(_) => true,
+        // What cannot be looked at may be there.
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    };
+    for directory in reach.own.ancestors().take_while(|directory| directory.starts_with(&reach.top)) {
+        let [path, misnamed] = [SETTINGS_FILE, MISNAMED_FILE].map(|name| directory.join(name));
+        let text = held(&path);
+        if text.is_some() || exists(&path) {
+            let (text, unreadable) = text.map_or_else(|| read_text(&path), |text| (text, None));
+            let mut workspace = read(path, &text, unreadable);
+            if let Some(file) = workspace.file.as_mut().filter(|_| exists(&misnamed)) {
+                Arc::make_mut(file).problems.insert(0, misnamed_beside());
             }
-        };
-        let (settings, problems) = read(&text);
-        return Workspace { settings: Arc::new(settings), file: Some(file), problems };
+            return workspace;
+        }
+        if exists(&misnamed) {
+            return read(misnamed, "", Some(misnamed_instead()));
+        }
     }
     Workspace::default()
 }
 
-/// Reads settings. A section that is wrong has its defaults; what is wrong is told.
-pub fn read(text: &str) -> (Settings, Vec<Problem>) {
+/// What is wrong beside a file of settings that is open.
+pub fn problems_beside(path: &Path) -> Option<Problem> {
+    path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside)
+}
+
+fn misnamed_beside() -> Problem {
+    Problem::new(
+        Code::InvalidSetting,
+        Pointer::root(),
+        0..0,
+        format!("`{MISNAMED_FILE}` in the same directory is not read"),
+    )
+    .with_help("move its settings into this file, and remove it")
+    .with_severity(Severity::Error)
+}
+
+fn misnamed_instead() -> Problem {
+    Problem::new(Code::InvalidSetting, Pointer::root(), 0..0, format!("`{MISNAMED_FILE}` is not read"))
+        .with_note(format!("settings are read from `{SETTINGS_FILE}`"))
+        .with_help(format!("rename it to `{SETTINGS_FILE}`"))
+        .with_severity(Severity::Error)
+}
+
+/// Reads settings. A section that is wrong has its defaults. `unreadable` says why the text is not the file's.
+fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
     let document = Document::read(text, ScalarRules::Yaml12);
-    let problems = problems(&document);
-    let Some(mut value) = document.root().and_then(|root| root.to_value().ok()) else {
-        return (Settings::default(), problems);
+    let (settings, problems) = match unreadable {
+        Some(problem) => (Settings::default(), vec![problem]),
+        None => (settings_of(&document), problems(&document)),
     };
+    let file = SettingsFile { path, document, problems };
+    Workspace { settings: Arc::new(settings), file: Some(Arc::new(file)) }
+}
+
+fn settings_of(document: &Document) -> Settings {
+    let Some(mut value) = document.root().and_then(|root| root.to_value().ok()) else { return Settings::default() };
     // Each section on its own: a mistake in one does not switch off the others.
     let mut whole = serde_json::to_value(Settings::default()).unwrap_or_default();
     if let (Some(found), Some(whole)) = (value.as_object_mut(), whole.as_object_mut()) {
@@ -72,7 +162,7 @@ pub fn read(text: &str) -> (Settings, Vec<Problem>) {
             }
         }
     }
-    (serde_json::from_value(whole).unwrap_or_default(), problems)
+    serde_json::from_value(whole).unwrap_or_default()
 }
 
 /// A section as far as it is right: a mistake in one entry must not switch off the masking that another asks
@@ -124,9 +214,8 @@ pub fn problems(document: &Document) -> Vec<Problem> {
         problems.push(problem);
     }
     problems.extend(unread_patterns(document));
-    // What was meant to be masked would be written down.
-    let recordings = Pointer::root().key("recordings");
-    for problem in problems.iter_mut().filter(|problem| problem.at.parent().as_ref() == Some(&recordings)) {
+    // What was meant to be masked would be written down, what was meant to fail would pass.
+    for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
         problem.severity = Severity::Error;
     }
     problems.sort_by_key(|problem| problem.range.start);
@@ -151,6 +240,11 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
 }
 
 impl Workspace {
+    /// The file of settings, if something in it is wrong: then nothing runs.
+    pub fn wrong(&self) -> Option<&Arc<SettingsFile>> {
+        self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
+    }
+
     /// What must be masked: variables whose names look secret, and what the settings name.
     pub fn secrets(&self) -> Secrets {
         let variables: Vec<(String, String)> = env::vars_os()
@@ -164,9 +258,16 @@ impl Workspace {
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::{problem::Severity, settings::Level};
+    use speclens_schema::{
+        problem::{Problem, Severity},
+        settings::{Level, Settings},
+    };
 
-    use super::read;
+    fn read(text: &str) -> (Settings, Vec<Problem>) {
+        let workspace = super::read("speclens.yaml".into(), text, None);
+        let problems = workspace.file.map(|file| file.problems.clone()).unwrap_or_default();
+        (Settings::clone(&workspace.settings), problems)
+    }
 
     #[test]
     fn a_mistake_leaves_the_other_settings_in_force() {

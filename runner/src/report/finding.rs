@@ -22,8 +22,8 @@ pub(super) struct Finding<'r> {
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
     /// Other places that belong to it, each with its text.
-    pub(super) related: Vec<(&'r str, Cow<'r, SourceText>, Range<usize>)>,
-    pub(super) fixes: &'r [Fix],
+    pub(super) related: Vec<(String, Cow<'r, SourceText>, Range<usize>)>,
+    pub(super) fixes: Vec<&'r Fix>,
     /// The problem of the text that it is, if it is one.
     pub(super) problem: Option<&'r Problem>,
 }
@@ -58,7 +58,8 @@ pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
         }
         for gate in result.gates.gates.iter().filter(|gate| gate.status == Status::Fail) {
             let range = gate.at.as_ref().map_or(0..0, |at| report.source.range_of(at));
-            found.push(simple(gate.name, Severity::Error, gate.message.clone(), Cow::Borrowed(&report.source), range));
+            let message = report.masked(&gate.message);
+            found.push(simple(gate.name, Severity::Error, message, Cow::Borrowed(&report.source), range));
         }
     }
     found
@@ -68,22 +69,22 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
     Finding {
         rule: problem.code.as_str(),
         severity: problem.severity,
-        message: problem.text(),
+        message: source.secrets.mask(&problem.text()),
         source: Cow::Borrowed(source),
         range: problem.range.clone(),
         related: problem
             .related
             .iter()
-            .map(|other| (other.message.as_str(), source.source_of_related(other), other.range.clone()))
+            .map(|other| (source.secrets.mask(&other.message), source.source_of_related(other), other.range.clone()))
             .collect(),
-        fixes: &problem.fixes,
+        fixes: problem.fixes.iter().filter(|fix| source.may_show(fix)).collect(),
         problem: Some(problem),
     }
 }
 
 fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found: &mut Vec<Finding<'r>>) {
     let source = report.source_of(case);
-    let told = |message: &str| format!("`{}`: {message}", case.name);
+    let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
         // What did not begin because another test failed is no finding of its own.
         if absence.kind != AbsenceKind::FailedFast {
@@ -113,5 +114,5 @@ fn simple<'r>(
     source: Cow<'r, SourceText>,
     range: Range<usize>,
 ) -> Finding<'r> {
-    Finding { rule, severity, message, source, range, related: Vec::new(), fixes: &[], problem: None }
+    Finding { rule, severity, message, source, range, related: Vec::new(), fixes: Vec::new(), problem: None }
 }

@@ -2,7 +2,12 @@
 //!
 //! The text carries colours; whoever prints it takes them out where they do not belong.
 
-use std::{collections::BTreeSet, fmt::Write, ops::Range, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    ops::Range,
+    time::Duration,
+};
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -16,7 +21,10 @@ use speclens_schema::{
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
-use crate::event::{AbsenceKind, CaseResult, RunResult, SuiteResult};
+use crate::{
+    event::{AbsenceKind, CaseResult, RunResult, SuiteResult},
+    exec,
+};
 
 /// A value longer than this is shortened in the middle.
 const VALUE_LIMIT: usize = 400;
@@ -41,12 +49,13 @@ pub fn run(reports: &[SuiteReport]) -> String {
         problems(&mut text, report, &mut settings);
         match &report.result {
             Some(result) => suite(&mut text, report, result),
-            None if report.is_refused() => {
-                let _ = writeln!(text, "{RED}refused{RED:#}: the suite has mistakes and was not run\n");
+            None => {
+                let refusal = report.refusal().into_iter();
+                text.extend(refusal.map(|reason| format!("{RED}refused{RED:#}: {reason}\n\n")));
             }
-            None => {}
         }
     }
+    unsupported(&mut text, reports);
     summary(&mut text, reports);
     text
 }
@@ -54,7 +63,8 @@ pub fn run(reports: &[SuiteReport]) -> String {
 fn heading(text: &mut String, report: &SuiteReport) {
     let _ = match &report.suite.name {
         Some(name) => {
-            writeln!(text, "{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", plain::line(name), plain::line(&report.source.path))
+            let name = plain::line(&report.masked(name));
+            writeln!(text, "{BOLD}{name}{BOLD:#} {DIM}({}){DIM:#}", plain::line(&report.source.path))
         }
         None => writeln!(text, "{BOLD}{}{BOLD:#}", plain::line(&report.source.path)),
     };
@@ -113,7 +123,7 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     let mut details = String::new();
     for outcome in &result.cases {
         let case = &report.suite.cases[outcome.case];
-        line(text, case, outcome);
+        line(text, report, case, outcome);
         for run in &outcome.runs {
             explain(&mut details, report, case, run, outcome.runs.len());
         }
@@ -123,8 +133,8 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     gates(text, report, result);
 }
 
-/// One line per test.
-fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
+/// One line per test, and one for each thing that was noticed.
+fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResult) {
     let (mark, style) = mark(outcome.status);
     let mut remarks = Vec::new();
     let took: f64 = outcome.runs.iter().filter_map(|run| run.figures.duration_ms).sum();
@@ -140,33 +150,63 @@ fn line(text: &mut String, case: &Case, outcome: &CaseResult) {
         Status::Unknown => remarks.push("unknown".to_owned()),
         Status::Pass | Status::Warn | Status::Fail | Status::Error => {}
     }
-    let notes = outcome.runs.iter().flat_map(|run| &run.notes).cloned();
-    remarks.extend(notes);
     let remarks = match remarks.is_empty() {
         true => String::new(),
         false => format!(" {DIM}({}){DIM:#}", plain::line(&remarks.join(", "))),
     };
-    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&case.name));
+    let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&report.masked(&case.name)));
+    // Attempts that are alike leave the same notes.
+    let mut told = BTreeSet::new();
+    for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| told.insert(note.as_str())) {
+        let _ = writeln!(text, "      {YELLOW}note{YELLOW:#}: {}", plain::line(&report.masked(note)));
+    }
+}
+
+/// What this version cannot run, once for all tests: it is not their fault.
+fn unsupported(text: &mut String, reports: &[SuiteReport]) {
+    let mut found: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for report in reports {
+        for outcome in report.result.iter().flat_map(|result| &result.cases) {
+            let case = &report.suite.cases[outcome.case];
+            let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| !outcome.runs.is_empty())
+            else {
+                continue;
+            };
+            let (tests, suites) = found.entry(what).or_default();
+            *tests += 1;
+            suites.insert(&report.source.path);
+        }
+    }
+    for (what, (tests, suites)) in found {
+        let (tests, suites) = (plural(tests, "test"), plural(suites.len(), "suite"));
+        let _ = writeln!(
+            text,
+            "{YELLOW}unknown{YELLOW:#}: {what} is not supported yet, so nothing is known about {tests} in {suites}\n"
+        );
+    }
 }
 
 /// What went wrong in one attempt.
 fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult, runs: usize) {
+    let name = report.masked(&case.name);
     let title = if runs > 1 {
         let subject = if run.subject == Subject::Command { String::new() } else { format!(" [{}]", run.subject) };
-        format!("{}{subject} #{}", case.name, run.repeat + 1)
+        format!("{name}{subject} #{}", run.repeat + 1)
     } else {
-        case.name.clone()
+        name
     };
     if let Some(absence) = &run.absence {
         // What never began has nothing to show; the line of the test says so.
         let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
-        if absence.kind == AbsenceKind::FailedFast || never_began {
+        let is_summed_up = absence.kind == AbsenceKind::Broke(RunErrorKind::Unsupported)
+            && exec::unsupported(report.dialect, &case.action).is_some();
+        if absence.kind == AbsenceKind::FailedFast || never_began || is_summed_up {
             return;
         }
         let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
         let at = case.action.at().unwrap_or(&case.at);
         let mut group = level
-            .primary_title(format!("`{}`: {}", plain::line(&title), plain::block(&absence.message)))
+            .primary_title(format!("`{}`: {}", plain::line(&title), plain::block(&report.masked(&absence.message))))
             .id(absence.kind.as_str())
             .elements(snippets(&report.source_of(case), &[Mark::at(&report.source_of(case), at)]));
         if let Some(evidence) = run.evidence.get() {
@@ -215,17 +255,21 @@ fn verdict_snippet(
     }
     let mut group = level
         .with_name(word)
-        .primary_title(format!("`{}`: {}", plain::line(title), plain::block(&shortened(verdict.outcome.message()))))
+        .primary_title(format!(
+            "`{}`: {}",
+            plain::line(title),
+            plain::block(&shortened(&report.masked(verdict.outcome.message())))
+        ))
         .id(verdict.code.unwrap_or(verdict.kind))
         .elements(snippets(&source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
             if !value.is_empty() {
-                group = group.element(note(name, &shortened(value)));
+                group = group.element(note(name, &shortened(&report.masked(value))));
             }
         }
         for help in &mismatch.help {
-            group = group.element(Level::HELP.message(plain::block(&shortened(help))));
+            group = group.element(Level::HELP.message(plain::block(&shortened(&report.masked(help)))));
         }
     }
     if let Some(evidence) = evidence {
@@ -252,8 +296,9 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
-    // A default that nobody wrote says nothing new about tests that failed; alone it is the only word.
-    let failed = result.cases.iter().any(|case| !matches!(case.status, Status::Pass | Status::Warn | Status::Skip));
+    // Where something broke or stayed unknown, a limit that nobody wrote decides nothing.
+    let open = result.cases.iter().any(|case| matches!(case.status, Status::Error | Status::Unknown));
+    let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {
         let wrong = gate.status == Status::Fail;
         if let Some(at) = gate.at.as_ref().filter(|_| wrong) {
@@ -263,9 +308,9 @@ fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
                 .id(gate.name)
                 .elements(snippets(&report.source, &[Mark::at(&report.source, at)]));
             let _ = writeln!(text, "{}\n", render(group));
-        } else if gate.status == Status::Unknown && !failed {
+        } else if gate.status == Status::Unknown && !open && !failed {
             let _ = writeln!(text, "{YELLOW}gate unknown{YELLOW:#}: {}\n", plain::block(&gate.message));
-        } else if wrong && !failed {
+        } else if wrong && !open {
             let _ = writeln!(
                 text,
                 "{RED}gate failed{RED:#}: {} (the default of `{}`)\n",

@@ -386,14 +386,14 @@ impl Writer<'_> {
             status: gate.status,
             expected: gate.expected,
             actual: gate.actual,
-            message: gate.message.clone(),
+            message: self.report.masked(&gate.message),
         }
     }
 
     fn case(&self, result: &CaseResult) -> CaseEntry {
         let case = &self.report.suite.cases[result.case];
         CaseEntry {
-            name: case.name.clone(),
+            name: self.report.masked(&case.name),
             place: {
                 let source = self.report.source_of(case);
                 place_at(&source, &case.at, source.document.range_of(&case.at))
@@ -414,12 +414,12 @@ impl Writer<'_> {
                 Origin::Replayed => RecordingState::Replayed,
                 Origin::Observed | Origin::Nowhere => RecordingState::None,
             },
-            error: run
-                .absence
-                .as_ref()
-                .map(|absence| ErrorEntry { kind: absence.kind.as_str().to_owned(), message: absence.message.clone() }),
+            error: run.absence.as_ref().map(|absence| ErrorEntry {
+                kind: absence.kind.as_str().to_owned(),
+                message: self.report.masked(&absence.message),
+            }),
             verdicts: run.verdicts.iter().map(|judged| self.verdict(case, judged)).collect(),
-            notes: run.notes.clone(),
+            notes: run.notes.iter().map(|note| self.report.masked(note)).collect(),
             evidence: self.content.evidence.then(|| run.evidence.get()).flatten().as_deref().map(EvidenceEntry::of),
         }
     }
@@ -428,25 +428,26 @@ impl Writer<'_> {
         let claim = &case.claims[judged.claim];
         let verdict = &judged.verdict;
         let mismatch = verdict.outcome.mismatch();
+        let masked = |text: &str| self.report.masked(text);
         VerdictEntry {
             phase: claim.phase.map(|phase| phase.as_str().to_owned()),
             index: case.claims[..judged.claim].iter().filter(|other| other.phase == claim.phase).count(),
-            claim: claim.at.clone(),
+            claim: shown_pointer(&self.report.source, &claim.at),
             r#type: verdict.kind.to_owned(),
-            label: verdict.label.clone(),
+            label: masked(&verdict.label),
             outcome: verdict.outcome.status(),
             code: verdict.code.map(str::to_owned),
             score: verdict.score,
-            message: verdict.outcome.message().to_owned(),
-            expected: mismatch.map(|mismatch| mismatch.expected.clone()),
-            actual: mismatch.map(|mismatch| mismatch.actual.clone()),
-            help: mismatch.map(|mismatch| mismatch.help.clone()).unwrap_or_default(),
+            message: masked(verdict.outcome.message()),
+            expected: mismatch.map(|mismatch| masked(&mismatch.expected)),
+            actual: mismatch.map(|mismatch| masked(&mismatch.actual)),
+            help: mismatch.iter().flat_map(|mismatch| &mismatch.help).map(|help| masked(help)).collect(),
             place: self.place_in(case, &claim.at.join(&verdict.at)),
             related: verdict
                 .related
                 .iter()
                 .map(|related| RelatedEntry {
-                    message: related.message.clone(),
+                    message: masked(&related.message),
                     place: self.place_in(case, &claim.at.join(&related.at)),
                 })
                 .collect(),
@@ -465,18 +466,18 @@ impl Writer<'_> {
 
 fn problem_entry(source: &SourceText, problem: &Problem) -> ProblemEntry {
     let related = problem.related.iter().map(|related| RelatedEntry {
-        message: related.message.clone(),
+        message: source.secrets.mask(&related.message),
         place: place_at(&source.source_of_related(related), &related.at, related.range.clone()),
     });
     ProblemEntry {
         code: problem.code.as_str().to_owned(),
         severity: problem.severity,
-        message: problem.message.clone(),
-        note: problem.note.clone(),
-        help: problem.help.clone(),
+        message: source.secrets.mask(&problem.message),
+        note: problem.note.as_ref().map(|note| source.secrets.mask(note)),
+        help: problem.help.as_ref().map(|help| source.secrets.mask(help)),
         place: place_at(source, &problem.at, problem.range.clone()),
         related: related.collect(),
-        fixes: problem.fixes.iter().map(|fix| fix_entry(source, fix)).collect(),
+        fixes: problem.fixes.iter().filter(|fix| source.may_show(fix)).map(|fix| fix_entry(source, fix)).collect(),
     }
 }
 
@@ -491,7 +492,7 @@ fn fix_entry(source: &SourceText, fix: &Fix) -> FixEntry {
     let creates =
         fix.creates.iter().map(|file| NewFileEntry { path: source.beside(&file.path), text: file.text.clone() });
     FixEntry {
-        title: fix.title.clone(),
+        title: source.secrets.mask(&fix.title),
         applicability: fix.applicability,
         preferred: fix.preferred,
         edits: edits.collect(),
@@ -500,7 +501,15 @@ fn fix_entry(source: &SourceText, fix: &Fix) -> FixEntry {
 }
 
 fn place_at(source: &SourceText, pointer: &Pointer, range: Range<usize>) -> Place {
-    Place { path: source.path.clone(), pointer: pointer.clone(), range: place_range(source, range) }
+    Place { path: source.path.clone(), pointer: shown_pointer(source, pointer), range: place_range(source, range) }
+}
+
+/// A pointer with stars for the keys that hold a secret.
+fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
+    if !source.secrets.contains_secret(pointer.as_str()) {
+        return pointer.clone();
+    }
+    pointer.steps().fold(Pointer::root(), |at, step| at.key(&source.secrets.mask(&step)))
 }
 
 fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {

@@ -32,7 +32,7 @@ pub fn render(reports: &[SuiteReport]) -> String {
 }
 
 fn suite(report: &SuiteReport) -> TestSuite {
-    let mut suite = TestSuite::new(plain::line(report.title()));
+    let mut suite = TestSuite::new(plain::line(&report.title()));
     suite.add_property(Property::new("path", plain::line(&report.source.path)));
     suite.add_property(Property::new("dialect", report.dialect.as_str()));
     let Some(result) = &report.result else {
@@ -48,7 +48,7 @@ fn suite(report: &SuiteReport) -> TestSuite {
         let several_subjects = outcome.runs.iter().any(|run| run.subject != outcome.runs[0].subject);
         let several_runs = outcome.runs.iter().any(|run| run.repeat > 0);
         for run in &outcome.runs {
-            let mut name = case.name.clone();
+            let mut name = report.masked(&case.name);
             if several_subjects {
                 name.push_str(&format!(" [{}]", run.subject));
             }
@@ -63,16 +63,16 @@ fn suite(report: &SuiteReport) -> TestSuite {
 
 /// A suite with mistakes is one test that broke.
 fn refusal(report: &SuiteReport) -> TestCase {
-    let errors: Vec<&str> = report
+    let errors: Vec<String> = report
         .all_problems()
         .filter(|(_, problem)| problem.severity == Severity::Error)
-        .map(|(_, problem)| problem.message.as_str())
+        .map(|(source, problem)| source.secrets.mask(&problem.message))
         .collect();
     let status = if errors.is_empty() {
         TestCaseStatus::success()
     } else {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("invalid-suite").set_message("the suite has mistakes and was not run");
+        status.set_type("invalid-suite").set_message(report.refusal().unwrap_or_default());
         status.set_description(plain::block(&errors.join("\n")));
         status
     };
@@ -93,16 +93,16 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
             status
         }
     };
-    named(report, case.name.clone(), status)
+    named(report, report.masked(&case.name), status)
 }
 
 fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
-    let mut test = named(report, name, status_of(run));
+    let mut test = named(report, name, status_of(report, run));
     test.set_assertions(run.verdicts.len());
     test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
     for note in &run.notes {
-        test.add_property(Property::new("note", plain::line(note)));
+        test.add_property(Property::new("note", plain::line(&report.masked(note))));
     }
     if let Some(duration) = run.figures.duration_ms {
         test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
@@ -130,13 +130,14 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
     }
 }
 
-fn status_of(run: &RunResult) -> TestCaseStatus {
+fn status_of(report: &SuiteReport, run: &RunResult) -> TestCaseStatus {
+    let shown = |text: &str| plain::block(&report.masked(text));
     let kind = match run.status {
         Status::Pass | Status::Warn => return TestCaseStatus::success(),
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
             if let Some(absence) = &run.absence {
-                status.set_message(plain::block(&absence.message));
+                status.set_message(shown(&absence.message));
             }
             return status;
         }
@@ -145,7 +146,7 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     if let Some(absence) = &run.absence {
-        status.set_type(absence.kind.as_str()).set_message(plain::block(&absence.message));
+        status.set_type(absence.kind.as_str()).set_message(shown(&absence.message));
         return status;
     }
     let bad: Vec<_> = run
@@ -159,28 +160,28 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
         .collect();
     if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
         status.set_type(worst.code.unwrap_or(run.status.as_str()));
-        status.set_message(plain::block(&format!("{}: {}", worst.label, worst.outcome.message())));
+        status.set_message(shown(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
     let lines: Vec<String> =
         bad.iter().map(|verdict| format!("{}: {}", verdict.label, verdict.outcome.message())).collect();
-    status.set_description(plain::block(&lines.join("\n")));
+    status.set_description(shown(&lines.join("\n")));
     status
 }
 
 /// The gates are a suite of their own, so that one that fails alone turns the build red.
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
-    let mut suite = TestSuite::new(format!("{}: gates", plain::line(report.title())));
+    let mut suite = TestSuite::new(format!("{}: gates", plain::line(&report.title())));
     for gate in &result.gates.gates {
         let status = match gate.status {
             Status::Pass | Status::Warn | Status::Skip => TestCaseStatus::success(),
             Status::Fail => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_type("GATE_FAILED").set_message(plain::block(&gate.message));
+                status.set_type("GATE_FAILED").set_message(plain::block(&report.masked(&gate.message)));
                 status
             }
             Status::Unknown | Status::Error => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_type(gate.status.as_str()).set_message(plain::block(&gate.message));
+                status.set_type(gate.status.as_str()).set_message(plain::block(&report.masked(&gate.message)));
                 status
             }
         };

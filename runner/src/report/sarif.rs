@@ -111,7 +111,7 @@ fn fix(finding: &Finding<'_>, fix: &Fix) -> Value {
     };
     let edits = cure::adapted(&finding.source.document, &fix.edits).into_iter().map(replacement);
     json!({
-        "description": { "text": fix.title },
+        "description": { "text": finding.source.secrets.mask(&fix.title) },
         "artifactChanges": [{
             "artifactLocation": { "uri": uri(&finding.source.path) },
             "replacements": edits.collect::<Vec<_>>(),

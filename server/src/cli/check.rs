@@ -80,41 +80,45 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         let fixed = fix::apply(&load.suites);
         if !fixed.fixed.is_empty() {
             // What is left is what the files say now.
+            drop(load);
             load = load::suites(&args.paths, Wanted::Files, &levels);
         }
         outcome = Some(fixed);
     }
+    let load::Load { suites, failures, life } = load;
+    let is_human = args.format == Format::Human && !args.diff;
+    let fixable = if is_human && !args.fix { fix::count(&suites) } else { 0 };
+    let diff = args.diff.then(|| fix::diff(&suites));
+    let reports: Vec<SuiteReport> = suites.into_iter().map(|loaded| loaded.report).collect();
+    let view = check::View { least: args.level.severity(), verbose: args.verbose };
+    let text = match args.format {
+        _ if diff.is_some() => String::new(),
+        // The failures say it all.
+        Format::Human | Format::Concise if reports.is_empty() => String::new(),
+        Format::Human => human(&reports, view, outcome.as_ref(), fixable),
+        Format::Concise => check::concise(&reports, view.least),
+        Format::Json => {
+            let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
+            json::render(&reports, &failures, json::Content::default())
+        }
+        Format::Sarif => sarif::render(&reports),
+        Format::Github => github::render(&reports),
+    };
+    drop(life);
     if args.format != Format::Json {
-        load.failures.iter().for_each(output::complain);
+        failures.iter().for_each(output::complain);
     }
-    if args.diff {
-        let (text, count) = fix::diff(&load.suites);
+    output::print(&text)?;
+    if let Some((text, count)) = diff {
         output::print(&text)?;
         output::remark(&format!("`--fix` would fix {}", fix::plural(count, "problem")));
-    }
-    let is_human = args.format == Format::Human && !args.diff;
-    let fixable = if is_human && !args.fix { fix::count(&load.suites) } else { 0 };
-    let reports: Vec<SuiteReport> = load.suites.into_iter().map(|loaded| loaded.report).collect();
-    let view = check::View { least: args.level.severity(), verbose: args.verbose };
-    match args.format {
-        _ if args.diff => {}
-        // The failures above say it all.
-        Format::Human | Format::Concise if reports.is_empty() => {}
-        Format::Human => output::print(&human(&reports, view, outcome.as_ref(), fixable))?,
-        Format::Concise => output::print(&check::concise(&reports, view.least))?,
-        Format::Json => {
-            let failures: Vec<String> = load.failures.iter().map(|error| format!("{error:#}")).collect();
-            output::print(&json::render(&reports, &failures, json::Content::default()))?;
-        }
-        Format::Sarif => output::print(&sarif::render(&reports))?,
-        Format::Github => output::print(&github::render(&reports))?,
     }
     let unwritten = outcome.as_ref().is_some_and(|outcome| !outcome.failed.is_empty());
     if let Some(outcome) = outcome.filter(|_| args.format != Format::Human) {
         // Standard output belongs to the report.
         output::remark(&fix::summary(&outcome));
     }
-    let bad = unwritten || !load.failures.is_empty() || reports.iter().any(SuiteReport::is_refused);
+    let bad = unwritten || !failures.is_empty() || reports.iter().any(SuiteReport::is_refused);
     Ok(if bad { INVALID } else { PASSED })
 }
 

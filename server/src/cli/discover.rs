@@ -194,7 +194,12 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
             _ => break,
         }
     }
-    let reason = error.io_error().map_or_else(|| inner.to_string(), ToString::to_string);
+    let reason = match error.io_error() {
+        // One that wraps another names the path in its own way.
+        Some(error) if error.raw_os_error().is_none() => io::Error::from(error.kind()).to_string(),
+        Some(error) => error.to_string(),
+        None => inner.to_string(),
+    };
     anyhow!(
         "cannot read {}: {reason}; a suite in it would be overlooked: make it readable, leave it out with a line in \
          `.ignore`, or name the suites",
@@ -254,7 +259,8 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
     let (text, problem) = read_text(&real);
     let surely = matches!(kind::of_path(&slashed(&real)), Some(kind::Named::Surely(_)));
     if let Some(problem) = problem.filter(|problem| problem.code == Code::UnreadableFile && !surely) {
-        bail!("{}: {}", path.display(), problem.message);
+        let help = problem.help.map(|help| format!("; {help}")).unwrap_or_default();
+        bail!("{}: {}{help}", path.display(), problem.message);
     }
     if let Some(Err(word)) = kind::said(&text) {
         let kinds = || SpecFile::ALL.iter().map(|file| file.as_str());

@@ -82,18 +82,6 @@ impl Levels {
         settings.severity.extend(self.levels.iter().map(|(code, level)| (code.as_str().to_owned(), *level)));
     }
 
-    /// Problems that no settings apply to: those of the settings themselves.
-    pub(super) fn adjust_problems(&self, problems: &mut Vec<Problem>) {
-        let mut settings = Settings::default();
-        self.adjust(&mut settings);
-        problems.retain_mut(|problem| {
-            let severity = settings.severity_of(problem.code, problem.severity);
-            problem.severity = severity.unwrap_or(problem.severity);
-            severity.is_some()
-        });
-        self.deny(problems);
-    }
-
     /// Makes errors of warnings, where that is asked for.
     pub(super) fn deny(&self, problems: &mut [Problem]) {
         for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {

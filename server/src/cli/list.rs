@@ -59,10 +59,9 @@ struct TestEntry {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let load = load::suites(&args.paths, Wanted::Suites, &Levels::default());
-    load.failures.iter().for_each(output::complain);
-    let suites: Vec<SuiteEntry> = load
-        .suites
+    let load::Load { suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &Levels::default());
+    failures.iter().for_each(output::complain);
+    let suites: Vec<SuiteEntry> = suites
         .into_iter()
         .map(|loaded| SuiteEntry {
             refused: loaded.report.is_refused(),
@@ -72,7 +71,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             path: loaded.report.source.path,
         })
         .collect();
-    let refused = !load.failures.is_empty() || suites.iter().any(|suite| suite.refused);
+    let refused = !failures.is_empty() || suites.iter().any(|suite| suite.refused);
     let text = match args.format {
         Format::Human => human(&suites),
         Format::Json => {

@@ -14,7 +14,6 @@ use speclens_runner::{
 };
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::ScalarRules,
     document::{Document, Pointer},
     files::Files,
     mask::Secrets,
@@ -25,10 +24,11 @@ use speclens_schema::{
 use super::{
     discover::{Discovery, Found, Wanted, discover, in_parallel},
     levels::Levels,
+    life::Life,
 };
 use crate::{
     read::read_text,
-    workspace::{self, Workspace},
+    workspace::{self, Reach, Workspace},
 };
 
 /// A suite, ready to be reported, or run.
@@ -37,7 +37,7 @@ pub(crate) struct Loaded {
     /// What reports tell about it.
     pub(crate) report: SuiteReport,
     /// The settings that apply.
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) workspace: Workspace,
     /// What must not be seen.
     pub(crate) secrets: Arc<Secrets>,
     /// Where it stands.
@@ -75,27 +75,43 @@ pub(super) struct Load {
     pub(super) suites: Vec<Loaded>,
     /// Why others could not.
     pub(super) failures: Vec<anyhow::Error>,
+    /// Shown until it is dropped: what follows may take as long.
+    pub(super) life: Life,
 }
 
 /// Reads what the paths name: files as such, directories with everything below them, the current directory
 /// when there are none. What cannot be read hides nothing of the rest.
 pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load {
     let Discovery { found, failures } = discover(paths, wanted);
-    let loader = Loader { settings: Mutex::default(), levels, wanted };
-    Load { suites: in_parallel(&found, |found| loader.load(found)), failures }
+    let loader = Loader { folders: folders(paths), settings: Mutex::default(), levels, wanted };
+    let life = Life::begin(found.len());
+    let load = |found: &Found| {
+        let loaded = loader.load(found);
+        life.advance();
+        loaded
+    };
+    Load { suites: in_parallel(&found, load), failures, life }
+}
+
+/// The directories that the command line is about: settings above all of them do not count.
+fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let here = env::current_dir().into_iter();
+    let named = paths.iter().filter(|path| path.is_dir()).cloned();
+    here.chain(named).filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
 /// What applies to every suite of a directory.
 #[derive(Clone)]
 struct Surroundings {
-    settings: Arc<Settings>,
+    workspace: Workspace,
     report: Option<Arc<SettingsReport>>,
     secrets: Arc<Secrets>,
 }
 
 struct Loader<'l> {
-    /// Settings by directory, read once.
-    settings: Mutex<HashMap<PathBuf, Surroundings>>,
+    folders: Vec<PathBuf>,
+    /// Settings by where they are looked for, read once.
+    settings: Mutex<HashMap<Reach, Surroundings>>,
     /// What the command line says about problems.
     levels: &'l Levels,
     wanted: Wanted,
@@ -104,7 +120,9 @@ struct Loader<'l> {
 impl Loader<'_> {
     fn load(&self, found: &Found) -> Loaded {
         let Found { path, scope } = found;
-        let Surroundings { settings, report: settings_report, secrets } = self.settings_of(&scope.settings_directory());
+        let Surroundings { workspace, report: settings_report, secrets } =
+            self.settings_of(Reach::of(scope, &self.folders));
+        let settings = &workspace.settings;
         let (text, unreadable) = read_text(path);
         let files = DiskFiles::new(&scope.root, &scope.place)
             .named_by(scope.main.clone())
@@ -113,7 +131,7 @@ impl Loader<'_> {
         let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
         let look = |text: &str| {
             let document = Document::read(text, scope.file.scalar_rules());
-            let analysis = analyzer.analyze(&document, &files, &settings);
+            let analysis = analyzer.analyze(&document, &files, settings);
             (document, analysis)
         };
         let ((document, analysis), unreadable) = match catch_unwind(AssertUnwindSafe(|| look(&text))) {
@@ -132,7 +150,7 @@ impl Loader<'_> {
             path: path.clone(),
             analyzer,
             files,
-            settings: Arc::clone(&settings),
+            settings: Arc::clone(settings),
             levels: self.levels.clone(),
         };
         let report = SuiteReport {
@@ -143,20 +161,21 @@ impl Loader<'_> {
             suite: Arc::new(analysis.suite),
             result: None,
         };
-        Loaded { report, settings, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }
+        Loaded { report, workspace, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }
     }
 
-    fn settings_of(&self, directory: &Path) -> Surroundings {
-        let read = || {
-            let mut workspace = workspace::settings_for(directory);
-            self.levels.adjust(Arc::make_mut(&mut workspace.settings));
-            self.levels.adjust_problems(&mut workspace.problems);
-            let secrets = Arc::new(workspace.secrets());
-            let report = report_of(&workspace, &secrets).map(Arc::new);
-            Surroundings { settings: workspace.settings, report, secrets }
-        };
+    fn settings_of(&self, reach: Reach) -> Surroundings {
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(directory.to_owned()).or_insert_with(read).clone()
+        known
+            .entry(reach)
+            .or_insert_with_key(|reach| {
+                let mut workspace = workspace::settings_for(reach);
+                self.levels.adjust(Arc::make_mut(&mut workspace.settings));
+                let secrets = Arc::new(workspace.secrets());
+                let report = report_of(&workspace, &secrets).map(Arc::new);
+                Surroundings { workspace, report, secrets }
+            })
+            .clone()
     }
 }
 
@@ -168,11 +187,10 @@ fn defect() -> Problem {
 
 /// What is wrong with the settings, with the text that it is about.
 fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<SettingsReport> {
-    let file = workspace.file.as_ref().filter(|_| !workspace.problems.is_empty())?;
-    let document = Document::read(&read_text(file).0, ScalarRules::Yaml12);
+    let file = workspace.file.as_ref().filter(|file| !file.problems.is_empty())?;
     Some(SettingsReport {
-        source: SourceText { path: shown(file), document, secrets: Arc::clone(secrets) },
-        problems: workspace.problems.clone(),
+        source: SourceText { path: shown(&file.path), document: file.document.clone(), secrets: Arc::clone(secrets) },
+        problems: file.problems.clone(),
     })
 }
 

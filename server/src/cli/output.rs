@@ -25,9 +25,6 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes a result to a file, without colours.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
-    }
     let plain = anstream::adapter::strip_str(text).to_string();
     fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,30 +1,32 @@
 //! `speclens run`: runs suites, or judges what is recorded of them.
 
-use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{bail, ensure};
 use speclens_runner::{
-    book::Book,
     clock::Clock,
-    event::{Absence, AbsenceKind, Event, SuiteResult},
+    event::SuiteResult,
     report::{SuiteReport, github, human, json, junit, sarif},
-    run::{Job, Mode, Options},
+    run::{Mode, Options},
 };
-use speclens_schema::{
-    suite::{Action, Case, Suite},
-    verdict::Status,
-};
+use speclens_schema::suite::{Action, Case, Suite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{signals, threads};
+use crate::{
+    job::{self, Asker, Order, Prepared, Refusal},
+    signals, threads,
+};
 
 use super::{
     BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
 };
+use targets::{ReportKind, ReportTarget};
 
 mod dry;
+mod past;
 mod progress;
+mod targets;
 
 /// The options of `speclens run`.
 #[derive(Debug, clap::Args)]
@@ -64,45 +66,6 @@ pub(super) struct Args {
     settings: Vec<String>,
 }
 
-/// A report and where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ReportTarget {
-    kind: ReportKind,
-    file: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReportKind {
-    Human,
-    Json,
-    Junit,
-    Sarif,
-    Github,
-}
-
-impl FromStr for ReportTarget {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ReportTarget, String> {
-        let (kind, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("the file has no name".to_owned()),
-            Some((kind, file)) => (kind, Some(PathBuf::from(file))),
-            None => (text, None),
-        };
-        let kind = match kind {
-            "human" => ReportKind::Human,
-            "json" => ReportKind::Json,
-            "junit" => ReportKind::Junit,
-            "sarif" => ReportKind::Sarif,
-            "github" => ReportKind::Github,
-            other => {
-                return Err(format!("there is no report `{other}`: choose human, json, junit, sarif or github"));
-            }
-        };
-        Ok(ReportTarget { kind, file })
-    }
-}
-
 fn seconds(text: &str) -> Result<u64, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
     let millis = (seconds * 1000.0).round();
@@ -115,15 +78,15 @@ fn seconds(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let targets = targets(&args.reports)?;
     ensure!(
         !args.dry_run || args.reports.is_empty(),
         "`--dry-run` runs nothing, so there is nothing to report: leave out `--report`; `speclens list --format json` \
          lists the tests for programs"
     );
+    let targets = targets::targets(&args.reports)?;
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let load::Load { mut suites, failures } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
+    let load::Load { mut suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
     failures.iter().for_each(output::complain);
     if suites.is_empty() && args.reports.is_empty() {
         return Ok(INVALID);
@@ -142,14 +105,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     });
     runtime.spawn(signals::suspending());
     if args.failed {
-        for (loaded, cases) in suites.iter().zip(&mut chosen) {
-            let failing = runtime.block_on(failing(loaded, clock, cases));
-            cases.retain(|case| failing.contains(case));
+        let past = runtime.block_on(past::Past::of(&suites, &chosen, clock));
+        if let Some(sentence) = past.nothing_failed() {
+            output::remark(&sentence);
         }
-        ensure!(
-            chosen.iter().any(|cases| !cases.is_empty()) || suites.iter().any(|loaded| loaded.report.is_refused()),
-            "no test failed when it was last run, as far as recordings tell"
-        );
+        chosen = past.failing;
     }
 
     if args.dry_run {
@@ -164,22 +124,23 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // The suites after a failure are still reported, as not run.
     let mut given_up = false;
     for (loaded, cases) in suites.into_iter().zip(chosen) {
-        // A suite without a chosen test has no part in this.
-        if narrowed && cases.is_empty() && !loaded.report.is_refused() {
-            continue;
-        }
-        if loaded.report.is_refused() {
-            reports.push(loaded.report);
-            continue;
-        }
+        let prepared = match prepare(&loaded, clock) {
+            // A suite without a chosen test has no part in this.
+            Ok(_) if narrowed && cases.is_empty() => continue,
+            Ok(prepared) => prepared,
+            Err(_) => {
+                reports.push(loaded.report);
+                continue;
+            }
+        };
         let options = Options {
             mode: if args.recorded { Mode::Recorded } else { Mode::Live },
             cases: Some(cases),
-            concurrency: concurrency(&loaded, args),
+            concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
             fail_fast: args.fail_fast,
             given_up,
         };
-        let result = runtime.block_on(run(&loaded, clock, options, cancel.clone(), quiet));
+        let result = runtime.block_on(run(&prepared, options, cancel.clone(), quiet));
         given_up |= args.fail_fast && (result.failed || result.broken);
         let mut report = loaded.report;
         report.result = Some(result);
@@ -189,37 +150,31 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // The end of the program ends its threads: none of them has to be waited for.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
-    let mut lost = false;
-    for target in &targets {
+    let lost = !write(&targets, &reports, &failures, content);
+    Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
+}
+
+/// Writes each report to its place. Returns whether all of them could be written: one that cannot hides no other.
+fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String], content: json::Content) -> bool {
+    let mut all = true;
+    for target in targets {
         let text = match target.kind {
-            ReportKind::Human => human::run(&reports),
-            ReportKind::Json => json::render(&reports, &failures, content),
-            ReportKind::Junit => junit::render(&reports),
-            ReportKind::Sarif => sarif::render(&reports),
-            ReportKind::Github => github::render(&reports),
+            ReportKind::Human => human::run(reports),
+            ReportKind::Json => json::render(reports, failures, content),
+            ReportKind::Junit => junit::render(reports),
+            ReportKind::Sarif => sarif::render(reports),
+            ReportKind::Github => github::render(reports),
         };
         let written = match &target.file {
             Some(file) => output::write(file, &text),
             None => output::print(&text),
         };
-        // The others may still reach their readers.
         if let Err(error) = written {
             output::complain(&error);
-            lost = true;
+            all = false;
         }
     }
-    Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
-}
-
-/// Which reports go where. People always get something to read on standard output.
-fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarget>> {
-    let mut targets = wanted.to_vec();
-    let on_stdout = targets.iter().filter(|target| target.file.is_none()).count();
-    ensure!(on_stdout <= 1, "two reports on standard output: give all but one a file, as in `--report junit=FILE`");
-    if on_stdout == 0 {
-        targets.push(ReportTarget { kind: ReportKind::Human, file: None });
-    }
-    Ok(targets)
+    all
 }
 
 /// The `--set` options.
@@ -258,50 +213,27 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
     loaded.report.suite = Arc::new(Suite { cases, ..Suite::clone(&loaded.report.suite) });
 }
 
-fn concurrency(loaded: &Loaded, args: &Args) -> Option<usize> {
-    let wanted = args.jobs.map_or(loaded.report.suite.concurrency, usize::from);
-    let limit = loaded.settings.limits.concurrency.map(|limit| limit as usize);
-    Some(limit.map_or(wanted, |limit| wanted.min(limit)))
-}
-
-fn job(loaded: &Loaded, clock: Clock) -> Job {
-    let settings = &loaded.settings;
-    Job {
-        suite: Arc::clone(&loaded.report.suite),
-        directory: loaded.directory.clone(),
-        book: Arc::new(Book::of(settings, &loaded.directory, &loaded.place)),
+/// Whether a suite may run.
+fn prepare(loaded: &Loaded, clock: Clock) -> Result<Prepared, Refusal> {
+    job::prepare(Order {
+        suite: &loaded.report.suite,
+        directory: &loaded.directory,
+        place: &loaded.place,
+        workspace: &loaded.workspace,
         secrets: Arc::clone(&loaded.secrets),
         clock,
-        output_limit: settings.limits.output_mib.max(1) as usize * 1024 * 1024,
-    }
+        asker: Asker::Terminal { problems: &loaded.report.problems },
+    })
 }
 
-async fn run(
-    loaded: &Loaded,
-    clock: Clock,
-    options: Options,
-    cancel: CancellationToken,
-    quiet: bool,
-) -> Arc<SuiteResult> {
+async fn run(prepared: &Prepared, options: Options, cancel: CancellationToken, quiet: bool) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&loaded.report.suite), quiet));
-    let result = speclens_runner::run::run(job(loaded, clock), options, cancel, sender).await;
+    let job = prepared.job(Arc::new(prepared.book()));
+    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), quiet));
+    let result = speclens_runner::run::run(job, options, cancel, sender).await;
     // The events end with the run.
     let _ = shown.await;
     result
-}
-
-/// The cases whose recordings do not pass, or are of something else than what the case does now.
-async fn failing(loaded: &Loaded, clock: Clock, cases: &BTreeSet<usize>) -> BTreeSet<usize> {
-    let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..Options::default() };
-    let (sender, _) = mpsc::unbounded_channel::<Event>();
-    let result = speclens_runner::run::run(job(loaded, clock), options, CancellationToken::new(), sender).await;
-    let is_stale = |absence: &Absence| absence.kind == AbsenceKind::Stale;
-    let failing = result.cases.iter().filter(|case| {
-        matches!(case.status, Status::Fail | Status::Error)
-            || case.runs.iter().any(|run| run.absence.as_ref().is_some_and(is_stale))
-    });
-    failing.map(|case| case.case).collect()
 }
 
 fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {

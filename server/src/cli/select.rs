@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use globset::GlobBuilder;
 use speclens_schema::suite::Case;
 
-use super::load::Loaded;
+use super::{load::Loaded, output};
 
 /// The options that choose tests. Those of different kinds must all agree.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ impl Selection {
         self.tests.is_empty() && self.tags.is_empty()
     }
 
-    /// The chosen tests of each suite. It is an error that there are none.
+    /// The chosen tests of each suite. It is an error that there are none, unless a suite has errors that may hide them.
     pub(super) fn cases(&self, suites: &[Loaded]) -> anyhow::Result<Vec<BTreeSet<usize>>> {
         let patterns = self
             .tests
@@ -54,10 +54,16 @@ impl Selection {
                 cases.filter(|(_, case)| named(case) && tagged(case)).map(|(index, _)| index).collect()
             })
             .collect();
-        let any = chosen.iter().any(|cases| !cases.is_empty());
-        // A suite that cannot be read has no tests to choose from: it is refused with its own reasons.
-        let readable = suites.iter().any(|loaded| !loaded.report.suite.cases.is_empty());
-        ensure!(any || self.is_empty() || !readable, "no test matches {}", self.words(suites));
+        if self.is_empty() || chosen.iter().any(|cases| !cases.is_empty()) {
+            return Ok(chosen);
+        }
+        // A suite with errors may have tests that cannot be seen: it is refused with its own reasons.
+        let is_refused = suites.iter().any(|loaded| loaded.report.is_refused());
+        ensure!(is_refused, "no test matches {}", self.words(suites));
+        output::remark(&format!(
+            "no test matches {}, as far as the suites can be read: the errors below come first",
+            self.words(suites)
+        ));
         Ok(chosen)
     }
 

@@ -27,7 +27,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             let removed = crate::trust::remove(directory)?;
             format!("removed: editors ask again before they run the suites in {}\n", removed.display())
         }
-        (None, None) => crate::trust::list()?.iter().map(|directory| format!("{}\n", directory.display())).collect(),
+        (None, None) => {
+            let trusted = crate::trust::list()?;
+            if trusted.is_empty() {
+                output::remark("no directory is trusted; `speclens trust DIRECTORY` trusts one");
+            }
+            trusted.iter().map(|directory| format!("{}\n", directory.display())).collect()
+        }
     };
     output::print(&text)?;
     Ok(PASSED)

@@ -82,8 +82,8 @@ pub enum LensAction {
     Cancel(String),
     /// Cancels every run of the file.
     CancelFile,
-    /// Nothing: the lens only tells.
-    None,
+    /// Says what is known of every test of the file: the lens itself tells.
+    Status,
 }
 
 impl CaseState {
@@ -164,12 +164,18 @@ pub fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// The lenses of a suite. `known` says what is known of a test by its name, `broken` names the tests with errors.
-pub fn lenses(document: &Document, broken: &HashSet<String>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
+/// The lenses of a suite. `known` says what is known of a test by its name, `broken` names the tests with errors. Where the
+/// suite `is_refused`, none of them runs.
+pub fn lenses(
+    document: &Document,
+    broken: &HashSet<String>,
+    is_refused: bool,
+    known: impl Fn(&str) -> Option<Known>,
+) -> Vec<Lens> {
     let mut lenses = Vec::new();
     let Some(root) = document.root() else { return lenses };
     let Some(tests) = root.entry("tests") else { return lenses };
-    let obstacles = Obstacles::new(tests.value, broken);
+    let obstacles = Obstacles::new(tests.value, broken, is_refused);
     let mut counts: BTreeMap<Counted, usize> = BTreeMap::new();
     let mut has_result = false;
     for test in tests.value.items() {
@@ -182,7 +188,7 @@ pub fn lenses(document: &Document, broken: &HashSet<String>, known: impl Fn(&str
         let counted = match obstacle {
             Some(Obstacle::Skipped) => Counted::Skipped,
             Some(Obstacle::AsksModel) => Counted::Unknown,
-            Some(Obstacle::SharedName | Obstacle::HasProblems) => Counted::NotRun,
+            Some(Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => Counted::NotRun,
             None => state.counted_as(),
         };
         *counts.entry(counted).or_default() += 1;
@@ -190,14 +196,10 @@ pub fn lenses(document: &Document, broken: &HashSet<String>, known: impl Fn(&str
         let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
         let run = || LensAction::Run(name.to_owned());
         match (obstacle, &state) {
-            (Some(obstacle @ (Obstacle::Skipped | Obstacle::AsksModel)), _) => push(obstacle.title().to_owned(), run()),
-            (Some(obstacle @ (Obstacle::SharedName | Obstacle::HasProblems)), _) => {
-                push("▶ Run".to_owned(), run());
-                push(obstacle.title().to_owned(), run());
-            }
+            (Some(obstacle), _) => push(obstacle.title().to_owned(), run()),
             (None, CaseState::Running) => {
                 push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
-                push("… running".to_owned(), LensAction::None);
+                push("… running".to_owned(), LensAction::Status);
             }
             (None, _) => {
                 push("▶ Run".to_owned(), run());
@@ -221,7 +223,7 @@ pub fn lenses(document: &Document, broken: &HashSet<String>, known: impl Fn(&str
         if has_result {
             let words: Vec<String> =
                 counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
-            file.push(Lens { range, title: words.join(", "), action: LensAction::None });
+            file.push(Lens { range, title: words.join(", "), action: LensAction::Status });
         }
         file.append(&mut lenses);
         lenses = file;
@@ -266,7 +268,7 @@ mod tests {
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
         let known = |name: &str| state(name).map(|state| Known { state, from: (name == "e").then(|| "d".to_owned()) });
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
-        let lines: Vec<String> = lenses(&document, &broken, known)
+        let lines: Vec<String> = lenses(&document, &broken, false, known)
             .into_iter()
             .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
             .collect();
@@ -349,17 +351,22 @@ mod tests {
                 1: 1 passed, 1 unknown, 1 skipped, 4 not run
                 2: ? cannot run yet: asks a model
                 3: ○ skipped
-                4: ▶ Run
                 4: ! has problems
-                5: ▶ Run
                 5: ! another test has this name
-                6: ▶ Run
                 6: ! another test has this name
                 7: ▶ Run
                 7: ✓ passed 1 ms
                 8: ▶ Run
             "#]],
         );
+    }
+
+    #[test]
+    fn no_test_of_a_refused_suite_offers_to_run() {
+        let document = Document::read("tests:\n- name: a\n- {name: b, skip: true}\n", ScalarRules::Yaml12);
+        let found = lenses(&document, &HashSet::new(), true, |_| None);
+        let titles: Vec<&str> = found.iter().map(|lens| lens.title.as_str()).collect();
+        assert_eq!(titles, ["▶ Run file", "! the settings have errors", "○ skipped"]);
     }
 
     #[test]

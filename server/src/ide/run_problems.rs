@@ -79,6 +79,18 @@ pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
     }
 }
 
+/// What else was noticed of an attempt, such as a process that it left behind, at the test.
+pub fn noted(document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
+    let notes = notes.iter().map(|note| RunProblem {
+        range: place(document, case, &case.at),
+        code: None,
+        message: format!("`{}`: {note}", case.name),
+        status: Status::Pass,
+        related: Vec::new(),
+    });
+    notes.collect()
+}
+
 /// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
 /// succeeded.
 pub fn ending(evidence: &Evidence) -> Vec<String> {

@@ -15,6 +15,8 @@ pub enum Obstacle {
     Skipped,
     /// It asks a model, which this version does not do.
     AsksModel,
+    /// The settings of the workspace have errors.
+    WrongSettings,
     /// Another test has its name, so a result could belong to either.
     SharedName,
     /// It has errors, or what is outside of the tests has.
@@ -42,6 +44,7 @@ impl Obstacle {
         match self {
             Obstacle::Skipped => "○ skipped",
             Obstacle::AsksModel => "? cannot run yet: asks a model",
+            Obstacle::WrongSettings => "! the settings have errors",
             Obstacle::SharedName => "! another test has this name",
             Obstacle::HasProblems => "! has problems",
         }
@@ -52,6 +55,9 @@ impl Obstacle {
         match self {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
             Obstacle::AsksModel => format!("`{test}` was not run: speclens cannot ask models yet"),
+            Obstacle::WrongSettings => {
+                format!("`{test}` was not run: fix the errors of `speclens.yaml` first")
+            }
             Obstacle::SharedName => {
                 format!("`{test}` was not run: another test has the same name, so rename one of them")
             }
@@ -64,16 +70,18 @@ impl Obstacle {
 pub struct Obstacles<'a> {
     names: HashMap<&'a str, usize>,
     broken: &'a HashSet<String>,
+    is_refused: bool,
 }
 
 impl<'a> Obstacles<'a> {
-    /// Looks at the tests of a document. `broken` are the names of those with errors.
-    pub fn new(tests: NodeRef<'a>, broken: &'a HashSet<String>) -> Obstacles<'a> {
+    /// Looks at the tests of a document. `broken` are the names of those with errors; `is_refused` says whether the
+    /// settings of the document have some.
+    pub fn new(tests: NodeRef<'a>, broken: &'a HashSet<String>, is_refused: bool) -> Obstacles<'a> {
         let mut names = HashMap::new();
         for name in tests.items().filter_map(name_of) {
             *names.entry(name).or_default() += 1;
         }
-        Obstacles { names, broken }
+        Obstacles { names, broken, is_refused }
     }
 
     /// Returns why a test is not run, if it is not.
@@ -82,6 +90,8 @@ impl<'a> Obstacles<'a> {
             Some(Obstacle::Skipped)
         } else if test.get("prompt").is_some() && test.get("command").is_none() {
             Some(Obstacle::AsksModel)
+        } else if self.is_refused {
+            Some(Obstacle::WrongSettings)
         } else if self.names.get(name).is_some_and(|count| *count > 1) {
             Some(Obstacle::SharedName)
         } else {

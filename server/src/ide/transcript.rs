@@ -41,7 +41,10 @@ pub fn transcript(case: &str, attempt: &RunResult) -> String {
     if let Some(error) = &evidence.error {
         text.push_str(&format!("broke: {}\n", error.message));
     }
-    if let Some(note) = evidence.mask_note() {
+    // Who masked it may have said more.
+    let masked =
+        evidence.mask_note().filter(|masked| !attempt.notes.iter().any(|note| note.starts_with(masked.as_str())));
+    for note in masked.iter().chain(&attempt.notes) {
         text.push_str(&format!("note: {note}\n"));
     }
     if !judged.is_empty() {

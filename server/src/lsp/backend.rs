@@ -382,9 +382,18 @@ impl LanguageServer for Backend {
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
         let uri = params.text_document.uri;
+        let held_settings = self.session.holds_settings(&uri.0);
         if self.session.close(&uri.0) {
-            let client = self.session.client.clone();
-            tokio::spawn(async move { client.publish_diagnostics(uri, Vec::new(), None).await });
+            let session = Arc::clone(&self.session);
+            tokio::spawn(async move {
+                let path = convert::path(&uri.0);
+                session.client.publish_diagnostics(uri, Vec::new(), None).await;
+                if let Some(path) = path.filter(|_| held_settings) {
+                    // What is on the disk counts from now on.
+                    session.forget_told_settings(&path);
+                    Backend::new(session).files_changed(None);
+                }
+            });
         }
     }
 
@@ -638,7 +647,19 @@ impl LanguageServer for Backend {
                 }
                 Ok(Some(json!({ "text": text })))
             }
-            "speclens.showStatus" => Ok(None),
+            "speclens.showStatus" => {
+                let snapshot = text("uri").and_then(|uri| self.session.snapshot(&uri));
+                let tests = features::status(snapshot.as_ref().and_then(|snapshot| snapshot.latest.as_deref()));
+                let running: Vec<Value> = {
+                    let state = self.session.state();
+                    let runs = state.runs.iter();
+                    runs.map(|(number, run)| {
+                        json!({ "run": number, "uri": run.uri, "tests": run.left.keys().collect::<Vec<_>>() })
+                    })
+                    .collect()
+                };
+                Ok(Some(json!({ "tests": tests, "running": running })))
+            }
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
         }
     }

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     index::Depth,
     scope::{Scope, is_main_name},
-    workspace::SETTINGS_FILE,
+    workspace::{Reach, is_about_settings},
 };
 
 /// Where a document belongs.
@@ -37,8 +37,8 @@ pub(super) struct Place {
     pub path: Option<PathBuf>,
     /// The directory that its paths are relative to.
     pub directory: PathBuf,
-    /// The directory from which settings are looked for.
-    pub settings: PathBuf,
+    /// Where settings are looked for; nowhere for a text that is in no folder.
+    pub settings: Option<Reach>,
     pub files: Arc<DiskFiles>,
     /// What it belongs to; nothing for a document that never was saved.
     pub scope: Option<Scope>,
@@ -107,7 +107,7 @@ impl Session {
                     file,
                     path: None,
                     directory: PathBuf::new(),
-                    settings: folder.unwrap_or_else(|| PathBuf::from("/")),
+                    settings: folder.map(Reach::folder),
                     files: Arc::new(DiskFiles::new(Path::new(""), "")),
                     scope: None,
                 })
@@ -122,7 +122,7 @@ impl Session {
         Place {
             file: scope.file,
             directory: scope.root.clone(),
-            settings: scope.settings_directory(),
+            settings: Some(Reach::of(&scope, &self.scopes.folders())),
             files: Arc::new(files.over(buffers)),
             path: Some(path),
             scope: Some(scope),
@@ -166,6 +166,10 @@ impl Session {
     /// Takes a document for ours.
     fn adopt(&self, uri: &str, version: i32, text: Rope, place: Place) {
         let document = Document::read_rope(text, place.file.scalar_rules());
+        if let Some(path) = place.path.as_ref().filter(|_| place.file == SpecFile::Settings) {
+            // The document tells about itself while it is open.
+            self.forget_told_settings(path);
+        }
         {
             let mut state = self.state();
             state.openings += 1;
@@ -226,6 +230,10 @@ impl Session {
             (open.is_some(), open.is_some_and(|open| open.place.file == SpecFile::CliBench))
         };
         self.remembered().remove(uri);
+        if was_open {
+            // What was told because of it is taken back.
+            self.analyse(uri);
+        }
         if let Some(path) = convert::path(uri) {
             self.buffers.remove(&path);
             self.buffer_changed(uri, &path);
@@ -320,18 +328,19 @@ impl Session {
 
     /// Asks anew what a document is and where it belongs.
     fn reconsider(&self, uri: &str) {
-        let (version, text, scope) = {
+        let (version, text, before) = {
             let state = self.state();
             match (state.open.get(uri), state.strangers.get(uri)) {
-                (Some(open), _) => (open.version, open.document.text().clone(), open.place.scope.clone()),
+                (Some(open), _) => (open.version, open.document.text().clone(), Some(open.place.clone())),
                 (None, Some(stranger)) => (stranger.version, stranger.document.text().clone(), None),
                 (None, None) => return,
             }
         };
         // What was ours stays so while it is open: it may be half typed just now.
         let Some(place) = self.place_of(uri, &String::from(&text)) else { return };
-        let is_same =
-            place.scope == scope && self.state().open.get(uri).is_some_and(|open| open.place.file == place.file);
+        let is_same = before.is_some_and(|before| {
+            (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
+        });
         if !is_same {
             self.adopt(uri, version, text, place);
         }
@@ -340,11 +349,14 @@ impl Session {
     /// Has the open documents forget what they saw of files, as far as it depends on these; nothing stands for all
     /// files. Returns which documents that concerns.
     pub(super) fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
-        let is_settings = |path: &PathBuf| path.file_name().is_some_and(|name| name == SETTINGS_FILE);
+        let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let is_settings = |path: &PathBuf| is_about_settings(&name(path));
         let everything = paths.is_none_or(|paths| paths.iter().any(is_settings));
         let places: Vec<(String, Place)> =
             self.state().open.iter().map(|(uri, open)| (uri.clone(), open.place.clone())).collect();
-        let sees = |place: &Place, path: &PathBuf| place.files.has_seen(path) || place.settings.starts_with(path);
+        let sees = |place: &Place, path: &PathBuf| {
+            place.files.has_seen(path) || place.settings.as_ref().is_some_and(|reach| reach.is_in(path))
+        };
         let is_concerned =
             |place: &Place| everything || paths.is_some_and(|paths| paths.iter().any(|path| sees(place, path)));
         // Others may have the state while thousands of paths are compared.

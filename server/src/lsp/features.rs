@@ -87,7 +87,8 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let known = known(snapshot.latest.as_deref());
     let none = HashSet::new();
     let broken = snapshot.latest.as_deref().map_or(&none, |latest| &latest.broken);
-    let found = lens::lenses(&snapshot.document, broken, |name| known.get(name).cloned());
+    let is_refused = snapshot.latest.as_deref().is_some_and(|latest| latest.is_refused);
+    let found = lens::lenses(&snapshot.document, broken, is_refused, |name| known.get(name).cloned());
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     found
         .into_iter()
@@ -124,7 +125,7 @@ fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::Transcript(test) => ("speclens.showTranscript", vec![json!({ "uri": uri.0, "test": test })]),
         LensAction::Cancel(test) => ("speclens.cancel", vec![json!({ "uri": uri.0, "test": test })]),
         LensAction::CancelFile => ("speclens.cancel", vec![json!({ "uri": uri.0 })]),
-        LensAction::None => ("speclens.showStatus", Vec::new()),
+        LensAction::Status => ("speclens.showStatus", vec![json!({ "uri": uri.0 })]),
     };
     Command { title, tooltip: None, command: command.to_owned(), arguments: Some(arguments) }
 }
@@ -212,6 +213,18 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     }
     actions.push(action("Run file".to_owned(), LensAction::RunFile));
     actions
+}
+
+/// What is known of the tests of a file, for a client that shows it its own way.
+pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
+    let cases =
+        latest.into_iter().flat_map(|latest| latest.suite.iter().flat_map(|suite| &suite.cases).zip(&latest.outcomes));
+    cases
+        .map(|(case, outcome)| {
+            let state = outcome.state.title().unwrap_or_else(|| "not run".to_owned());
+            json!({ "test": case.name, "state": state })
+        })
+        .collect()
 }
 
 /// Whether anything is known of a run of a test.
@@ -380,7 +393,14 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let files = snapshot.place.files.as_ref();
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
     let now = snapshot.clock.now();
-    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), Values { files, now: &now })?;
+    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), Values { files, now: &now });
+    let noted = noted_at(snapshot, offset);
+    let found = match (found, noted) {
+        (Some(found), Some(noted)) => {
+            hover::Hover { markdown: format!("{}\n\n---\n\n{}", found.markdown, noted.markdown), ..found }
+        }
+        (found, noted) => found.or(noted)?,
+    };
     let mut markdown = found.markdown;
     if let Some(address) = found.page.and_then(|page| super::reference::address(snapshot.place.file, &page)) {
         markdown.push_str(&format!("\n\n[Reference]({address})"));
@@ -389,6 +409,26 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
         contents: Contents::MarkupContent(convert::markdown(markdown)),
         range: Some(convert::range(document, encoding, found.range)),
     })
+}
+
+/// What was noticed when a test ran last, at its name and at what it does.
+fn noted_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
+    let (document, latest) = (&snapshot.document, snapshot.latest.as_deref()?);
+    let at = document.pointer_at(offset);
+    let range = document.find(&at)?.range();
+    let mut cases = latest.suite.as_ref()?.cases.iter().zip(&latest.outcomes);
+    let (_, outcome) = cases.find(|(case, _)| {
+        let name = case.at.key("name");
+        // The suite may be of an older text.
+        let is_same = || document.find(&name).and_then(|node| node.text()) == Some(case.name.as_str());
+        (name == at || case.action.at() == Some(&at)) && is_same()
+    })?;
+    let mut told = HashSet::new();
+    let notes =
+        outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes).filter(|note| told.insert(note.as_str()));
+    let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
+    let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
+    (!notes.is_empty()).then_some(hover::Hover { range, markdown, page: None })
 }
 
 /// The outline.

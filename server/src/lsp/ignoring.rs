@@ -73,7 +73,14 @@ fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<ls
     let path = snapshot.place.path.as_deref()?;
     let file = snapshot.workspace().file;
     let is_new = file.is_none();
-    let file = file.unwrap_or_else(|| root_of(session, path).join(SETTINGS_FILE));
+    let file = match file {
+        Some(file) => file.path.clone(),
+        None => root_of(session, snapshot, path).join(SETTINGS_FILE),
+    };
+    if file.file_name().is_none_or(|name| name != SETTINGS_FILE) {
+        // Under that name, it is not read.
+        return None;
+    }
     let text = match (is_new, snapshot.buffers.text(&file)) {
         (_, Some(text)) => text,
         (true, None) => String::new(),
@@ -102,10 +109,11 @@ fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<ls
     Some(lsp::WorkspaceEdit { document_changes: Some(operations), ..lsp::WorkspaceEdit::default() })
 }
 
-/// Returns the folder of the workspace that a file is in; without one, that of its repository, else its own.
-fn root_of(session: &Session, path: &Path) -> PathBuf {
-    let folder = session.scopes.folders().into_iter().find(|folder| path.starts_with(folder));
-    let repository = || path.ancestors().skip(1).find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
+/// Returns where new settings go: the folder that a file is in; the top of its workspace where settings of the folder would
+/// not be read, or where there is none.
+fn root_of(session: &Session, snapshot: &Snapshot, path: &Path) -> PathBuf {
     let own = || path.parent().unwrap_or(path).to_owned();
-    folder.or_else(repository).unwrap_or_else(own)
+    let Some(reach) = &snapshot.place.settings else { return own() };
+    let folder = session.scopes.folders().into_iter().find(|folder| path.starts_with(folder));
+    folder.filter(|folder| folder.starts_with(reach.top())).unwrap_or_else(|| reach.top().to_owned())
 }

@@ -14,6 +14,7 @@ use super::{
     convert, limit,
     results::{CaseOutcome, Latest},
     session::{Session, Snapshot},
+    settings,
 };
 use crate::{
     ide::{
@@ -36,8 +37,12 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 }
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
-    let Some(snapshot) = session.snapshot(uri) else { return };
+    let Some(snapshot) = session.snapshot(uri) else {
+        settings::leave(session, runtime, uri, None);
+        return;
+    };
     let workspace = snapshot.workspace();
+    settings::tell(session, runtime, uri, &snapshot, &workspace);
     let problems = Arc::new(super::problems(&snapshot, &workspace));
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
@@ -53,9 +58,11 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
             super::reference::prepare();
         });
     }
-    let (mut latest, run_problems) = results(session, uri, &snapshot, &problems, &workspace);
+    let (mut latest, mut run_problems) = results(session, uri, &snapshot, &problems, &workspace);
     if snapshot.place.can_run() {
         latest.broken = runnable::broken(&snapshot.document, &problems);
+        latest.is_refused = workspace.wrong().is_some();
+        run_problems.extend(workspace.wrong().map(|file| settings::refusal(&snapshot.document, file)));
     }
     let changed = states_differ(snapshot.latest.as_deref(), &latest);
     let latest = Arc::new(latest);
@@ -131,7 +138,7 @@ fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outco
             Some(absence) => vec![run_problems::broken(document, case, &absence.message)],
             None => run_problems::of_attempt(document, case, &attempt.result.verdicts, &attempt.ending),
         };
-        for problem in problems {
+        for problem in problems.into_iter().chain(run_problems::noted(document, case, &attempt.result.notes)) {
             // Repetitions that fail alike are one diagnostic.
             if !found.contains(&problem) {
                 found.push(problem);
@@ -147,7 +154,9 @@ fn states_differ(before: Option<&Latest>, now: &Latest) -> bool {
         cases.map(|(case, outcome)| (case.name.clone(), (outcome.state.clone(), outcome.from.clone()))).collect()
     };
     let none = HashSet::new();
-    if before.map_or(&none, |before| &before.broken) != &now.broken {
+    if before.map_or(&none, |before| &before.broken) != &now.broken
+        || before.is_some_and(|before| before.is_refused) != now.is_refused
+    {
         return true;
     }
     match before {

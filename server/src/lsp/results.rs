@@ -28,6 +28,8 @@ pub(super) struct Latest {
     pub outcomes: Vec<Arc<CaseOutcome>>,
     /// The names of the tests with errors.
     pub broken: HashSet<String>,
+    /// Whether no test runs, because the settings have errors.
+    pub is_refused: bool,
 }
 
 /// What is known about one case.

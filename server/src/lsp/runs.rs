@@ -10,7 +10,7 @@ use std::{
 use speclens_runner::{
     book::Asked,
     event::{Event, RunResult},
-    run::{Job, Mode, Options, run},
+    run::{Mode, Options, run},
 };
 use speclens_schema::{dialect::Dialect, suite::Suite, verdict::Status};
 use tokio::sync::mpsc;
@@ -18,7 +18,10 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::session::{Running, Session, Snapshot};
-use crate::ide::runnable::Obstacle;
+use crate::{
+    ide::runnable::Obstacle,
+    job::{self, Asker, Order, Prepared, Refusal},
+};
 
 /// A client that has not answered by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -52,7 +55,7 @@ impl Refused {
         let kind = match obstacle {
             Obstacle::Skipped => lsp::MessageType::Info,
             Obstacle::AsksModel => lsp::MessageType::Warning,
-            Obstacle::SharedName | Obstacle::HasProblems => lsp::MessageType::Error,
+            Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems => lsp::MessageType::Error,
         };
         Refused::Told(kind, obstacle.sentence(test))
     }
@@ -80,15 +83,35 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
     let problems = super::problems(&snapshot, &workspace);
     let files = snapshot.place.files.as_ref();
     let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
-    let mut cases = select(&suite, wanted)?;
-    if !session.may_run_in(&snapshot.place.directory) {
-        return Err(Refused::Untrusted(snapshot.place.directory.clone()));
+    let id = snapshot.place.suite(uri);
+    let prepared = job::prepare(Order {
+        suite: &suite,
+        directory: &id.directory,
+        place: &id.place,
+        workspace: &workspace,
+        secrets: Arc::new(workspace.secrets()),
+        clock: session.clock,
+        asker: Asker::Editor { is_trusted: session.may_run_in(&snapshot.place.directory) },
+    });
+    if let Err(Refusal::Settings(file)) = &prepared {
+        return Err(Refused::Told(lsp::MessageType::Error, job::settings_sentence(file)));
     }
+    // Nobody is asked for trust in a test that does not run anyway.
+    let mut cases = select(&suite, wanted)?;
+    let prepared = prepared.map_err(|refusal| match refusal {
+        Refusal::Untrusted(directory) => Refused::Untrusted(directory),
+        Refusal::Settings(file) => Refused::Told(lsp::MessageType::Error, job::settings_sentence(&file)),
+        Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
+    })?;
     let token = CancellationToken::new();
     let (number, progress) = {
         let mut state = session.state();
         if state.stopping {
             return Err(Refused::warning("the server is about to end"));
+        }
+        if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == uri) {
+            let message = "the tests of this file are running already: stop them to run them again".to_owned();
+            return Err(Refused::Told(lsp::MessageType::Info, message));
         }
         // A second copy of a test beside the first would disturb it.
         let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(uri, &suite.cases[*case].name));
@@ -96,7 +119,7 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
         if cases.is_empty() {
             let message = match wanted {
                 Wanted::Test(name) => format!("`{name}` is running already: stop it to run it again"),
-                Wanted::File => "the tests of this file are running already".to_owned(),
+                Wanted::File => "the tests of this file are running already: stop them to run them again".to_owned(),
             };
             return Err(Refused::Told(lsp::MessageType::Info, message));
         }
@@ -106,11 +129,18 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
         let cases = cases.iter().map(|case| &suite.cases[*case]);
         let left = cases.map(|case| (case.name.clone(), case.action.subjects().len() * case.repeat as usize));
         let left: BTreeMap<String, usize> = left.collect();
-        let running = Running { cancel: token.clone(), token: progress.clone(), uri: uri.to_owned(), left };
+        let running = Running {
+            cancel: token.clone(),
+            token: progress.clone(),
+            uri: uri.to_owned(),
+            whole: matches!(wanted, Wanted::File),
+            left,
+        };
         state.runs.insert(number, running);
         (number, progress)
     };
-    let planned = Planned { session: Arc::clone(session), uri: uri.to_owned(), snapshot, suite, number, progress };
+    let planned =
+        Planned { session: Arc::clone(session), uri: uri.to_owned(), snapshot, suite, prepared, number, progress };
     tokio::spawn(planned.perform(cases, token));
     Ok(number)
 }
@@ -160,6 +190,7 @@ struct Planned {
     uri: String,
     snapshot: Snapshot,
     suite: Arc<Suite>,
+    prepared: Prepared,
     number: u32,
     progress: lsp::ProgressToken,
 }
@@ -174,23 +205,15 @@ impl Planned {
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
         let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
-        let workspace = self.snapshot.workspace();
         let book = {
             let suite = self.snapshot.place.suite(&self.uri);
             let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.book(&suite, &workspace.settings, true)
+            results.book(&suite, self.prepared.settings(), true)
         };
-        let job = Job {
-            suite: Arc::clone(&self.suite),
-            directory: self.snapshot.place.directory.clone(),
-            book,
-            secrets: Arc::new(workspace.secrets()),
-            clock: self.session.clock,
-            output_limit: workspace.settings.limits.output_bytes(),
-        };
+        let job = self.prepared.job(book);
         let options = Options {
             mode: Mode::Live,
-            concurrency: workspace.settings.limits.concurrency.map(|limit| self.suite.concurrency.min(limit as usize)),
+            concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
             fail_fast: false,
             given_up: false,
@@ -207,6 +230,7 @@ impl Planned {
             attempts: 0,
             done: 0,
             passed: 0,
+            cancelled: 0,
             last: None,
             under_way: Vec::new(),
         };
@@ -229,6 +253,8 @@ struct Listener<'p> {
     attempts: usize,
     done: usize,
     passed: usize,
+    /// How many attempts were cancelled, before or after they began.
+    cancelled: usize,
     /// What became of the attempt that ended last.
     last: Option<(usize, Arc<RunResult>)>,
     /// The cases of attempts that began and have not ended.
@@ -248,7 +274,9 @@ impl Listener<'_> {
                 self.with_results(|results| results.started(name));
             }
             Event::AttemptFinished { case, run } => {
-                self.done += 1;
+                let cancelled = was_cancelled(&run);
+                self.done += usize::from(!cancelled);
+                self.cancelled += usize::from(cancelled);
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 let name = &self.planned.suite.cases[case].name;
                 if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
@@ -259,16 +287,19 @@ impl Listener<'_> {
                     self.under_way.swap_remove(begun);
                     self.with_results(|results| {
                         results.stopped(name);
-                        if was_cancelled(&run) {
+                        if cancelled {
                             results.was_cancelled(name);
                         }
                     });
                 }
                 self.keep(case, &run);
                 self.last = Some((case, Arc::clone(&run)));
-                let message = format!("{}/{} {name}", self.done, self.attempts);
-                let percentage = self.done * 100 / self.attempts.max(1);
-                self.report(serde_json::json!({"kind": "report", "message": message, "percentage": percentage})).await;
+                if !cancelled {
+                    let message = format!("{}/{} {name}", self.done, self.attempts);
+                    let percentage = self.done * 100 / self.attempts.max(1);
+                    let report = serde_json::json!({"kind": "report", "message": message, "percentage": percentage});
+                    self.report(report).await;
+                }
             }
             Event::Note { message } => {
                 self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
@@ -306,7 +337,10 @@ impl Listener<'_> {
                 results.was_cancelled(name);
             });
         }
-        let mut message = format!("{} of {} passed", self.passed, self.attempts);
+        let mut message = match self.cancelled {
+            0 => format!("{} of {} passed", self.passed, self.attempts),
+            count => format!("cancelled: {} of {} passed, {count} not finished", self.passed, self.attempts),
+        };
         if left_out > 0 && self.attempts > 1 {
             message.push_str(&format!(", {left_out} left out"));
         }

@@ -18,6 +18,7 @@ use super::{
     documents::{Place, Stranger, SuiteId},
     indexing::Remembered,
     results::{Latest, Results},
+    settings::Told,
 };
 use crate::{
     buffers::Buffers,
@@ -45,6 +46,8 @@ pub(super) struct Session {
     pub index: Index,
     /// What open documents say about names.
     told: Mutex<HashMap<String, Remembered>>,
+    /// What was told of settings that are not open.
+    pub told_settings: Mutex<Told>,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
@@ -114,6 +117,8 @@ pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
     pub uri: String,
+    /// Whether it was asked for as a run of the whole file.
+    pub whole: bool,
     /// The names of the tests that it runs, with the number of attempts that have not ended.
     pub left: BTreeMap<String, usize>,
 }
@@ -172,7 +177,8 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// The settings that hold for the document, as the editor holds them.
     pub(super) fn workspace(&self) -> Workspace {
-        workspace::settings_over(&self.place.settings, |path| self.buffers.text(path))
+        let Some(reach) = &self.place.settings else { return Workspace::default() };
+        workspace::settings_over(reach, |path| self.buffers.text(path))
     }
 }
 
@@ -209,6 +215,7 @@ impl Session {
             scopes,
             index: Index::default(),
             told: Mutex::default(),
+            told_settings: Mutex::default(),
             acting,
             state: Mutex::new(state),
             shelf: Mutex::default(),
@@ -323,6 +330,16 @@ impl Session {
     /// Whether a document is open.
     pub(super) fn is_open(&self, uri: &str) -> bool {
         self.state().open.contains_key(uri)
+    }
+
+    /// Whether a file is open, and ours.
+    pub(super) fn is_ours(&self, path: &Path) -> bool {
+        self.state().open.values().any(|open| open.place.path.as_deref() == Some(path))
+    }
+
+    /// What is told of a file of settings from now on is told anew.
+    pub(super) fn forget_told_settings(&self, path: &Path) {
+        self.told_settings.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
     /// Whether commands may be run in a directory.

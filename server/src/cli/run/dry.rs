@@ -1,8 +1,11 @@
 //! `--dry-run`: what would run.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
-use speclens_runner::report::plain;
+use speclens_runner::{exec, report::plain};
 use speclens_schema::suite::Action;
 
 use crate::cli::load::Loaded;
@@ -11,6 +14,8 @@ use crate::cli::load::Loaded;
 pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String {
     let mut text = String::new();
     let mut attempts = 0;
+    // Tests by what this version cannot do.
+    let mut unsupported: BTreeMap<&str, usize> = BTreeMap::new();
     for (loaded, cases) in suites.iter().zip(chosen) {
         let report = &loaded.report;
         if cases.is_empty() && !report.is_refused() {
@@ -18,7 +23,8 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
         }
         let _ = writeln!(text, "{}", plain::line(&report.source.path));
         if report.is_refused() {
-            let _ = writeln!(text, "  refused: the suite has errors, see `speclens check`");
+            let what = if loaded.workspace.wrong().is_some() { "its settings have" } else { "the suite has" };
+            let _ = writeln!(text, "  refused: {what} errors, see `speclens check`");
             continue;
         }
         for &index in cases {
@@ -28,30 +34,38 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                     Ok(script) => script.trim_end().replace('\n', "\n      "),
                     Err(names) => format!("{} (no value for {})", command.template, names.join(", ")),
                 },
-                Action::Prompt(prompt) => {
-                    format!("prompt `{}` for {} (not supported yet)", prompt.prompt, prompt.models.join(", "))
-                }
+                Action::Prompt(prompt) => format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", ")),
                 Action::Agent(agent) => {
                     let subjects: Vec<String> = agent.subjects().iter().map(ToString::to_string).collect();
-                    format!("a task for {} (not supported yet)", subjects.join(", "))
+                    format!("a task for {}", subjects.join(", "))
                 }
-                Action::Trigger(_) => "a call of the gateway (not supported yet)".to_owned(),
+                Action::Trigger(_) => "a call of the gateway".to_owned(),
                 Action::None => "nothing".to_owned(),
             };
+            let obstacle = exec::unsupported(report.dialect, &case.action);
             let runs = case.action.subjects().len() * case.repeat as usize;
-            let mut remarks = vec![match (case.skip, runs) {
-                (true, _) => "skipped".to_owned(),
-                (false, 1) => "once".to_owned(),
-                (false, runs) => format!("{runs} times"),
+            let mut remarks = vec![match (case.skip, obstacle, runs) {
+                (true, _, _) => "skipped".to_owned(),
+                (false, Some(_), _) => "cannot run yet".to_owned(),
+                (false, None, 1) => "once".to_owned(),
+                (false, None, runs) => format!("{runs} times"),
             }];
             if !case.tags.is_empty() {
                 remarks.push(format!("tags {}", case.tags.join(", ")));
             }
-            attempts += if case.skip { 0 } else { runs };
-            let (name, remarks) = (plain::line(&case.name), plain::line(&remarks.join("; ")));
-            let _ = writeln!(text, "  {name} ({remarks})\n      {}", plain::block(&does));
+            match obstacle.filter(|_| !case.skip) {
+                Some(obstacle) => *unsupported.entry(obstacle).or_default() += 1,
+                None => attempts += if case.skip { 0 } else { runs },
+            }
+            let mask = |text: &str| loaded.secrets.mask(text);
+            let (name, remarks) = (plain::line(&mask(&case.name)), plain::line(&mask(&remarks.join("; "))));
+            let _ = writeln!(text, "  {name} ({remarks})\n      {}", plain::block(&mask(&does)));
         }
     }
     let _ = writeln!(text, "{attempts} {} would run", if attempts == 1 { "attempt" } else { "attempts" });
+    for (obstacle, count) in unsupported {
+        let tests = if count == 1 { "test" } else { "tests" };
+        let _ = writeln!(text, "{count} {tests} would not: {obstacle} is not supported yet");
+    }
     text
 }

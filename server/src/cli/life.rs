@@ -1,0 +1,66 @@
+//! A sign of life for work that takes longer than a moment: on standard error, and on terminals only.
+
+use std::{
+    io::{self, IsTerminal},
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::threads;
+
+/// Work that is done by then shows nothing.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// The sign. It disappears when this is dropped.
+pub(super) struct Life {
+    bar: ProgressBar,
+    /// Closed at the end.
+    over: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Life {
+    /// Begins with work on a number of files.
+    pub(super) fn begin(files: usize) -> Life {
+        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
+        let template = if files == 1 {
+            "{spinner} reading ({elapsed})"
+        } else {
+            "{spinner} reading {pos} of {len} files ({elapsed})"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        let (over, waiting) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        let show = move || {
+            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                shown.enable_steady_tick(Duration::from_millis(100));
+                // It ends with an error: nothing is ever sent.
+                let _ = waiting.recv();
+            }
+        };
+        // Without a thread, the work is done all the same.
+        let thread = io::stderr().is_terminal().then(|| threads::start("life", show).ok()).flatten();
+        Life { bar, over: Some(over), thread }
+    }
+
+    /// One file is done.
+    pub(super) fn advance(&self) {
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        drop(self.over.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,76 @@
+//! `--failed`: what recordings tell about the tests.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use speclens_runner::{
+    clock::Clock,
+    event::{AbsenceKind, CaseResult, Event},
+    run::{Mode, Options},
+};
+use speclens_schema::verdict::Status;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::load::Loaded;
+
+/// What came of the chosen tests when they were run last.
+pub(super) struct Past {
+    /// The tests of each suite whose recordings do not pass, or are of something else than what the test does now.
+    pub(super) failing: Vec<BTreeSet<usize>>,
+    /// How many tests have a recording.
+    recorded: usize,
+    /// How many have none.
+    unrecorded: usize,
+    /// Whether a suite is refused: what came of its tests is not asked.
+    refused: bool,
+}
+
+impl Past {
+    /// Looks at the recordings of the chosen tests.
+    pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock) -> Past {
+        let mut past = Past { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
+        for (loaded, cases) in suites.iter().zip(chosen) {
+            let Ok(prepared) = super::prepare(loaded, clock) else {
+                past.refused = true;
+                past.failing.push(BTreeSet::new());
+                continue;
+            };
+            let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..Options::default() };
+            let (sender, _) = mpsc::unbounded_channel::<Event>();
+            let job = prepared.job(Arc::new(prepared.book()));
+            let result = speclens_runner::run::run(job, options, CancellationToken::new(), sender).await;
+            let is_unrecorded = |case: &&CaseResult| has(case, AbsenceKind::NoRecording);
+            let unrecorded = result.cases.iter().filter(is_unrecorded).count();
+            past.unrecorded += unrecorded;
+            past.recorded += result.cases.iter().filter(|case| !case.runs.is_empty()).count() - unrecorded;
+            let failing = result
+                .cases
+                .iter()
+                .filter(|case| matches!(case.status, Status::Fail | Status::Error) || has(case, AbsenceKind::Stale));
+            past.failing.push(failing.map(|case| case.case).collect());
+        }
+        past
+    }
+
+    /// Says why there is nothing to run, if there is not.
+    pub(super) fn nothing_failed(&self) -> Option<String> {
+        if self.refused || self.failing.iter().any(|cases| !cases.is_empty()) {
+            return None;
+        }
+        Some(match (self.recorded, self.unrecorded) {
+            (0, _) => "nothing to run again: no run of these tests is recorded; run them without `--failed`".to_owned(),
+            (_, 0) => "nothing to run again: no test failed when it was last run".to_owned(),
+            (_, 1) => {
+                "nothing to run again: no test failed when it was last run; 1 test has no recorded run".to_owned()
+            }
+            (_, count) => {
+                format!("nothing to run again: no test failed when it was last run; {count} tests have no recorded run")
+            }
+        })
+    }
+}
+
+/// Whether an attempt of a case has no verdicts for this reason.
+fn has(case: &CaseResult, kind: AbsenceKind) -> bool {
+    case.runs.iter().any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == kind))
+}

@@ -1,0 +1,117 @@
+//! Which reports there are, and where each goes.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use anyhow::{anyhow, bail, ensure};
+
+/// A report and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReportTarget {
+    pub(super) kind: ReportKind,
+    /// Standard output where there is none.
+    pub(super) file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReportKind {
+    Human,
+    Json,
+    Junit,
+    Sarif,
+    Github,
+}
+
+impl FromStr for ReportTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportTarget, String> {
+        let (kind, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("the file has no name".to_owned()),
+            Some((kind, file)) => (kind, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let kind = match kind {
+            "human" => ReportKind::Human,
+            "json" => ReportKind::Json,
+            "junit" => ReportKind::Junit,
+            "sarif" => ReportKind::Sarif,
+            "github" => ReportKind::Github,
+            other => {
+                return Err(format!("there is no report `{other}`: choose human, json, junit, sarif or github"));
+            }
+        };
+        Ok(ReportTarget { kind, file })
+    }
+}
+
+/// Returns which reports go where. People always get something to read on standard output. It is an error that a report
+/// could not be written in the end: a run may be long, and what it costs would be lost.
+pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarget>> {
+    let mut targets = wanted.to_vec();
+    let on_stdout = targets.iter().filter(|target| target.file.is_none()).count();
+    ensure!(on_stdout <= 1, "two reports on standard output: give all but one a file, as in `--report junit=FILE`");
+    let mut files = HashSet::new();
+    for file in targets.iter().filter_map(|target| target.file.as_deref()) {
+        ensure!(files.insert(file), "two reports in {}: give each a file of its own", file.display());
+        writable(file)?;
+    }
+    if on_stdout == 0 {
+        targets.push(ReportTarget { kind: ReportKind::Human, file: None });
+    }
+    Ok(targets)
+}
+
+/// Whether a report can be written to a file, as far as that can be told without making one.
+fn writable(file: &Path) -> anyhow::Result<()> {
+    let shown = file.display();
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match fs::metadata(file) {
+        Ok(metadata) if metadata.is_dir() => {
+            bail!("cannot write a report to {shown}: it is a directory; name a file in it")
+        }
+        Ok(metadata) if metadata.is_file() => match fs::OpenOptions::new().append(true).open(file) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                Err(anyhow!("cannot write a report to {shown}: {error}; make the file writable, or name another one"))
+            }
+        },
+        // A pipe or a device is opened once, by who writes.
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::NotADirectory => {
+            Err(anyhow!("cannot write a report to {shown}: {error}"))
+        }
+        Err(_) if !parent.is_dir() => {
+            bail!("cannot write a report to {shown}: there is no directory {}; create it first", parent.display())
+        }
+        Err(_) => {
+            use rustix::fs::{Access, access};
+            access(parent, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| {
+                let error = io::Error::from(error);
+                anyhow!(
+                    "cannot write a report to {shown}: {error}; make {} writable, or name another one",
+                    parent.display()
+                )
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReportKind, ReportTarget, targets};
+
+    #[test]
+    fn reports_without_a_file_share_no_standard_output() {
+        let target = |text: &str| text.parse::<ReportTarget>();
+        assert!(target("json=").is_err() && target("xml").is_err());
+        let [json, junit] = ["json", "junit"].map(|text| target(text).unwrap());
+        assert!(targets(&[json.clone(), junit]).is_err());
+        assert_eq!(targets(std::slice::from_ref(&json)).unwrap(), [json]);
+        assert_eq!(targets(&[]).unwrap()[0].kind, ReportKind::Human);
+    }
+}

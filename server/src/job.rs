@@ -1,0 +1,139 @@
+//! Decides whether a suite may run, and prepares its jobs. The command line and the editor both ask here, so that one
+//! refuses what the other refuses, and runs it under the same settings.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use speclens_runner::{book::Book, clock::Clock, run::Job};
+use speclens_schema::{
+    document::{Encoding, Lines},
+    mask::Secrets,
+    problem::{Problem, Severity},
+    settings::Settings,
+    suite::Suite,
+};
+
+use crate::workspace::{SettingsFile, Workspace};
+
+/// A suite that somebody wants to run.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// What it means.
+    pub suite: &'a Arc<Suite>,
+    /// The directory that its commands run in.
+    pub directory: &'a Path,
+    /// The path of its main file from there.
+    pub place: &'a str,
+    /// The settings in force, read once for the whole run.
+    pub workspace: &'a Workspace,
+    /// What is masked.
+    pub secrets: Arc<Secrets>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Who wants it.
+    pub asker: Asker<'a>,
+}
+
+/// Who wants a suite to run.
+#[derive(Clone, Copy, Debug)]
+pub enum Asker<'a> {
+    /// The command line, which trusts its caller and runs no part of a suite that has an error.
+    Terminal {
+        /// The problems of the suite.
+        problems: &'a [Problem],
+    },
+    /// An editor, where a test without an error runs beside one that has some.
+    Editor {
+        /// Whether the person allowed commands to run in the directory.
+        is_trusted: bool,
+    },
+}
+
+/// Why a suite is not run.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// Its settings have errors: what they should mask or decide is not known.
+    Settings(Arc<SettingsFile>),
+    /// It has errors.
+    Suite,
+    /// Nobody allowed commands to run in this directory.
+    Untrusted(PathBuf),
+}
+
+/// A suite that may run.
+#[derive(Debug)]
+pub struct Prepared {
+    suite: Arc<Suite>,
+    directory: PathBuf,
+    place: String,
+    settings: Arc<Settings>,
+    secrets: Arc<Secrets>,
+    clock: Clock,
+}
+
+/// Decides whether a suite may run.
+pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
+    if let Some(file) = order.workspace.wrong() {
+        return Err(Refusal::Settings(Arc::clone(file)));
+    }
+    match order.asker {
+        Asker::Terminal { problems } if problems.iter().any(|problem| problem.severity == Severity::Error) => {
+            return Err(Refusal::Suite);
+        }
+        Asker::Editor { is_trusted: false } => return Err(Refusal::Untrusted(order.directory.to_owned())),
+        Asker::Terminal { .. } | Asker::Editor { is_trusted: true } => {}
+    }
+    Ok(Prepared {
+        suite: Arc::clone(order.suite),
+        directory: order.directory.to_owned(),
+        place: order.place.to_owned(),
+        settings: Arc::clone(&order.workspace.settings),
+        secrets: order.secrets,
+        clock: order.clock,
+    })
+}
+
+impl Prepared {
+    /// Returns the settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Opens the book of evidence of the suite.
+    pub fn book(&self) -> Book {
+        Book::of(&self.settings, &self.directory, &self.place)
+    }
+
+    /// Returns the job that writes into a book.
+    pub fn job(&self, book: Arc<Book>) -> Job {
+        Job {
+            suite: Arc::clone(&self.suite),
+            directory: self.directory.clone(),
+            book,
+            secrets: Arc::clone(&self.secrets),
+            clock: self.clock,
+            output_limit: self.settings.limits.output_bytes(),
+        }
+    }
+
+    /// Returns how many attempts run at once: as many as wanted, else as the suite says, and never more than settings allow.
+    pub fn concurrency(&self, wanted: Option<usize>) -> usize {
+        let wanted = wanted.unwrap_or(self.suite.concurrency);
+        self.settings.limits.concurrency.map_or(wanted, |limit| wanted.min(limit as usize))
+    }
+}
+
+/// Says in one sentence that no test runs because of the settings, and which error is the first.
+pub fn settings_sentence(file: &SettingsFile) -> String {
+    let errors = || file.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let Some(first) = errors().next() else { return format!("{} has an error", file.path.display()) };
+    let line = Lines::new(file.document.text(), Encoding::Utf16).place(first.range.start).line + 1;
+    let more = match errors().count() - 1 {
+        0 => String::new(),
+        1 => ", and 1 more error".to_owned(),
+        count => format!(", and {count} more errors"),
+    };
+    format!("no test runs until {} is corrected: line {line}: {}{more}", file.path.display(), first.message)
+}

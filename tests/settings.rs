@@ -1,0 +1,150 @@
+//! Settings: what is wrong with them, and which of them count.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Place, suite};
+
+const GOOD: &str = "{output: {contains: [hello]}}";
+
+/// Settings with something wrong, by the name of the file, and a part of what is said about it.
+fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let utf16 = |text: &str| [0xfe_ff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    vec![
+        ("speclens.yaml", utf16("recordings: {redact_patterns: ['hel+o']}\n"), "not UTF-8 but UTF-16"),
+        ("speclens.yaml", b"recordings: {redact_patterns: ['hel+o']\n".to_vec(), "error[syntax]"),
+        ("speclens.yaml", b"recording: {redact_patterns: ['hel+o']}\n".to_vec(), "unknown key `recording`"),
+        ("speclens.yaml", b"recordings:\r\n  redact_patern: ['hel+o']\r\n".to_vec(), "unknown key `redact_patern`"),
+        ("speclens.yaml", b"recordings:\n  redact_patterns:\n  - 'hel(?=l)'\n".to_vec(), "look-around"),
+        ("speclens.yaml", b"severity: {no-clams: error}\n".to_vec(), "no-clams"),
+        ("speclens.yaml", b"limits: {output_mib: many}\n".to_vec(), "output_mib"),
+        ("speclens.yaml", b"- recordings\n".to_vec(), "speclens.yaml:1:1"),
+        ("speclens.yml", b"recordings: {redact_patterns: ['hel+o']}\n".to_vec(), "rename it to `speclens.yaml`"),
+    ]
+}
+
+#[track_caller]
+fn check_refused(place: &Place, part: &str) {
+    for arguments in [&["run"][..], &["run", "--recorded"], &["run", "--allow", "invalid-setting"]] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
+        assert!(done.stdout.contains(part) && done.stdout.contains("refused"), "{part} {arguments:?}: {done:?}");
+        assert!(!place.exists("ran") && !place.exists(".speclens"), "{arguments:?}: {done:?}");
+    }
+    let done = place.run(&["check"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains(part) && done.stdout.contains("unknown key `projct`"), "{part}: {done:?}");
+}
+
+fn place() -> Place {
+    Place::with(&suite("touch ran; echo hello", GOOD).replace("project", "projct: x\nproject"))
+}
+
+#[test]
+fn suite_with_wrong_settings_is_not_run_and_still_checked() {
+    for (name, text, part) in wrong() {
+        let place = place();
+        place.write(name, text);
+        check_refused(&place, part);
+    }
+}
+
+#[test]
+fn settings_that_are_no_file_refuse_every_suite() {
+    let directory = place();
+    std::fs::create_dir(directory.path().join("speclens.yaml")).unwrap();
+    check_refused(&directory, "it is a directory");
+
+    let pipe = place();
+    assert!(Command::new("mkfifo").arg(pipe.path().join("speclens.yaml")).status().unwrap().success());
+    check_refused(&pipe, "not a regular file");
+
+    let link = place();
+    std::os::unix::fs::symlink("nowhere", link.path().join("speclens.yaml")).unwrap();
+    check_refused(&link, "No such file");
+}
+
+#[test]
+fn misnamed_settings_beside_the_right_ones_are_an_error() {
+    let place = place();
+    place.write("speclens.yaml", "severity: {unused: off}\n");
+    place.write("speclens.yml", "recordings: {redact_patterns: ['hel+o']}\n");
+    check_refused(&place, "`speclens.yml` in the same directory is not read");
+}
+
+#[test]
+fn every_report_of_a_refused_suite_names_the_settings() {
+    let place = place();
+    place.write("speclens.yaml", "recording: {}\n");
+    for report in ["json", "junit", "sarif", "github"] {
+        let done = place.run(&["run", "--report", report]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stdout.contains("unknown key `recording`"), "{report}: {done:?}");
+    }
+    let done = place.run(&["run", "--dry-run"]);
+    assert!(done.stdout.contains("refused: its settings have errors"), "{done:?}");
+}
+
+/// Whether a run below a directory obeys settings that switch recordings off.
+fn obeys(place: &Place, folder: &str, arguments: &[&str]) -> bool {
+    let mut program = place.program(arguments);
+    let output = program.current_dir(place.path().join(folder)).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let recorded = place.path().join("work/sub/.speclens");
+    let obeys = !recorded.exists();
+    let _ = std::fs::remove_dir_all(recorded);
+    obeys
+}
+
+#[test]
+fn settings_above_the_workspace_decide_nothing() {
+    let place = Place::empty();
+    place.write("work/sub/kindlm.yaml", suite("echo hello", GOOD));
+    place.write("speclens.yaml", "recordings: {enabled: false}\n");
+    let file = place.path().join("work/sub/kindlm.yaml");
+    let file = file.to_str().unwrap();
+    // Without a repository, the outermost directory that the command line is about.
+    assert!(!obeys(&place, "work", &["run"]));
+    assert!(!obeys(&place, "work", &["run", "sub"]));
+    assert!(!obeys(&place, "work/sub", &["run", "../../work"]));
+    assert!(obeys(&place, "work/sub", &["run", "../.."]));
+    assert!(obeys(&place, "", &["run", "work/sub"]));
+    assert!(obeys(&place, "", &["run", "work/sub/kindlm.yaml"]));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut program = place.program(&["run", file]);
+    assert!(program.current_dir(elsewhere.path()).output().unwrap().status.success());
+    assert!(place.exists("work/sub/.speclens"));
+    std::fs::remove_dir_all(place.path().join("work/sub/.speclens")).unwrap();
+    // The repository, from wherever it is looked at.
+    std::fs::create_dir(place.path().join(".git")).unwrap();
+    assert!(obeys(&place, "work/sub", &["run"]));
+    std::fs::create_dir(place.path().join("work/.git")).unwrap();
+    assert!(!obeys(&place, "work/sub", &["run"]));
+    assert!(!obeys(&place, "", &["run", "work/sub"]));
+    place.write("work/speclens.yaml", "recordings: {enabled: false}\n");
+    assert!(obeys(&place, "work/sub", &["run"]));
+}
+
+#[test]
+fn settings_of_a_contract_are_looked_for_up_to_its_workspace() {
+    let place = Place::empty();
+    place.write("w/clawspec.yaml", "report_dir: reports\n");
+    place.write("w/skills/a/SKILL.md", "# A\n");
+    let contract = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: one\n  when: {invoke: /a}\n  then:\n  - {type: tool_called, tool: x}\nnothing_like_it: 1\n";
+    place.write("w/skills/a/tests/scenarios.yaml", contract);
+    let file = place.path().join("w/skills/a/tests/scenarios.yaml");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let codes = || {
+        let mut program = place.program(&["check", "--format", "json", file.to_str().unwrap()]);
+        let report: Value =
+            serde_json::from_slice(&program.current_dir(elsewhere.path()).output().unwrap().stdout).unwrap();
+        let problems = report["suites"][0]["problems"].as_array().unwrap().clone();
+        problems.iter().filter(|problem| problem["code"] == "unknown-key").count()
+    };
+    assert_eq!(codes(), 1);
+    place.write("speclens.yaml", "severity: {unknown-key: off}\n");
+    assert_eq!(codes(), 1);
+    place.write("w/speclens.yaml", "severity: {unknown-key: off}\n");
+    assert_eq!(codes(), 0);
+}
