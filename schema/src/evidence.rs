@@ -1,5 +1,6 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
+mod captures;
 mod masking;
 mod observed;
 mod workspace;
@@ -250,11 +251,6 @@ impl RunErrorKind {
 }
 
 impl Evidence {
-    /// Keeps at most so many bytes of each output stream.
-    pub fn cut_streams(&mut self, limit: usize) {
-        self.stdout.iter_mut().chain(&mut self.stderr).for_each(|capture| capture.cut_to(limit));
-    }
-
     /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.
     pub fn duration_is_open(&self) -> bool {
         self.stdout.iter().chain(&self.stderr).any(|capture| capture.cut)
