@@ -10,6 +10,7 @@ mod fixing;
 mod kinds;
 mod processes;
 mod reach;
+mod recordings;
 mod replay;
 mod runs;
 mod scanning;

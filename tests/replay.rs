@@ -134,7 +134,7 @@ fn recordings_that_cannot_be_read_are_not_used_and_the_report_says_why() {
     assert_eq!(place.run(&["run"]).code, Some(0));
     let path = place.recordings()[0].clone();
     let good = fs::read_to_string(&path).unwrap();
-    let newer = good.replace("\"speclens_recording\":3", "\"speclens_recording\":99");
+    let newer = good.replace("\"speclens_recording\":4", "\"speclens_recording\":99");
     assert_ne!(newer, good);
     for (bad, kind, message) in [
         ("{", "no-recording", "the recording is damaged: run it again"),

@@ -87,8 +87,18 @@ impl Place {
 
     /// The recordings here, by name.
     pub(crate) fn recordings(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path().join(".speclens/recordings")).into_iter().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        self.files(".speclens/recordings")
+    }
+
+    /// The texts that lie beside the recordings here, by name.
+    pub(crate) fn texts(&self) -> Vec<PathBuf> {
+        self.files(".speclens/recordings/texts")
+    }
+
+    fn files(&self, directory: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path().join(directory)).into_iter().flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
         paths.sort();
         paths
     }

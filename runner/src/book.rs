@@ -107,6 +107,11 @@ impl Book {
         self.recordings.as_ref().is_some_and(|recordings| recordings.look_again())
     }
 
+    /// Removes what recordings no longer need, and returns what could not be done.
+    pub fn tidy(&self) -> Option<String> {
+        self.recordings.as_ref().and_then(|recordings| recordings.tidy())
+    }
+
     /// Enters what an attempt left behind, secrets masked and not yet interpreted. Where an attempt that began later is
     /// known, that one stays.
     pub fn enter(&self, label: &Label, recorded: Recorded, dialect: Dialect, secrets: &Arc<Secrets>) -> Entered {
@@ -146,31 +151,41 @@ impl Book {
         Entered { held, origin: Origin::Observed, error }
     }
 
+    fn find(&self, key: &str, label: &Label) -> Found {
+        self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(key, label))
+    }
+
     /// What is known of an attempt, judged by the claims as they are now.
     pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let (key, label) = (asked.key(), asked.label());
-        let found = self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(&key, &label));
-        let on_disk_us = match &found {
-            Found::Fresh(file) | Found::Stale(file) => file.began_us,
-            Found::None => 0,
-        };
-        let known = self.unrecorded().get(&label).filter(|known| known.began_us >= on_disk_us).cloned();
+        let mut found = self.find(&key, &label);
+        let known = self.unrecorded().get(&label).filter(|known| known.began_us >= found.began_us()).cloned();
         if let Some(known) = known {
             return asked.of_memory(known, &key, secrets);
         }
-        let (file, is_fresh) = match found {
-            Found::Fresh(file) => (file, true),
-            Found::Stale(file) => (file, false),
-            Found::None => return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence()),
-        };
         let dialect = asked.suite.dialect;
         let Some(recordings) = &self.recordings else {
             return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
         };
-        let recording = match recordings.read(&file.path, dialect, secrets) {
+        let read = |found: &Found| match found {
+            Found::Fresh(file) | Found::Stale(file) => recordings.read(&file.path, dialect, secrets),
+            Found::None => Err(Unusable::Missing),
+        };
+        let mut recording = read(&found);
+        // Another process may have recorded a newer attempt since the directory was looked at.
+        if matches!(recording, Err(Unusable::Missing)) && self.look_again() {
+            found = self.find(&key, &label);
+            recording = read(&found);
+        }
+        let recording = match recording {
             Ok(recording) => recording,
             Err(error @ Unusable::OtherVersion) => return asked.absent(AbsenceKind::Stale, error.sentence()),
             Err(error) => return asked.absent(AbsenceKind::NoRecording, error.sentence()),
+        };
+        let (file, is_fresh) = match found {
+            Found::Fresh(file) => (file, true),
+            Found::Stale(file) => (file, false),
+            Found::None => return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence()),
         };
         if !is_fresh {
             return asked.absent(AbsenceKind::Stale, asked.stale(&recording.act));

@@ -2,10 +2,14 @@
 //!
 //! One file per attempt in `.speclens/recordings/` beside the suite, named after what was done (the key), whose attempt
 //! it was (the label) and when it began: `KEY.LABEL.REPEAT.BEGAN.json`. One look into the directory tells what there
-//! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late.
+//! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late. Texts of more
+//! than 64 KiB are in `texts/`, each under its digest.
 
+mod lock;
 mod name;
 mod store;
+mod texts;
+mod tidy;
 
 #[cfg(test)]
 mod tests;
@@ -23,18 +27,20 @@ use std::{
 use serde::{Deserialize, Serialize};
 use speclens_schema::{
     dialect::Dialect,
-    evidence::{Capture, Evidence},
+    evidence::Evidence,
     mask::Secrets,
     suite::{Parts, Subject},
 };
 
+use lock::{Locked, Sharing};
 use name::{Index, Name};
 use store::{Store, Unreadable};
+use texts::{Composed, TextRef};
 
 pub use store::DIRECTORY;
 
 /// The version of the files that this program reads and writes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// File systems count time in steps: a directory that was listed within this time of its last change may have changed
 /// once more without showing it.
@@ -58,6 +64,8 @@ struct Seen {
     /// When it was listed.
     looked: Option<SystemTime>,
     is_swept: bool,
+    /// Whether the lock was waited for in vain.
+    gave_up: bool,
 }
 
 /// Whose attempt it was.
@@ -82,6 +90,16 @@ pub enum Found {
     None,
 }
 
+impl Found {
+    /// When the attempt began, in microseconds of the Unix epoch; 0 where there is none.
+    pub fn began_us(&self) -> u64 {
+        match self {
+            Found::Fresh(file) | Found::Stale(file) => file.began_us,
+            Found::None => 0,
+        }
+    }
+}
+
 /// A recording, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
@@ -96,6 +114,9 @@ pub struct FoundFile {
 pub struct Recording {
     /// The version of the file.
     speclens_recording: u32,
+    /// The texts of the evidence that lie beside the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<TextRef>,
     /// The key of what was done.
     pub key: String,
     /// The suite, from the directory that its paths start from.
@@ -145,6 +166,10 @@ pub enum Unusable {
     Damaged,
     /// Another version of speclens wrote it.
     OtherVersion,
+    /// A text that it refers to is gone.
+    TextMissing,
+    /// A text that it refers to is not the one that was recorded.
+    TextChanged,
     /// It has so many bytes, and is not read.
     TooLarge(u64),
 }
@@ -155,6 +180,8 @@ impl Unusable {
         match self {
             Unusable::Missing => "no recording: run it first".to_owned(),
             Unusable::Damaged => "the recording is damaged: run it again".to_owned(),
+            Unusable::TextMissing => "a text that belongs to the recording is missing: run it again".to_owned(),
+            Unusable::TextChanged => "a text that belongs to the recording was changed: run it again".to_owned(),
             Unusable::OtherVersion => "another version of speclens made the recording: run it again".to_owned(),
             Unusable::TooLarge(bytes) => format!(
                 "the recording has {} MiB, more than `limits.recording_mib` allows: run it again, or raise the limit",
@@ -165,8 +192,8 @@ impl Unusable {
 }
 
 impl Recordings {
-    /// Looks at what there is for the suite at this place below this directory. Files of more than `limit` bytes are
-    /// neither written nor read.
+    /// Looks at what there is for the suite at this place below this directory. Recordings of more than `limit` bytes,
+    /// their texts included, are neither written nor read.
     pub fn open(directory: &Path, place: &str, limit: u64) -> Recordings {
         let recordings =
             Recordings { store: Store::beside(directory), place: place.to_owned(), limit, seen: Mutex::default() };
@@ -238,13 +265,39 @@ impl Recordings {
         if recording.speclens_recording != VERSION {
             return Err(Unusable::OtherVersion);
         }
+        let texts = std::mem::take(&mut recording.texts);
+        let size = texts.iter().fold(bytes.len() as u64, |sum, text| sum.saturating_add(text.bytes));
+        if size > self.limit {
+            return Err(Unusable::TooLarge(size));
+        }
         let evidence = Arc::make_mut(&mut recording.evidence);
-        if !evidence.captures().all(Capture::is_sound) {
+        texts::put_back(evidence, &texts, |text| self.text(text, path))?;
+        if !evidence.captures_mut().iter().all(|capture| capture.is_sound()) {
             return Err(Unusable::Damaged);
         }
         dialect.mask(evidence, secrets);
         dialect.interpret(evidence);
         Ok(recording)
+    }
+
+    /// Locks the directory. Another process is waited for once: one that is suspended would hold up every attempt.
+    fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
+        self.store.create()?;
+        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::PATIENCE };
+        let locked = lock::lock(&self.store.lock_path(), sharing, patience)?;
+        self.seen().gave_up = matches!(locked, Locked::No);
+        Ok(locked)
+    }
+
+    /// Reads a text that the recording at a path refers to.
+    fn text(&self, text: &TextRef, path: &Path) -> Result<String, Unusable> {
+        let bytes = self.store.read(&self.store.text_path(&text.sha256), text.bytes).map_err(|error| match error {
+            // A newer attempt has taken the place of the recording, and its texts are gone with it.
+            Unreadable::Missing if !path.exists() => Unusable::Missing,
+            Unreadable::Missing => Unusable::TextMissing,
+            Unreadable::TooLarge(_) => Unusable::TextChanged,
+        })?;
+        text.check(bytes)
     }
 
     /// Writes a recording in place of those of the same label. Where one of them is of an attempt that began later, that
@@ -261,8 +314,9 @@ impl Recordings {
             return Ok(None);
         }
         let Recorded { key, act, began_us, now, evidence, notes } = recorded.clone();
-        let mut recording = Recording {
+        let recording = Recording {
             speclens_recording: VERSION,
+            texts: Vec::new(),
             key,
             suite: self.place.clone(),
             case: case.to_owned(),
@@ -274,17 +328,18 @@ impl Recordings {
             evidence,
             notes,
         };
-        let mut text = serde_json::to_vec(&recording)?;
-        if text.len() as u64 > self.limit {
-            Arc::make_mut(&mut recording.evidence)
-                .cut_streams(usize::try_from(self.limit / LONGEST_ESCAPE).unwrap_or(usize::MAX));
-            recording.notes.push("the output was cut in the recording, at `limits.recording_mib`".to_owned());
-            text = serde_json::to_vec(&recording)?;
-        }
+        let Composed { json, texts } = texts::compose(&recording, self.limit)?;
         if !std::mem::replace(&mut self.seen().is_swept, true) {
             self.store.sweep();
         }
-        let path = self.store.write(&name.file_name(), &text)?;
+        // Nobody removes the texts before the recording refers to them. Who waited in vain goes on: a text that was
+        // written after the other process began to look is not removed.
+        let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
+        for (digest, text) in &texts {
+            self.store.write_text(digest, text)?;
+        }
+        let path = self.store.write(&name.file_name(), &json)?;
+        drop(locked);
         let replaced = {
             let mut seen = self.seen();
             let replaced = seen.index.others(&name);
@@ -298,9 +353,6 @@ impl Recordings {
         Ok(Some(path))
     }
 }
-
-/// Two streams, each byte of which JSON writes as six in the worst case, and the rest.
-const LONGEST_ESCAPE: u64 = 16;
 
 /// What every version of the file begins with.
 #[derive(Deserialize)]

@@ -121,6 +121,9 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let concurrency = options.concurrency.unwrap_or(suite.concurrency).max(1);
     let mut runs = perform(&run, &units, concurrency).await.into_iter();
     run.background.end().await;
+    if run.mode == Mode::Live {
+        run.tidy().await;
+    }
 
     let mut cases = Vec::with_capacity(selected.len());
     for index in selected {
@@ -315,6 +318,14 @@ impl Run {
             self.job.directory.join(recording::DIRECTORY).display()
         );
         self.tell(Event::Note { message });
+    }
+
+    /// Removes what recordings no longer need. That this fails changes no result.
+    async fn tidy(&self) {
+        let book = Arc::clone(&self.job.book);
+        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy()).await {
+            self.tell(Event::Note { message });
+        }
     }
 
     /// Judges what is known of an attempt.

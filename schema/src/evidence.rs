@@ -1,5 +1,6 @@
 //! What one attempt left behind. Plain data: judging reads it, a recording is it.
 
+mod captures;
 mod changed;
 mod masking;
 mod observed;
@@ -294,19 +295,6 @@ impl Evidence {
     /// The commands that ran as the act: the test's own, and those of an agent.
     pub fn all_commands(&self) -> impl Iterator<Item = &Ran> {
         self.command.iter().chain(self.commands.iter().flat_map(|log| &log.commands))
-    }
-
-    /// Every text that was captured.
-    pub fn captures(&self) -> impl Iterator<Item = &Capture> {
-        let answers = self.observations.iter().flat_map(|observation| observation.answer.captures());
-        let commands = self.all_commands().flat_map(Ran::captures);
-        let files = self.files.iter().flat_map(|log| &log.files).filter_map(|file| file.text.as_ref());
-        commands.chain(self.turns.iter().map(|turn| &turn.text)).chain(files).chain(answers)
-    }
-
-    /// Keeps at most so many bytes of each output stream.
-    pub fn cut_streams(&mut self, limit: usize) {
-        self.command.iter_mut().flat_map(Ran::streams_mut).for_each(|capture| capture.cut_to(limit));
     }
 
     /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.

@@ -9,10 +9,14 @@ use std::{
     time::SystemTime,
 };
 
+use super::texts::Digest;
+
 /// The directory beside a suite that belongs to speclens.
 pub const DIRECTORY: &str = ".speclens";
 
 const RECORDINGS: &str = "recordings";
+const TEXTS: &str = "texts";
+const LOCK: &str = "lock";
 const DRAFT: &str = "tmp";
 
 /// Where recordings are, or will be.
@@ -35,11 +39,27 @@ impl Store {
         self.directory().join(file_name)
     }
 
-    /// Whether the two directories are directories, and not links to others.
+    fn texts_directory(&self) -> PathBuf {
+        self.directory().join(TEXTS)
+    }
+
+    pub(super) fn text_path(&self, digest: &Digest) -> PathBuf {
+        self.texts_directory().join(digest.as_str())
+    }
+
+    /// The file that processes lock.
+    pub(super) fn lock_path(&self) -> PathBuf {
+        self.home.join(LOCK)
+    }
+
+    /// Whether the directories of recordings are directories, and not links to others.
     fn is_own(&self) -> bool {
-        [self.home.as_path(), &self.directory()]
-            .iter()
-            .all(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
+        is_directory(&self.home) && is_directory(&self.directory())
+    }
+
+    /// Whether the same is true of the directory of texts.
+    fn has_own_texts(&self) -> bool {
+        self.is_own() && is_directory(&self.texts_directory())
     }
 
     /// When a file last came or went; `None` without a directory.
@@ -49,11 +69,13 @@ impl Store {
 
     /// The names of the files.
     pub(super) fn list(&self) -> Vec<String> {
-        if !self.is_own() {
-            return Vec::new();
-        }
-        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+        if self.is_own() { names(&self.directory()) } else { Vec::new() }
+    }
+
+    /// The digests of the texts.
+    pub(super) fn list_texts(&self) -> Vec<Digest> {
+        let names = if self.has_own_texts() { names(&self.texts_directory()) } else { Vec::new() };
+        names.iter().filter_map(|name| Digest::parse(name)).collect()
     }
 
     /// Reads a regular file of at most so many bytes.
@@ -61,7 +83,8 @@ impl Store {
         use io::Read;
 
         let metadata = fs::symlink_metadata(path).map_err(|_| Unreadable::Missing)?;
-        if !metadata.is_file() || !self.is_own() {
+        let is_own = if path.starts_with(self.texts_directory()) { self.has_own_texts() } else { self.is_own() };
+        if !metadata.is_file() || !is_own {
             return Err(Unreadable::Missing);
         }
         if metadata.len() > limit {
@@ -77,17 +100,37 @@ impl Store {
     /// Writes a file that only its owner may read.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
-        if !self.is_own() {
-            self.prepare()?;
-        }
-        match write_whole(&path, bytes) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.prepare()?;
-                write_whole(&path, bytes)?;
-            }
-            result => result?,
-        }
+        self.write_to(&path, bytes, &self.directories())?;
         Ok(path)
+    }
+
+    /// Writes a text under its digest, also where it is there already: that one may be damaged, and is about to be
+    /// removed if no other recording refers to it.
+    pub(super) fn write_text(&self, digest: &Digest, text: &str) -> io::Result<()> {
+        let [home, recordings] = self.directories();
+        self.write_to(&self.text_path(digest), text.as_bytes(), &[home, recordings, self.texts_directory()])
+    }
+
+    fn write_to(&self, path: &Path, bytes: &[u8], directories: &[PathBuf]) -> io::Result<()> {
+        if !directories.iter().all(|directory| is_directory(directory)) {
+            self.prepare(directories)?;
+        }
+        match write_whole(path, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.prepare(directories)?;
+                write_whole(path, bytes)
+            }
+            result => result,
+        }
+    }
+
+    /// Creates the directories of recordings.
+    pub(super) fn create(&self) -> io::Result<()> {
+        self.prepare(&self.directories())
+    }
+
+    fn directories(&self) -> [PathBuf; 2] {
+        [self.home.clone(), self.directory()]
     }
 
     /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again.
@@ -95,36 +138,53 @@ impl Store {
         self.is_own() && fs::remove_file(self.path(file_name)).is_ok()
     }
 
+    /// Removes a text, unless it was written after a point in time.
+    pub(super) fn remove_text(&self, digest: &Digest, since: SystemTime) -> bool {
+        let path = self.text_path(digest);
+        let written = || fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
+        self.has_own_texts() && written().is_ok_and(|written| written < since) && fs::remove_file(&path).is_ok()
+    }
+
     /// Removes what processes left that ended while they wrote.
     pub(super) fn sweep(&self) {
-        for name in self.list() {
-            let Some((_, rest)) = name.strip_suffix(&format!(".{DRAFT}")).and_then(|name| name.rsplit_once('.')) else {
-                continue;
-            };
-            let writer = rest.split('-').next().and_then(|number| number.parse::<i32>().ok());
-            if writer.is_some_and(|writer| !is_alive(writer)) {
-                self.remove(&name);
+        let directories = [(self.is_own(), self.directory()), (self.has_own_texts(), self.texts_directory())];
+        for (_, directory) in directories.iter().filter(|(is_own, _)| *is_own) {
+            for name in names(directory) {
+                let draft = name.strip_suffix(&format!(".{DRAFT}")).and_then(|name| name.rsplit_once('.'));
+                let writer = draft.and_then(|(_, rest)| rest.split('-').next()?.parse::<i32>().ok());
+                if writer.is_some_and(|writer| !is_alive(writer)) {
+                    let _ = fs::remove_file(directory.join(name));
+                }
             }
         }
     }
 
     /// Creates the directories, hidden from version control and from other people.
-    fn prepare(&self) -> io::Result<()> {
-        for path in [self.home.clone(), self.directory()] {
-            match fs::symlink_metadata(&path) {
+    fn prepare(&self, directories: &[PathBuf]) -> io::Result<()> {
+        for path in directories {
+            match fs::symlink_metadata(path) {
                 Ok(metadata) if metadata.is_symlink() => {
                     let message =
                         format!("`{}` is a symbolic link, and recordings are not written through one", path.display());
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
                 }
                 Ok(_) => {}
-                Err(_) => create_private(&path)?,
+                Err(_) => create_private(path)?,
             }
         }
         let ignore = self.home.join(".gitignore");
         // Half of it, on a full disk, would never be mended.
         if ignore.exists() { Ok(()) } else { write_whole(&ignore, b"*\n") }
     }
+}
+
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// Why a file is not read.

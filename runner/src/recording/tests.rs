@@ -1,5 +1,7 @@
 //! Recordings in real directories.
 
+mod texts;
+
 use std::{fs, sync::Arc};
 
 use speclens_schema::{
@@ -175,7 +177,7 @@ fn what_cannot_be_read_is_not_used_and_says_why() {
     let good = fs::read_to_string(&file.path).unwrap();
     assert!(read().is_ok());
     for (bad, reason) in [
-        (good.replace("\"speclens_recording\":3", "\"speclens_recording\":4"), Unusable::OtherVersion),
+        (good.replace("\"speclens_recording\":4", "\"speclens_recording\":5"), Unusable::OtherVersion),
         ("{\"speclens_recording\":2,\"key\":\"\"}".to_owned(), Unusable::OtherVersion),
         (good[..good.len() / 2].to_owned(), Unusable::Damaged),
         (String::new(), Unusable::Damaged),

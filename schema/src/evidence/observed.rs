@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Capture, Exit, FilesAnswer, FilesNeed, Presence, Ran, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed,
-    SeenFile, TraceAnswer, VariablesNeed,
+    TraceAnswer, VariablesNeed,
 };
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
@@ -110,28 +110,6 @@ pub enum Content {
     Text(Capture),
     /// It cannot be read, for this reason.
     Unreadable(String),
-}
-
-impl Answer {
-    /// Every text that was captured.
-    pub(crate) fn captures(&self) -> Vec<&Capture> {
-        match self {
-            Answer::Path(PathState::File { content: Some(Content::Text(text)) }) => vec![text],
-            Answer::Command(ran) => ran.captures().collect(),
-            Answer::Files(found) => found.files.iter().filter_map(SeenFile::text).collect(),
-            Answer::Response(response) => vec![&response.body],
-            Answer::Path(
-                PathState::File { content: Some(Content::Unreadable(_)) | None }
-                | PathState::Missing { .. }
-                | PathState::Directory
-                | PathState::Other,
-            )
-            | Answer::Variables(_)
-            | Answer::Trace(_)
-            | Answer::Scores(_)
-            | Answer::Nothing(_) => Vec::new(),
-        }
-    }
 }
 
 impl Exit {

@@ -31,15 +31,6 @@ impl Ran {
     }
 
     /// Every text of it.
-    pub(crate) fn captures(&self) -> impl Iterator<Item = &Capture> {
-        std::iter::once(&self.command).chain(self.streams())
-    }
-
-    pub(crate) fn streams_mut(&mut self) -> impl Iterator<Item = &mut Capture> {
-        self.stdout.iter_mut().chain(&mut self.stderr)
-    }
-
-    /// Every text of it.
     pub(crate) fn captures_mut(&mut self) -> impl Iterator<Item = &mut Capture> {
         std::iter::once(&mut self.command).chain(self.stdout.iter_mut()).chain(&mut self.stderr)
     }

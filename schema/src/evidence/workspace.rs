@@ -67,16 +67,6 @@ pub struct SeenFile {
     pub content: Option<Content>,
 }
 
-impl SeenFile {
-    /// Its text, where it was asked for and could be read.
-    pub(crate) fn text(&self) -> Option<&Capture> {
-        match self.content.as_ref()? {
-            Content::Text(text) => Some(text),
-            Content::Unreadable(_) => None,
-        }
-    }
-}
-
 /// An address to be asked with GET: no redirects, no authorization, five seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResponseNeed {

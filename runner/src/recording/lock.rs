@@ -1,0 +1,61 @@
+//! The lock of a directory of recordings, held for moments: by those who write texts and the recordings that refer to
+//! them, together, and by those who remove texts, alone.
+
+use std::{
+    fs, io,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use fs::TryLockError;
+
+/// Nobody waits longer for another process, which may be suspended.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// With whom the lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// With others that share it.
+    Shared,
+    /// With nobody.
+    Alone,
+}
+
+/// Whether the lock is held, until this is dropped.
+#[derive(Debug)]
+pub(super) enum Locked {
+    /// It is: the system releases it when the file is closed, also for a process that dies.
+    Yes {
+        /// The file.
+        _file: fs::File,
+    },
+    /// Another process held it for too long, or the file system knows no locks.
+    No,
+}
+
+/// Locks a file, for which another process may be waited.
+pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Result<Locked> {
+    if path.is_symlink() {
+        return Ok(Locked::No);
+    }
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    let end = Instant::now() + patience;
+    loop {
+        let tried = match sharing {
+            Sharing::Shared => file.try_lock_shared(),
+            Sharing::Alone => file.try_lock(),
+        };
+        match tried {
+            Ok(()) => return Ok(Locked::Yes { _file: file }),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(Locked::No),
+        }
+    }
+}

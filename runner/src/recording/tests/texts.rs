@@ -1,0 +1,222 @@
+//! Large texts beside the recordings.
+
+use std::{fs::File, io::Write, path::PathBuf, time::SystemTime};
+
+use speclens_schema::evidence::{CommandLog, Ran};
+
+use super::*;
+
+const LARGE: usize = 100 * 1024;
+
+fn texts(directory: &TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory.path().join(".speclens/recordings/texts")).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn make_old(path: &std::path::Path) {
+    File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+}
+
+fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
+    match recordings.find(KEY, &label(name, 0)) {
+        Found::Fresh(file) => file.path,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn read(recordings: &Recordings, name: &str) -> Result<String, Unusable> {
+    let recording = recordings.read(&fresh(recordings, name), Dialect::KindLm, &Secrets::none())?;
+    Ok(recording.evidence.stdout().unwrap().text.clone())
+}
+
+#[test]
+fn large_text_lies_beside_its_recording() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let text = "ä".repeat(LARGE);
+    write(&recordings, KEY, &label("a", 0), &text);
+    assert!(fs::metadata(fresh(&recordings, "a")).unwrap().len() < 4096);
+    assert_eq!(fs::read_to_string(&texts(&directory)[0]).unwrap(), text);
+    for recordings in [recordings, open(&directory)] {
+        assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let text = &texts(&directory)[0];
+        assert_eq!((mode(text), mode(text.parent().unwrap())), (0o600, 0o700));
+        assert_eq!(mode(&directory.path().join(".speclens/lock")), 0o600);
+    }
+}
+
+#[test]
+fn equal_texts_are_stored_once_and_leave_with_the_last_recording() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let text = "x".repeat(LARGE);
+    for name in ["a", "b"] {
+        write(&recordings, KEY, &label(name, 0), &text);
+    }
+    assert_eq!(texts(&directory).len(), 1);
+    write(&recordings, KEY, &label("a", 0), "short");
+    make_old(&texts(&directory)[0]);
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(read(&recordings, "b").as_ref(), Ok(&text));
+    write(&recordings, KEY, &label("b", 0), "short");
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(texts(&directory), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn text_that_is_missing_or_changed_is_said_and_the_next_attempt_mends_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let text = "x".repeat(LARGE);
+    let record = || write(&recordings, KEY, &label("a", 0), &text);
+    record();
+    let stored = texts(&directory)[0].clone();
+    for (bad, reason) in [
+        ("y".repeat(LARGE), Unusable::TextChanged),
+        ("x".repeat(LARGE - 1), Unusable::TextChanged),
+        ("x".repeat(LARGE + 1), Unusable::TextChanged),
+    ] {
+        fs::write(&stored, bad).unwrap();
+        assert_eq!(read(&recordings, "a"), Err(reason));
+    }
+    record();
+    assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
+    fs::remove_file(&stored).unwrap();
+    assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
+    record();
+    assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
+    // A newer attempt has taken the place of the recording while it was read.
+    let path = fresh(&recordings, "a");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()).unwrap_err(), Unusable::Missing);
+}
+
+#[test]
+fn limit_bounds_a_recording_with_its_texts() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let capture = |letter: &str, bytes: usize| Some(Capture::whole(letter.repeat(bytes)));
+    let command = Ran { stderr: capture("c", LIMIT as usize), ..Ran::default() };
+    let evidence = Evidence {
+        command: Some(Ran { stdout: capture("o", LARGE), stderr: capture("e", LIMIT as usize), ..Ran::default() }),
+        commands: Some(CommandLog { commands: vec![command], cut: false }),
+        ..Evidence::default()
+    };
+    let recorded = Recorded { evidence: Arc::new(evidence), ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label("a", 0), "a", &recorded).unwrap();
+    let path = fresh(&recordings, "a");
+    let sizes = texts(&directory).iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
+    let whole = sizes + fs::metadata(&path).unwrap().len();
+    assert!(whole <= LIMIT && whole > LIMIT - 1024, "{whole}");
+    let recording = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    let evidence = &recording.evidence;
+    assert!(!evidence.stdout().unwrap().cut && evidence.stderr().unwrap().cut);
+    assert!(evidence.commands.as_ref().unwrap().commands[0].stderr.as_ref().unwrap().cut);
+    let strict = Recordings::open(directory.path(), "kindlm.yaml", whole - 1);
+    let error = strict.read(&path, Dialect::CliBench, &Secrets::none()).unwrap_err();
+    assert_eq!(error, Unusable::TooLarge(whole));
+    // What it refers to is not known there.
+    texts(&directory).iter().for_each(|path| make_old(path));
+    assert_eq!(Recordings::open(directory.path(), "kindlm.yaml", 10).tidy(), None);
+    assert_eq!(texts(&directory).len(), 3);
+}
+
+#[test]
+fn many_small_captures_are_cut_to_the_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let command = Ran { stdout: Some(Capture::whole("\u{1}".repeat(60 * 1024))), ..Ran::default() };
+    let commands = Some(CommandLog { commands: vec![command; 50], cut: false });
+    let evidence = Arc::new(Evidence { commands, ..Evidence::default() });
+    let recorded = Recorded { evidence, ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label("a", 0), "a", &recorded).unwrap();
+    let path = fresh(&recordings, "a");
+    assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
+    let recording = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
+}
+
+#[test]
+fn texts_of_a_newer_version_and_those_that_were_just_written_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), &"x".repeat(LARGE));
+    let path = fresh(&recordings, "a");
+    let good = fs::read_to_string(&path).unwrap();
+    fs::write(&path, "damaged").unwrap();
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(texts(&directory).len(), 1, "it was written a moment ago");
+    make_old(&texts(&directory)[0]);
+    fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":5")).unwrap();
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(texts(&directory).len(), 1, "another version may refer to it in another way");
+    fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":3")).unwrap();
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(texts(&directory).len(), 0, "earlier versions had no texts");
+}
+
+#[test]
+fn lock_that_another_process_keeps_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), &"x".repeat(LARGE));
+    write(&recordings, KEY, &label("a", 0), "short");
+    make_old(&texts(&directory)[0]);
+    let other = File::options().write(true).open(directory.path().join(".speclens/lock")).unwrap();
+    other.try_lock().unwrap();
+    // It was waited for already.
+    recordings.seen().gave_up = true;
+    let message = recordings.tidy().unwrap();
+    assert!(message.contains("another process") && message.contains("lock"), "{message}");
+    assert_eq!(texts(&directory).len(), 1);
+    let text = "y".repeat(LARGE);
+    write(&recordings, KEY, &label("a", 0), &text);
+    assert_eq!(read(&recordings, "a"), Ok(text));
+    other.unlock().unwrap();
+    assert_eq!(recordings.tidy(), None);
+    assert_eq!(texts(&directory).len(), 1);
+}
+
+#[test]
+fn drafts_of_texts_are_swept_and_other_files_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    write(&open(&directory), KEY, &label("a", 0), &"x".repeat(LARGE));
+    let text = texts(&directory)[0].clone();
+    let (dead, other) = (text.with_extension("2147483646-0.tmp"), text.with_file_name("notes"));
+    File::create(&dead).unwrap().write_all(b"half").unwrap();
+    fs::write(&other, "").unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("b", 0), "text");
+    recordings.tidy();
+    assert!(!dead.exists() && other.exists() && text.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn texts_are_neither_read_nor_written_through_links() {
+    use std::os::unix::fs::symlink;
+
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let text = "x".repeat(LARGE);
+    write(&recordings, KEY, &label("a", 0), &text);
+    let folder = directory.path().join(".speclens/recordings/texts");
+    let moved = directory.path().join("moved");
+    fs::rename(&folder, &moved).unwrap();
+    symlink(&moved, &folder).unwrap();
+    assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
+    let error = recordings.write(&label("a", 0), "a", &recorded(KEY, beginning_us(), &text)).unwrap_err();
+    assert!(error.to_string().contains("is a symbolic link"), "{error}");
+    fs::remove_file(&folder).unwrap();
+    fs::create_dir(&folder).unwrap();
+    let name = fs::read_dir(&moved).unwrap().next().unwrap().unwrap().file_name();
+    symlink(moved.join(&name), folder.join(&name)).unwrap();
+    assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
+}

@@ -1,0 +1,229 @@
+//! Large texts lie beside the recordings, each under its digest, so that equal ones are stored once and the recording
+//! itself stays small. This part takes them out of the evidence and puts them back; [`super::store`] writes and reads.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use speclens_schema::evidence::Evidence;
+
+use super::{Recording, Unusable};
+
+/// Captures of more bytes are stored as texts of their own.
+const LARGE: usize = 64 * 1024;
+
+const DIGEST_LENGTH: usize = 64;
+
+const CUT: &str = "the output was cut in the recording, at `limits.recording_mib`";
+
+/// The SHA-256 of a text, in lower-case hexadecimal digits: safe as the name of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Digest(String);
+
+impl Digest {
+    fn of(text: &[u8]) -> Digest {
+        Digest(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Digest> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (text.len() == DIGEST_LENGTH && text.bytes().all(is_digit)).then(|| Digest(text.to_owned()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Digest, Self::Error> {
+        Digest::parse(&text).ok_or("not a SHA-256 in lower-case hexadecimal digits")
+    }
+}
+
+/// What a recording says of a text that lies beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TextRef {
+    /// The place of its capture among those of the evidence.
+    capture: usize,
+    /// Its name.
+    pub(super) sha256: Digest,
+    /// Its size.
+    pub(super) bytes: u64,
+}
+
+impl TextRef {
+    /// The text, if it is the one that was recorded.
+    pub(super) fn check(&self, text: Vec<u8>) -> Result<String, Unusable> {
+        if text.len() as u64 != self.bytes || Digest::of(&text) != self.sha256 {
+            return Err(Unusable::TextChanged);
+        }
+        String::from_utf8(text).map_err(|_| Unusable::Damaged)
+    }
+}
+
+/// A recording as it is written.
+#[derive(Debug)]
+pub(super) struct Composed {
+    /// The recording without its large texts.
+    pub(super) json: Vec<u8>,
+    /// The large texts.
+    pub(super) texts: Vec<(Digest, String)>,
+}
+
+impl Composed {
+    fn of(recording: &Recording) -> serde_json::Result<Composed> {
+        let mut recording = recording.clone();
+        let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
+        recording.texts = refs;
+        Ok(Composed { json: serde_json::to_vec(&recording)?, texts })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.json.len() as u64 + self.texts.iter().map(|(_, text)| text.len() as u64).sum::<u64>()
+    }
+}
+
+/// Composes what is written of a recording: at most so many bytes, the longest captures cut where it has more.
+pub(super) fn compose(recording: &Recording, limit: u64) -> serde_json::Result<Composed> {
+    let whole = Composed::of(recording)?;
+    if whole.bytes() <= limit {
+        return Ok(whole);
+    }
+    let mut lengths: Vec<usize> = whole.texts.iter().map(|(_, text)| text.len()).collect();
+    let budget = limit.saturating_sub((whole.json.len() + CUT.len() + "\"notes\":[\"\"],".len()) as u64);
+    let mut level = level(&mut lengths, usize::try_from(budget).unwrap_or(usize::MAX)).max(LARGE);
+    let mut recording = recording.clone();
+    recording.notes.push(CUT.to_owned());
+    loop {
+        Arc::make_mut(&mut recording.evidence).cut_captures(level);
+        let cut = Composed::of(&recording)?;
+        if cut.bytes() <= limit || level == 0 {
+            return Ok(cut);
+        }
+        // Smaller captures are in the JSON, where a byte may take six.
+        level /= 2;
+    }
+}
+
+/// The largest length to which texts of these lengths can be cut so that all of them fit into the budget.
+fn level(lengths: &mut [usize], budget: usize) -> usize {
+    lengths.sort_unstable();
+    let mut left = budget;
+    for (index, &length) in lengths.iter().enumerate() {
+        let share = left / (lengths.len() - index);
+        if length > share {
+            return share;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// Takes the large texts out of evidence.
+fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {
+    let large = evidence.captures_mut().into_iter().enumerate().filter(|(_, capture)| capture.text.len() > LARGE);
+    large
+        .map(|(place, capture)| {
+            let text = std::mem::take(&mut capture.text);
+            let sha256 = Digest::of(text.as_bytes());
+            (TextRef { capture: place, sha256: sha256.clone(), bytes: text.len() as u64 }, (sha256, text))
+        })
+        .unzip()
+}
+
+/// Puts texts back into the evidence that they were taken out of.
+pub(super) fn put_back(
+    evidence: &mut Evidence,
+    refs: &[TextRef],
+    read: impl Fn(&TextRef) -> Result<String, Unusable>,
+) -> Result<(), Unusable> {
+    if refs.is_empty() {
+        return Ok(());
+    }
+    let mut captures = evidence.captures_mut();
+    for reference in refs {
+        let capture = captures.get_mut(reference.capture).filter(|capture| capture.text.is_empty());
+        capture.ok_or(Unusable::Damaged)?.text = read(reference)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use speclens_schema::evidence::{Capture, CommandLog, Ran};
+
+    use super::*;
+
+    fn capture(letter: &str, bytes: usize) -> Option<Capture> {
+        Some(Capture::whole(letter.repeat(bytes)))
+    }
+
+    fn evidence() -> Evidence {
+        let command = |bytes| Ran { stdout: capture("c", bytes), ..Ran::default() };
+        Evidence {
+            command: Some(Ran { stdout: capture("o", LARGE + 1), stderr: capture("e", LARGE), ..Ran::default() }),
+            commands: Some(CommandLog { commands: vec![command(3), command(2 * LARGE)], cut: false }),
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn large_texts_are_taken_out_and_put_back() {
+        let whole = evidence();
+        let mut apart = whole.clone();
+        let (refs, texts) = take_out(&mut apart);
+        let sizes: Vec<(usize, u64)> = refs.iter().map(|text| (text.capture, text.bytes)).collect();
+        assert_eq!(sizes, [(1, LARGE as u64 + 1), (6, 2 * LARGE as u64)]);
+        assert_eq!(apart.stderr(), whole.stderr());
+        let stored: HashMap<Digest, String> = texts.into_iter().collect();
+        let read = |text: &TextRef| text.check(stored[&text.sha256].clone().into_bytes());
+        put_back(&mut apart, &refs, read).unwrap();
+        assert_eq!(apart, whole);
+        // There is nothing to put into a capture that has its text, or that does not exist.
+        assert_eq!(put_back(&mut apart, &refs, read), Err(Unusable::Damaged));
+        assert_eq!(put_back(&mut Evidence::default(), &refs, read), Err(Unusable::Damaged));
+    }
+
+    #[test]
+    fn text_that_is_not_the_recorded_one_is_refused() {
+        let (refs, texts) = take_out(&mut evidence());
+        let (_, text) = &texts[0];
+        assert_eq!(refs[0].check(text.clone().into_bytes()).as_deref(), Ok(text.as_str()));
+        for other in [text.replace('o', "x"), text[1..].to_owned(), String::new()] {
+            assert_eq!(refs[0].check(other.into_bytes()), Err(Unusable::TextChanged));
+        }
+    }
+
+    #[test]
+    fn level_gives_long_texts_equal_shares_of_what_short_ones_leave() {
+        for (mut lengths, budget, expected) in [
+            (vec![10, 20], 30, usize::MAX),
+            (vec![20, 10], 29, 19),
+            (vec![100, 100, 4], 24, 10),
+            (vec![5, 5], 0, 0),
+            (vec![], 0, usize::MAX),
+        ] {
+            assert_eq!(level(&mut lengths, budget), expected, "{lengths:?} {budget}");
+        }
+    }
+
+    #[test]
+    fn only_digests_name_texts() {
+        let digest = Digest::of(b"text");
+        assert_eq!(Digest::parse(digest.as_str()), Some(digest.clone()));
+        for bad in [
+            "../../../../etc/passwd".to_owned(),
+            "a".repeat(63),
+            "A".repeat(64),
+            format!("{}/", &digest.as_str()[..63]),
+        ] {
+            assert!(serde_json::from_value::<Digest>(bad.clone().into()).is_err(), "{bad}");
+        }
+    }
+}
