@@ -1,4 +1,4 @@
-//! What can be wrong with a spec: one code per kind of mistake, one constructor of messages per rule.
+//! What can be wrong with a spec: one code per kind of problem, one constructor of messages per rule.
 
 pub mod example;
 
@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{dialect::Dialect, document::Pointer};
+use crate::{dialect::Dialect, document::Pointer, shape::Place};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -43,6 +43,8 @@ pub struct Problem {
     pub severity: Severity,
     /// What is wrong: one lower-case clause without a final period.
     pub message: String,
+    /// What the message names, for code that adds fixes later: no code reads the message itself.
+    pub subject: Option<Subject>,
     /// The names that the message lists, where more can join them. `None` where it speaks of one place.
     pub listing: Option<Listing>,
     /// What happens because of it, such as what the original tool does. `None` where the message says it all.
@@ -57,6 +59,15 @@ pub struct Problem {
     pub related: Vec<Related>,
     /// Cures that a program can apply, the best one first.
     pub fixes: Vec<Fix>,
+}
+
+/// What a problem is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A name: of a variable without a value, or one that is taken.
+    Name(String),
+    /// The place where an unknown key belongs.
+    Home(Place),
 }
 
 /// Names in a message. Problems of one file that differ in nothing but these are reported as one.
@@ -114,7 +125,7 @@ impl OtherFile {
 /// A cure that a program can apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What it does, as a menu entry: "Rename to `contains`".
+    /// What it does, as an imperative: "rename it to `contains`". The help of its problem says the same.
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
@@ -122,8 +133,10 @@ pub struct Fix {
     pub creates: Vec<NewFile>,
     /// Whether it may be applied unseen.
     pub applicability: Applicability,
-    /// Whether it is the best cure of its problem.
+    /// Whether it is the best fix of its problem.
     pub preferred: bool,
+    /// Whether it only turns text into a comment: any other fix of the problem is better.
+    pub is_comment: bool,
 }
 
 /// Whether a person has to look at a cure before it is applied.
@@ -170,13 +183,18 @@ impl Fix {
         Fix::new(title, edits, Applicability::Suggestion, false)
     }
 
+    /// Keeps a text as a comment, and takes away what it was taken for.
+    pub fn comment(edits: Vec<Edit>) -> Fix {
+        Fix { is_comment: true, ..Fix::suggestion("turn it into a comment", edits) }
+    }
+
     /// A file that is missing, to be filled in.
     pub fn creation(title: impl Into<String>, file: NewFile) -> Fix {
         Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
     }
 
     fn new(title: impl Into<String>, edits: Vec<Edit>, applicability: Applicability, preferred: bool) -> Fix {
-        Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred }
+        Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred, is_comment: false }
     }
 
     /// Whether it may be applied unseen.
@@ -199,6 +217,7 @@ impl Problem {
             code,
             severity: code.severity(),
             message: message.into(),
+            subject: None,
             listing: None,
             note: None,
             help: None,
@@ -240,6 +259,20 @@ impl Problem {
     /// Returns the same problem with a note: what happens because of it.
     pub fn with_note(mut self, note: impl Into<String>) -> Problem {
         self.note = Some(note.into());
+        self
+    }
+
+    /// Adds a note behind the one that there is.
+    pub fn add_note(&mut self, note: impl AsRef<str>) {
+        self.note = Some(match self.note.take() {
+            Some(first) => format!("{first}; {}", note.as_ref()),
+            None => note.as_ref().to_owned(),
+        });
+    }
+
+    /// Returns the same problem with what it is about.
+    pub fn with_subject(mut self, subject: Subject) -> Problem {
+        self.subject = Some(subject);
         self
     }
 

@@ -19,9 +19,9 @@ pub(super) enum Unit {
     Percent,
 }
 
-/// What was written behind a number.
+/// What was written behind a number, or in a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Suffix {
+pub(super) enum Suffix {
     /// A time, in milliseconds.
     Time(f64),
     Percent,
@@ -47,7 +47,24 @@ impl Unit {
         }
     }
 
-    /// What a field takes, behind "must be".
+    /// The unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
+    pub(super) fn in_name(name: &str) -> Option<Suffix> {
+        let start = name.rfind(|letter: char| letter == '_' || letter == '-' || letter.is_ascii_uppercase())?;
+        let word = name[start..].trim_start_matches(['_', '-']).to_ascii_lowercase();
+        // `min` is the least of something.
+        suffix(&word).filter(|_| word != "min")
+    }
+
+    /// The same unit as it is written behind a number.
+    pub(super) fn as_written(self) -> Suffix {
+        match self {
+            Unit::Milliseconds => Suffix::Time(1.0),
+            Unit::Seconds => Suffix::Time(1000.0),
+            Unit::Share | Unit::Percent => Suffix::Percent,
+        }
+    }
+
+    /// What a field takes.
     pub(super) fn label(self) -> &'static str {
         match self {
             Unit::Milliseconds => "a number of milliseconds",
@@ -77,7 +94,7 @@ impl Unit {
 fn suffix(word: &str) -> Option<Suffix> {
     Some(match word {
         "%" | "percent" => Suffix::Percent,
-        "ms" | "msec" | "millisecond" | "milliseconds" => Suffix::Time(1.0),
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => Suffix::Time(1.0),
         "s" | "sec" | "secs" | "second" | "seconds" => Suffix::Time(1000.0),
         "m" | "min" | "mins" | "minute" | "minutes" => Suffix::Time(60_000.0),
         "h" | "hour" | "hours" => Suffix::Time(3_600_000.0),
@@ -110,6 +127,6 @@ fn written(node: NodeRef<'_>, number: f64, fits: impl Fn(f64) -> bool) -> Option
     let number = (number * 1e6).round() / 1e6;
     (fits(number) && !node.resolved().is_through_alias()).then(|| {
         let text = number.to_string();
-        fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"))
+        fix::replace(node.own_range(), text.clone(), format!("write `{text}`"))
     })
 }

@@ -12,7 +12,7 @@ use crate::{
     document::Scalar,
     files::Files,
     problem::{Code, Fix, Problem, Severity},
-    rewrite::{COMMENT, moving},
+    rewrite::moving,
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
@@ -312,7 +312,7 @@ fn lint_limits(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         if problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&assertion.at) {
             told = true;
             // Without the key the claim would lack one.
-            problem.fixes.retain(|fix| fix.title != COMMENT);
+            problem.fixes.retain(|fix| !fix.is_comment);
         }
     }
     if told {

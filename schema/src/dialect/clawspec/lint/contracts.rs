@@ -2,8 +2,8 @@
 
 use crate::{
     files::{FileKind, Files},
-    problem::{Code, Fix, Problem, Severity},
-    rewrite::{self, COMMENT},
+    problem::{Code, Fix, Problem, Severity, Subject},
+    rewrite,
     spot::Spot,
 };
 
@@ -57,7 +57,8 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
             Some((_, first)) => {
                 let problem = name
                     .problem(Code::DuplicateName, format!("duplicate name `{text}`"))
-                    .with_help("give each fact a name of its own");
+                    .with_help("give each fact a name of its own")
+                    .with_subject(Subject::Name(text.to_owned()));
                 problems.push(problem.with_related("first named here", first.at.clone(), first.range()));
             }
             None => names.push((text, name)),
@@ -122,7 +123,7 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
         let message = format!("`{key}` is ignored: the block `observability` replaces it");
         let mut problem = old.head_problem(Code::NoEffect, message);
         let edits = rewrite::comment(root.node, &old.at);
-        problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+        problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
         problems.push(problem);
     }
     if let Some(address) = root.get("gateway_base_url") {

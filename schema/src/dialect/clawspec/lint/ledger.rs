@@ -7,7 +7,7 @@ use crate::{
     document::{Document, NodeRef},
     files::{FileKind, Files},
     new_file::{self, Template},
-    problem::{Code, Problem, Severity},
+    problem::{Code, Problem, Severity, Subject},
     spot::Spot,
     words::Search,
 };
@@ -26,7 +26,9 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
         {
             match known.get(text) {
                 Some(first) => {
-                    let problem = id.problem(Code::DuplicateName, format!("`{text}` stands in the ledger twice"));
+                    let problem = id
+                        .problem(Code::DuplicateName, format!("duplicate id `{text}` in the ledger"))
+                        .with_subject(Subject::Name(text.to_owned()));
                     problems.push(problem.with_related("first here", first.at.clone(), first.range()));
                 }
                 None => drop(known.insert(text, id)),

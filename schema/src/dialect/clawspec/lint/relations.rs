@@ -13,7 +13,7 @@ use crate::{
     files::{FileKind, Files, matches},
     kind::target_of,
     new_file::{self, Template},
-    problem::{Code, Fix, OtherFile, Problem, Severity},
+    problem::{Code, Fix, OtherFile, Problem, Severity, Subject},
     shape::scalar,
     spot::Spot,
     validate::is_damaged,
@@ -43,8 +43,10 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
             Some((first_index, first_start, first)) => {
                 let (at, range) = absolute(name, list, index, *start);
                 let (first_at, first_range) = absolute(first, list, *first_index, *first_start);
-                let message = format!("another {what} is named `{}`: only one of them is found by its name", name.name);
-                let problem = Problem::new(Code::DuplicateName, at, range, message);
+                let message = format!("duplicate {what} name `{}`", name.name);
+                let problem = Problem::new(Code::DuplicateName, at, range, message)
+                    .with_note("only one of them is found by its name")
+                    .with_subject(Subject::Name(name.name.clone()));
                 problems.push(problem.with_related("first named here", first_at, first_range));
             }
             None => {
