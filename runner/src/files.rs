@@ -305,7 +305,7 @@ impl Files for DiskFiles {
                 Some(text) => Ok(text.into_bytes().into()),
                 None => read_bounded(&real),
             },
-            None => Err("it lies outside of the suite's directory".to_owned()),
+            None => Err("it is outside of the directory of the suite".to_owned()),
         };
         cache.contents.insert(path.to_owned(), content.clone());
         content
@@ -340,7 +340,7 @@ impl Files for DiskFiles {
             return content.clone();
         }
         let content = match self.locate(path) {
-            (Lead::Unread, _) => Err("it lies outside of the workspace".to_owned()),
+            (Lead::Unread, _) => Err("it is outside of the workspace".to_owned()),
             (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
                 Some(text) => Ok(text.into_bytes().into()),
                 None => read_bounded(&real),

@@ -91,14 +91,6 @@ impl Dialect {
         }
     }
 
-    /// Returns how messages call what an author asserts.
-    pub fn assertion(self) -> &'static str {
-        match self {
-            Dialect::KindLm => "expectation",
-            Dialect::CliBench | Dialect::ClawSpec => "assertion",
-        }
-    }
-
     /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         if secrets.is_empty() {

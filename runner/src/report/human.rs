@@ -12,7 +12,7 @@ use speclens_schema::{
     judge::Judged,
     problem::{Problem, Severity},
     suite::Case,
-    verdict::Status,
+    verdict::{FailureCode, Status},
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
@@ -42,7 +42,7 @@ pub fn run(reports: &[SuiteReport]) -> String {
         match &report.result {
             Some(result) => suite(&mut text, report, result),
             None if report.is_refused() => {
-                let _ = writeln!(text, "{RED}refused{RED:#}: the suite has mistakes and was not run\n");
+                let _ = writeln!(text, "{RED}refused{RED:#}: the suite has errors and was not run\n");
             }
             None => {}
         }
@@ -216,7 +216,7 @@ fn verdict_snippet(
     let mut group = level
         .with_name(word)
         .primary_title(format!("`{}`: {}", plain::line(title), plain::block(&shortened(verdict.outcome.message()))))
-        .id(verdict.code.unwrap_or(verdict.kind))
+        .id(verdict.code.map_or(verdict.kind, FailureCode::as_str))
         .elements(snippets(&source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {

@@ -81,10 +81,10 @@ struct SuiteEntry {
     cases: Option<Vec<CaseEntry>>,
 }
 
-/// A mistake in the text.
+/// A problem in the text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ProblemEntry {
-    /// The kind of mistake; `speclens explain CODE` tells more.
+    /// The kind of problem; `speclens explain CODE` explains it.
     code: String,
     /// How bad it is.
     severity: Severity,
@@ -109,7 +109,7 @@ struct FixEntry {
     title: String,
     /// `safe`: it says what the author meant beyond doubt, and `--fix` applies it. `suggestion`: a person chooses it.
     applicability: Applicability,
-    /// Whether it is the best cure of its mistake.
+    /// Whether it is the best fix of its problem.
     preferred: bool,
     /// The changes of the text, in its order, none overlapping another. All of them belong together.
     edits: Vec<EditEntry>,
@@ -192,7 +192,7 @@ struct RunEntry {
     recording: RecordingState,
     /// Why there are no verdicts, when there are none to be had.
     error: Option<ErrorEntry>,
-    /// What each claim says, in the order of the original tool.
+    /// The results of the assertions, in the order of the tool of the format.
     verdicts: Vec<VerdictEntry>,
     /// What else was noticed: cut output, processes left behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -202,7 +202,7 @@ struct RunEntry {
     evidence: Option<EvidenceEntry>,
 }
 
-/// Where evidence stands.
+/// Where the evidence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecordingState {
@@ -224,35 +224,35 @@ struct ErrorEntry {
     message: String,
 }
 
-/// What a claim says about an attempt.
+/// The result of an assertion for an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct VerdictEntry {
     /// When it was judged, in formats that have phases.
     phase: Option<String>,
-    /// The claim's number within its phase.
+    /// The number of the assertion within its phase.
     index: usize,
-    /// The claim, as a JSON Pointer.
+    /// The assertion, as a JSON Pointer.
     claim: Pointer,
-    /// The original tool's name for this kind of result.
+    /// The tool's own name for this kind of result.
     r#type: String,
-    /// The original tool's label.
+    /// The tool's own label.
     label: String,
     /// The answer.
     outcome: Status,
-    /// The original tool's failure code.
+    /// The failure code of KindLM.
     code: Option<String>,
-    /// The original tool's score, 0 to 1.
+    /// The tool's own score, 0 to 1.
     score: Option<f64>,
     /// The story in one sentence; empty for a pass.
     message: String,
-    /// What the claim wants, where it does not hold.
+    /// What the assertion expects, where it does not hold.
     expected: Option<String>,
     /// What was observed, where it does not hold.
     actual: Option<String>,
     /// What helps: the nearest candidate, a difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     help: Vec<String>,
-    /// The part of the claim that decides.
+    /// The part of the assertion that decides.
     place: Place,
     /// Other places that belong to it.
     related: Vec<RelatedEntry>,
@@ -261,7 +261,7 @@ struct VerdictEntry {
 /// What was observed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct EvidenceEntry {
-    /// The output without protocol events, trimmed; null when nothing ran.
+    /// The output without protocol events, trimmed; null when no command ran.
     output_text: Option<String>,
     /// The structured output; absent when none was reported.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -270,8 +270,8 @@ struct EvidenceEntry {
     tool_calls: Vec<ToolCallEntry>,
     /// The commands that ran, placeholders filled.
     commands: Vec<String>,
-    /// The exit status; null when nothing ran, or TERM or KILL ended the command. Another signal counts as 1, as the
-    /// original tool has it.
+    /// The exit status; null when no command ran, or TERM or KILL ended the command. Another signal counts as 1, as in
+    /// KindLM.
     exit_code: Option<i32>,
     /// The signal that ended the command; absent when it returned.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -340,11 +340,11 @@ struct Position {
 struct Totals {
     /// All of them.
     cases: usize,
-    /// Every claim holds.
+    /// Every assertion holds.
     passed: usize,
-    /// A claim does not hold.
+    /// An assertion does not hold.
     failed: usize,
-    /// The run or a claim broke.
+    /// The run or an assertion broke.
     errored: usize,
     /// Something was not observed.
     unknown: usize,
@@ -457,7 +457,7 @@ impl Writer<'_> {
             r#type: verdict.kind.to_owned(),
             label: verdict.label.clone(),
             outcome: verdict.outcome.status(),
-            code: verdict.code.map(str::to_owned),
+            code: verdict.code.map(|code| code.as_str().to_owned()),
             score: verdict.score,
             message: verdict.outcome.message().to_owned(),
             expected: mismatch.map(|mismatch| mismatch.expected.clone()),

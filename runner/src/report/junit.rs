@@ -8,7 +8,7 @@ use speclens_schema::{
     evidence::Evidence,
     problem::Severity,
     suite::Case,
-    verdict::{Outcome, Status},
+    verdict::{FailureCode, Outcome, Status},
 };
 
 use super::{SuiteReport, plain};
@@ -72,7 +72,7 @@ fn refusal(report: &SuiteReport) -> TestCase {
         TestCaseStatus::success()
     } else {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("invalid-suite").set_message("the suite has mistakes and was not run");
+        status.set_type("invalid-suite").set_message("the suite has errors and was not run");
         status.set_description(plain::block(&errors.join("\n")));
         status
     };
@@ -158,7 +158,7 @@ fn status_of(run: &RunResult) -> TestCaseStatus {
         })
         .collect();
     if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
-        status.set_type(worst.code.unwrap_or(run.status.as_str()));
+        status.set_type(worst.code.map_or(run.status.as_str(), FailureCode::as_str));
         status.set_message(plain::block(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
     let lines: Vec<String> =

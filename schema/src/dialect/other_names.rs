@@ -174,6 +174,8 @@ const KINDLM: Names = &[
         "OutputExpect",
         &[
             ("includes", "contains"),
+            ("containsAll", "contains"),
+            ("contains_all", "contains"),
             ("include", "contains"),
             ("mustContain", "contains"),
             ("excludes", "notContains"),
@@ -192,6 +194,10 @@ const KINDLM: Names = &[
             ("arguments", "argsMatch"),
             ("with", "argsMatch"),
             ("not", "shouldNotCall"),
+            ("shouldNotBeCalled", "shouldNotCall"),
+            ("mustNotCall", "shouldNotCall"),
+            ("must_not_call", "shouldNotCall"),
+            ("mustNotBeCalled", "shouldNotCall"),
             ("notCalled", "shouldNotCall"),
             ("forbidden", "shouldNotCall"),
             ("position", "order"),
@@ -205,6 +211,7 @@ const KINDLM: Names = &[
             ("criterion", "criteria"),
             ("question", "criteria"),
             ("threshold", "minScore"),
+            ("min", "minScore"),
             ("score", "minScore"),
         ],
     ),
@@ -213,6 +220,12 @@ const KINDLM: Names = &[
         &[
             ("block", "deny"),
             ("denied", "deny"),
+            ("disallow", "deny"),
+            ("disallowed", "deny"),
+            ("forbidden", "deny"),
+            ("blocked", "deny"),
+            ("any_of", "allow"),
+            ("anyOf", "allow"),
             ("denylist", "deny"),
             ("forbid", "deny"),
             ("allowed", "allow"),
@@ -271,6 +284,30 @@ const KINDLM: Names = &[
     ("Defaults", &[("timeout", "timeoutMs"), ("judge", "judgeModel"), ("parallel", "concurrency")]),
 ];
 
+/// Keys that no single field stands for: the type, the keys, and what to write.
+const ADVICE: &[(&str, &[&str], &str)] = &[
+    (
+        "OutputExpect",
+        &["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
+        "use `guardrails.keywords.allow`, of which the output must contain one",
+    ),
+    (
+        "Assertion",
+        &[
+            "output_contains_any",
+            "contains_any",
+            "any_of",
+            "output_matches",
+            "output_regex",
+            "stdout_matches",
+            "matches",
+            "regex",
+            "pattern",
+        ],
+        "use `verify` with a command that checks it",
+    ),
+];
+
 /// The name of the cli-bench key that somebody means.
 pub(crate) fn of(kind: &str, key: &str) -> Option<&'static str> {
     let (_, names) = CLI_BENCH.iter().find(|(of, _)| *of == kind)?;
@@ -296,7 +333,7 @@ pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
     problems.retain(|problem| problem.code != Code::MissingField || !renamed.contains(&problem.at));
 }
 
-/// Returns the place of the field that is meant.
+/// Says what a key is called here, or what to use for it. Returns the place of the field that is meant.
 fn rename(
     node: NodeRef<'_>,
     whole: &Shape,
@@ -312,6 +349,12 @@ fn rename(
         Some("TaskEntry") => "Task",
         named => named.unwrap_or_default(),
     };
+    let advice = ADVICE.iter().find(|(of, keys, _)| *of == definition && keys.contains(&key.as_str()));
+    if let Some((.., help)) = advice {
+        problem.help = Some((*help).to_owned());
+        problem.fixes.retain(|fix| fix.is_comment);
+        return None;
+    }
     let of_type = names.iter().find(|(of, _)| *of == definition)?;
     let (_, name) = of_type.1.iter().find(|(other, _)| *other == key)?;
     let fields = shape.fields(Some(mapping));

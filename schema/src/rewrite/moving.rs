@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
     problem::{Edit, Fix, Problem, Subject},
-    shape::{Shape as SpecShape},
+    shape::Shape as SpecShape,
 };
 
 use super::{end_of, entry_lines, is_flow, is_margin, line_start, remove_entry, text_of};

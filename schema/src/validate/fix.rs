@@ -104,7 +104,8 @@ fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
 pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     let quoted = Value::from(text).to_string();
-    (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), quoted.clone(), format!("write `{quoted}`")))
+    (!node.resolved().is_through_alias())
+        .then(|| replace(node.own_range(), quoted.clone(), format!("write `{quoted}`")))
 }
 
 /// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
@@ -333,7 +334,7 @@ fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
             edits.push(Edit::new(start..start, "  "));
         }
     }
-    Some(Fix::safe("make it a list", edits))
+    Some(Fix::safe("begin each item with `- `", edits))
 }
 
 /// Whether a text is several names with commas between them, where each item is a name.
@@ -344,6 +345,9 @@ fn names_apart(text: &str, item: &Shape) -> bool {
     let is_name = |name: &str| !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
     holds_names && text.contains(',') && text.split(',').all(is_name)
 }
+
+/// Maximum number of bytes of a text that a title quotes.
+const LONGEST_SHOWN: usize = 60;
 
 /// A single value as a list.
 pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
@@ -366,7 +370,9 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
         None => words(node)?,
     };
     let fix = if is_open { guess } else { replace };
-    Some(fix(range, format!("[{item}]"), "make it a list".to_owned()))
+    let text = format!("[{item}]");
+    let title = if text.len() > LONGEST_SHOWN { "write it as a list".to_owned() } else { format!("write `{text}`") };
+    Some(fix(range, text, title))
 }
 
 /// An item of a list with several keys, as items with one key each. Only for block style, where each key has

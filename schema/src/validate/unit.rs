@@ -17,6 +17,8 @@ pub(super) enum Unit {
     Share,
     /// 0 to 100.
     Percent,
+    /// An amount of money.
+    Dollars,
 }
 
 /// What was written behind a number, or in a name.
@@ -25,13 +27,15 @@ pub(super) enum Suffix {
     /// A time, in milliseconds.
     Time(f64),
     Percent,
+    /// Money, in dollars.
+    Money(f64),
 }
 
 impl Unit {
     /// The unit of a field: its name says it, or the first sentence of its docs, or its bounds.
     pub(super) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
-        if !matches!(kind, Type::Integer | Type::Number) {
+        if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
             return None;
         }
         let says = |unit: &str| {
@@ -40,6 +44,7 @@ impl Unit {
         };
         match shape.maximum() {
             _ if key.ends_with("Ms") || key.ends_with("_ms") || says("milliseconds") => Some(Unit::Milliseconds),
+            _ if key.ends_with("Usd") || key.ends_with("_usd") => Some(Unit::Dollars),
             _ if says("seconds") => Some(Unit::Seconds),
             Some(1.0) if kind == Type::Number => Some(Unit::Share),
             Some(100.0) if kind == Type::Number => Some(Unit::Percent),
@@ -61,6 +66,7 @@ impl Unit {
             Unit::Milliseconds => Suffix::Time(1.0),
             Unit::Seconds => Suffix::Time(1000.0),
             Unit::Share | Unit::Percent => Suffix::Percent,
+            Unit::Dollars => Suffix::Money(1.0),
         }
     }
 
@@ -71,6 +77,7 @@ impl Unit {
             Unit::Seconds => "a number of seconds",
             Unit::Share => "a number from 0 to 1",
             Unit::Percent => "a percentage from 0 to 100 without a sign",
+            Unit::Dollars => "an amount in US dollars",
         }
     }
 
@@ -84,9 +91,10 @@ impl Unit {
             (Unit::Seconds, Suffix::Time(ms)) => Some(number * ms / 1000.0),
             (Unit::Share, Suffix::Percent) => Some(number / 100.0),
             (Unit::Percent, Suffix::Percent) => Some(number),
-            (Unit::Milliseconds | Unit::Seconds, Suffix::Percent) | (Unit::Share | Unit::Percent, Suffix::Time(_)) => {
-                None
-            }
+            (Unit::Dollars, Suffix::Money(dollars)) => Some(number * dollars),
+            (Unit::Milliseconds | Unit::Seconds, Suffix::Percent | Suffix::Money(_))
+            | (Unit::Share | Unit::Percent, Suffix::Time(_) | Suffix::Money(_))
+            | (Unit::Dollars, Suffix::Percent | Suffix::Time(_)) => None,
         }
     }
 }
@@ -98,6 +106,8 @@ fn suffix(word: &str) -> Option<Suffix> {
         "s" | "sec" | "secs" | "second" | "seconds" => Suffix::Time(1000.0),
         "m" | "min" | "mins" | "minute" | "minutes" => Suffix::Time(60_000.0),
         "h" | "hour" | "hours" => Suffix::Time(3_600_000.0),
+        "usd" | "dollar" | "dollars" => Suffix::Money(1.0),
+        "cent" | "cents" => Suffix::Money(0.01),
         _ => return None,
     })
 }

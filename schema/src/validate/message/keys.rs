@@ -1,6 +1,9 @@
 //! Keys in words: those that a mapping does not have, those that it lacks, and those that exclude each other.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 use crate::{
     dialect::Dialect,
@@ -9,7 +12,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity, Subject},
     rewrite::{self, moving},
     shape::{self, Field, Place, Shape, Type},
-    words::{all_of, is_surely, listed, nearest, opposite_of, same_negation},
+    words::{all_of, differ_in_sense, is_surely, likeness, listed, nearest, opposite_of, same_negation},
 };
 
 use super::{
@@ -82,7 +85,10 @@ impl Context<'_> {
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
             |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
-        if shape::places_of(self.file, key).iter().any(is_near) || opposite_of(key, &mapping.fields).is_some() {
+        if shape::places_of(self.file, key).iter().any(is_near)
+            || opposite_of(key, &mapping.fields).is_some()
+            || differ_in_sense(key, name)
+        {
             return false;
         }
         let Some(shape) = mapping.shape.as_ref() else { return false };
@@ -126,7 +132,11 @@ impl Context<'_> {
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
             && entry.is_some_and(|entry| !entry.key.is_through_alias());
         let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
-        let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+        let mut tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+        // The form that is most like this one comes first.
+        if let Some((_, own)) = variant {
+            tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
+        }
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
         let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
         // A value that cannot be there speaks against a likeness, unless that is close.
@@ -187,9 +197,13 @@ impl Context<'_> {
         } else if let [first, rest @ ..] = tags.as_slice()
             && let Some((tag_key, _)) = variant
         {
-            let more = if rest.is_empty() { "" } else { " and others" };
-            problem.add_note(format!("`{key}` belongs to `{tag_key}: {first}`{more}"));
-            problem = problem.with_help(use_one_of(free));
+            let is_like = variant.is_some_and(|(_, own)| likeness(own, first).1 > 0);
+            problem.add_note(match (is_like || rest.is_empty(), rest) {
+                (true, []) => format!("`{key}` belongs to `{tag_key}: {first}`"),
+                (true, [..]) => format!("`{key}` belongs to `{tag_key}: {first}` and others"),
+                (false, _) => format!("`{key}` belongs to other values of `{tag_key}`"),
+            });
+            problem = problem.with_help("remove it");
         } else if let (Some(place), Some(here)) = (elsewhere, here) {
             let help = place.way_from(here);
             misplaced = self.is_misplaced_claim(here, place, key);
@@ -370,7 +384,7 @@ fn use_one_of(free: &[&str]) -> String {
 
 /// What happens to an assertion under a name that does not exist.
 fn unchecked(dialect: Dialect) -> String {
-    format!("{} ignores the key, so this {} is not checked", dialect.program(), dialect.assertion())
+    format!("{} ignores the key, so it checks nothing", dialect.program())
 }
 
 /// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
@@ -405,20 +419,22 @@ fn with_rename(
 ) -> Problem {
     let Some(member) = member else { return problem.with_help(fix::rename_title(name)) };
     let (written, wanted) = (Unit::in_name(key), Unit::of(name, &member));
-    if let (Some(written), Some(wanted)) = (written, wanted)
-        && written != wanted.as_written()
-    {
-        return problem.with_help(format!("write `{name}`, {}", wanted.label()));
+    let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
+    if written.zip(own).is_some_and(|(written, own)| written != own) {
+        return problem.with_help(match wanted {
+            Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
+            None => format!("write `{name}`, with values in that unit"),
+        });
     }
     let value = entry.map(|entry| entry.value).filter(|value| !value.is_null());
     let Some(edits) = value.map_or(Some(Vec::new()), |value| fix::reshaped(value, &member)) else {
-        return problem.with_help(format!("write `{name}`, {}", with_article(&member.type_name())));
+        return problem.with_help(format!("write `{name}`, which takes {}", with_article(&member.type_name())));
     };
     let mut problem = problem;
     let fits = value.is_none_or(|value| could_hold(&member, value));
     if !fits {
         problem.add_note(format!("`{name}` takes {}", with_article(&member.type_name())));
-    } else if let (None, Some(wanted @ (Unit::Milliseconds | Unit::Seconds))) = (written, wanted) {
+    } else if let (None, Some(wanted @ (Unit::Milliseconds | Unit::Seconds)), false) = (written, wanted, sure) {
         problem.add_note(format!("`{name}` takes {}", wanted.label()));
     }
     if editable {

@@ -103,7 +103,7 @@ impl Context<'_> {
                     problem.help = Some(match short {
                         Some(words) => format!("write `[{words}]`"),
                         None if is_mapping && !in_brackets => "begin each item with `- `".to_owned(),
-                        None => "write `[…]`".to_owned(),
+                        None => fix.as_ref().map_or("write it as a list", |fix| fix.title.as_str()).to_owned(),
                     });
                 }
             }

@@ -566,7 +566,7 @@ fn an_alias_shows_what_it_stands_for() {
         "tests:\n  - name: a\n    expect: *no$0ne\n",
         expect![[r#"
             [*none]
-            **\*none** · no `&none` stands before it
+            **\*none** · there is no `&none` before it
         "#]],
     );
     check(

@@ -524,7 +524,7 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         problem.help = Some("keep one of the two".to_owned());
         if key.is_none() {
             let edit = moving::take(assertion.node, "source");
-            problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `source`", vec![edit])));
+            problem.fixes.extend(edit.map(|edit| Fix::suggestion("remove `source`", vec![edit])));
         }
         problems.push(problem);
     }

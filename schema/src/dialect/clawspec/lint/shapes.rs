@@ -132,7 +132,7 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
         return None;
     }
     let start = text.line_to_byte(line);
-    Some(Fix::safe("put its items below `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
+    Some(Fix::safe("move its items to `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
 }
 
 /// An `id` beside a name: nothing is lost where both say the same.
@@ -166,13 +166,13 @@ fn lint_sent(when: &Spot<'_>, problems: &mut [Problem]) {
         }
         problem.message = format!("`when` has no key `{key}`");
         problem.note = Some(REJECTED.to_owned());
-        let help = "move it below `params`, if it is sent with `invoke`";
+        let help = "move it under `params`, if it is sent with `invoke`";
         problem.help = Some(help.to_owned());
         problem.severity = Severity::Error;
         let edits = moving::below(when.node, &key, "params");
         let fix = |edits| match key.as_str() {
-            "test_mode" => Fix::safe("move it below `params`", edits),
-            _ => Fix::guess("move it below `params`", edits),
+            "test_mode" => Fix::safe("move it under `params`", edits),
+            _ => Fix::guess("move it under `params`", edits),
         };
         problem.fixes = edits.map(fix).into_iter().collect();
     }

@@ -47,7 +47,11 @@ fn vacuous(item: &Spot<'_>, problems: &mut Vec<Problem>) {
             (None, None) if !count.entries().iter().all(is_known) => {}
             (None, None) => push(&count, "`run_count` without `min` and `max` always passes", "add `min` or `max`"),
             (Some(min), None) if min.number() == Some(0.0) => {
-                push(&min, "a count is never below 0, so this assertion always passes", "write 1 or more, or add `max`");
+                push(
+                    &min,
+                    "a count is never below 0, so this assertion always passes",
+                    "write 1 or more, or add `max`",
+                );
             }
             (Some(_), _) | (None, Some(_)) => {}
         }

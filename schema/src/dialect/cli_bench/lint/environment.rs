@@ -16,7 +16,8 @@ pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
             Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => {
                 let written = value.node.text().unwrap_or_default();
                 let quoted = serde_json::Value::from(written).to_string();
-                let message = format!("expected a string for `{name}`, found {}", crate::validate::describe(value.node));
+                let message =
+                    format!("expected a string for `{name}`, found {}", crate::validate::describe(value.node));
                 let help = format!("write `{quoted}`");
                 let mut problem = value.problem(Code::WrongType, message).with_severity(Severity::Warning);
                 problem = problem.with_note("the value of an environment variable is a string").with_help(&help);

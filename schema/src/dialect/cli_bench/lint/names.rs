@@ -86,7 +86,8 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                                 problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
                             Some(Holder::File(other, first)) => {
-                                let problem = problem.with_note(format!("`{}` and `{}` have it", other.path, file.path));
+                                let problem =
+                                    problem.with_note(format!("`{}` and `{}` have it", other.path, file.path));
                                 let problem = other.shown_beside(problem, first, "first used here");
                                 problems.push(file.shown_beside(problem, own, "used here, too"));
                             }

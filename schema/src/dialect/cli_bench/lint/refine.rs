@@ -90,6 +90,13 @@ fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option
     } else if in_assert && WHOLE.iter().any(|(name, ..)| *name == key) {
         short_form(key, value, problem);
     } else if in_assert && key == "exit_code" {
+        if value.is_null() {
+            problem.help = Some("write an integer".to_owned());
+        } else {
+            problem.message =
+                format!("expected an integer for `exit_code`, found {}", crate::validate::describe(value));
+            problem.help = problem.fixes.first().map(|fix| fix.title.clone());
+        }
         if value.shape() == Shape::Sequence {
             problem.note = Some("a task expects one exit code".to_owned());
             problem.help = Some("write a task for each exit code".to_owned());

@@ -196,7 +196,7 @@ fn exact_count(fields: NodeRef<'_>, at: &Pointer, problems: &mut [Problem]) {
 }
 
 /// What happens because of an unknown key in an assertion.
-const UNCHECKED: &str = "cli-bench ignores the key, so this assertion is not checked";
+const UNCHECKED: &str = "cli-bench ignores the key, so it checks nothing";
 
 /// The way to check what no assertion does.
 const BY_COMMAND: &str = "use `verify` with a command that checks it";
@@ -214,15 +214,15 @@ fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
             let range = entry.key.own_range().start..entry.value.own_range().end;
             problem.fixes.push(Fix::guess(&help, vec![Edit::new(range, text)]));
         }
-        ("that a file is absent", help)
+        ("no assertion that a file is absent", help)
     } else if about(&["error", "stderr"]) {
-        ("what standard error must not contain", BY_COMMAND.to_owned())
+        ("no negative assertion about standard error", BY_COMMAND.to_owned())
     } else if about(&["output", "stdout", "contain", "equal"]) {
-        ("what the output must not contain", BY_COMMAND.to_owned())
+        ("no negative assertion about the output", BY_COMMAND.to_owned())
     } else {
-        ("that", BY_COMMAND.to_owned())
+        ("no such negative assertion", BY_COMMAND.to_owned())
     };
-    problem.note = Some(format!("cli-bench has no assertion for {what}; {UNCHECKED}"));
+    problem.note = Some(format!("cli-bench has {what}; {UNCHECKED}"));
     problem.help = Some(help);
 }
 

@@ -48,7 +48,8 @@ pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Proble
     }
     if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
         let problem = cost.head_problem(Code::VacuousClaim, "the cost of a command is unknown");
-        problems.push(problem.with_note("KindLM counts it as 0, so this expectation always holds").with_help("remove it"));
+        problems
+            .push(problem.with_note("KindLM counts it as 0, so this expectation always holds").with_help("remove it"));
     }
 }
 

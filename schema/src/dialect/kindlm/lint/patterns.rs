@@ -40,9 +40,11 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
                 PatternErrorKind::Invalid | PatternErrorKind::TooNew => {
                     problem(format!("not a valid regular expression: {}", error.message))
                 }
-                PatternErrorKind::Untranslatable => problem(format!("speclens cannot search for this: {}", error.message))
-                    .with_severity(Severity::Warning)
-                    .with_note("the result of the expectation is unknown"),
+                PatternErrorKind::Untranslatable => {
+                    problem(format!("speclens cannot search for this: {}", error.message))
+                        .with_severity(Severity::Warning)
+                        .with_note("the result of the expectation is unknown")
+                }
             });
         }
         Ok(_) if refused_by_original(pattern) => {
@@ -52,7 +54,9 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         Ok(compiled) if compiled.matches_empty() => {
             let problem = spot.problem(Code::SuspiciousPattern, "this pattern matches the empty string");
-            problems.push(problem.with_note("KindLM finds it in every output, speclens only where it matches more than that"));
+            problems.push(
+                problem.with_note("KindLM finds it in every output, speclens only where it matches more than that"),
+            );
         }
         Ok(_) => {}
     }

@@ -38,7 +38,8 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
         if let Some(organization) = provider.get("organization").filter(|_| name != "openai") {
-            let problem = organization.head_problem(Code::NoEffect, format!("`organization` has no effect on `{name}`"));
+            let problem =
+                organization.head_problem(Code::NoEffect, format!("`organization` has no effect on `{name}`"));
             problems.push(problem.with_note("only `openai` sends it"));
         }
     }

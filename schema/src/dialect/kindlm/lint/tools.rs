@@ -170,7 +170,8 @@ fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         for key in ["judge", "baseline"] {
             if let Some(claim) = turn.find(&["expect", key]) {
-                let problem = claim.head_problem(Code::NeverEvaluated, format!("`{key}` is not judged for a single reply"));
+                let problem =
+                    claim.head_problem(Code::NeverEvaluated, format!("`{key}` is not judged for a single reply"));
                 problems.push(problem.with_help("move it to the `expect` of the test"));
             }
         }
@@ -215,16 +216,16 @@ mod tests {
             })
             .collect();
         expect![[r#"
-            warning no-effect @when: { ordr_id: a }, then: 2 }: this answer is never given: an earlier one matches every such call
-            warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id`: did you mean `order_id`? [Change to `order_id`]
-            warning duplicate-name @lookup: the tool `lookup` stands twice in this test: the first one answers every call
-            warning invalid-value @parameters: `parameters` is no JSON Schema, which the provider refuses: at `/type`: "objekt" is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
-            warning never-evaluated @judge: `judge` cannot be judged for a single reply: move it to the `expect` of the test
-            warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked: the conversation ends after 1
-            warning unknown-reference @lokup: no tool of this test is called `lokup`: did you mean `lookup`? [Change to `lookup`]
-            warning unknown-reference @orderid: `lookup` has no argument `orderid`: did you mean `order_id`? [Change to `order_id`]
-            warning unknown-reference @refund: no tool of this test is called `refund`: `tools` has `lookup`
-            hint vacuous-claim @delete: the model is not given `delete`, so that this cannot fail: add it to `tools`
+            warning no-effect @when: { ordr_id: a }, then: 2 }: this response is never given | note: an earlier one matches every such call
+            warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id` | help: rename it to `order_id` [rename it to `order_id`]
+            warning duplicate-name @lookup: duplicate tool `lookup` in this test | note: the first one answers every call
+            warning invalid-value @parameters: `parameters` is not a valid JSON Schema: at `/type`: "objekt" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string` | note: the provider rejects the request
+            warning never-evaluated @judge: `judge` is not judged for a single reply | help: move it to the `expect` of the test
+            warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked | note: the conversation ends after reply 1 | help: raise `maxTurns`, or remove the reply
+            warning unknown-reference @lokup: unknown tool `lokup` | help: change it to `lookup` [change it to `lookup`]
+            warning unknown-reference @orderid: `lookup` has no argument `orderid` | help: rename it to `order_id` [rename it to `order_id`]
+            warning unknown-reference @refund: unknown tool `refund` | note: `tools` has `lookup`
+            hint vacuous-claim @delete: the model is not given `delete`, so it cannot call it | help: add `delete` to `tools`
         "#]].assert_eq(&lines);
     }
 }

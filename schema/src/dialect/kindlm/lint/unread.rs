@@ -52,8 +52,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let message = format!("`apiKeyEnv` has no effect on `{name}`");
                 let mut problem = key.head_problem(Code::NoEffect, message);
                 problem.note = Some(format!("KindLM sends no key to `{name}`"));
-                problem.help =
-                    (name == "http").then(|| "name the variable in `headers`, as `env:NAME`".to_owned());
+                problem.help = (name == "http").then(|| "name the variable in `headers`, as `env:NAME`".to_owned());
                 problems.push(problem);
             }
             lint_variable(&key, problems);
