@@ -53,7 +53,7 @@ fn safe_fixes_are_applied_and_the_rest_is_told() {
     let done = place.run(&["check", "--fix"]);
     assert_eq!(place.read("kindlm.yaml"), RIGHT);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains("fixed kindlm.yaml:10: Rename to `contains` [unknown-key]"), "{done:?}");
+    assert!(done.stdout.contains("fixed kindlm.yaml:10: rename it to `contains` [unknown-key]"), "{done:?}");
     assert!(done.stdout.ends_with("fixed 4 problems in 1 file\n"), "{done:?}");
     // The guess and the nonsense are left to a person.
     assert!(done.stdout.contains("error[missing-variable]") && done.stdout.contains("`nonsense`"), "{done:?}");
@@ -174,7 +174,7 @@ fn the_report_for_programs_lists_the_cures() {
     assert_eq!(
         of("unknown-key", "projct"),
         serde_json::json!([{
-            "title": "Rename to `project`", "applicability": "safe", "preferred": true, "creates": [],
+            "title": "rename it to `project`", "applicability": "safe", "preferred": true, "creates": [],
             "edits": [{ "path": "a/kindlm.yaml", "range": at(1, 0, 6), "text": "project" }],
         }])
     );
@@ -184,7 +184,7 @@ fn the_report_for_programs_lists_the_cures() {
     let fixes = of("missing-file", "new.json");
     assert_eq!(fixes[0]["creates"][0]["path"], "a/new.json", "{fixes}");
     let fixes = of("unknown-key", "nonsense");
-    assert_eq!(fixes[0]["title"], "Turn it into a comment", "{fixes}");
+    assert_eq!(fixes[0]["title"], "turn it into a comment", "{fixes}");
     assert_eq!(fixes[0]["edits"][0]["text"], "# ", "{fixes}");
 }
 
@@ -365,7 +365,7 @@ fn a_code_that_does_not_exist_is_an_error_with_the_nearest_name() {
     assert!(place.run(&["check", "--deny", "warning"]).stderr.contains("did you mean `warnings`?"));
     let done = place.run(&["check", "--deny", "unused", "--allow", "unused"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("`unused` stands in two of"), "{done:?}");
+    assert!(done.stderr.contains("`unused` is in two of"), "{done:?}");
 }
 
 /// A test that cannot be read would vanish, and the rest pass.

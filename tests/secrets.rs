@@ -149,6 +149,19 @@ fn a_secret_in_the_suite_itself_is_not_printed() {
 }
 
 #[test]
+fn a_key_that_is_pasted_into_a_suite_is_not_printed_by_check() {
+    // Put together here, so that no scanner takes this file for one with a key.
+    let key = format!("sk-{}", "proj-T3stT3stT3stT3stT3stT3stT3stT3stT3st1234");
+    let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: [{key}, zz], contans: [{key}]}}}}")));
+    place
+        .write("skills/demo/clawspec.yaml", format!("gateway_auth_token: {key}\ngateway_log_pattern: \"{{{{x}}}}\"\n"));
+    for format in ["human", "concise", "github"] {
+        let done = place.run(&["check", "--format", format]);
+        assert!(done.stdout.contains("pasted-secret") && !done.text().contains("T3st"), "{format}: {done:?}");
+    }
+}
+
+#[test]
 fn the_character_that_stands_for_secrets_hides_nothing_when_a_command_writes_it() {
     let place = Place::with(&suite("printf '\\357\\267\\220'", "{output: {contains: [x]}}"));
     assert_eq!(place.run(&["run"]).code, Some(1));

@@ -200,6 +200,56 @@ impl AbsenceKind {
         }
     }
 
+    /// Every kind, in the order of the reference.
+    pub fn all() -> impl Iterator<Item = AbsenceKind> {
+        std::iter::successors(Some(AbsenceKind::Broke(RunErrorKind::TimedOut)), |kind| kind.next())
+    }
+
+    /// Returns the kind behind this one in the list: the compiler asks for the place of a new one.
+    fn next(self) -> Option<AbsenceKind> {
+        Some(match self {
+            AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
+            AbsenceKind::Broke(RunErrorKind::Spawn) => AbsenceKind::Broke(RunErrorKind::Killed),
+            AbsenceKind::Broke(RunErrorKind::Killed) => AbsenceKind::Broke(RunErrorKind::MissingVariable),
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Cancelled),
+            AbsenceKind::Broke(RunErrorKind::Cancelled) => AbsenceKind::Broke(RunErrorKind::Unsupported),
+            AbsenceKind::Broke(RunErrorKind::Unsupported) => AbsenceKind::Broke(RunErrorKind::Defect),
+            AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
+            AbsenceKind::NoRecording => AbsenceKind::Stale,
+            AbsenceKind::Stale => AbsenceKind::FailedFast,
+            AbsenceKind::FailedFast => return None,
+        })
+    }
+
+    /// Returns what it means and what to do, as Markdown.
+    pub fn docs(self) -> &'static str {
+        match self {
+            AbsenceKind::Broke(RunErrorKind::TimedOut) => {
+                "The command or the agent did not end in time, and was stopped. Raise the timeout of the suite."
+            }
+            AbsenceKind::Broke(RunErrorKind::Spawn) => {
+                "The command could not be started. The message has the reason of the system."
+            }
+            AbsenceKind::Broke(RunErrorKind::Killed) => "Another program ended the command with a signal.",
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => {
+                "A template names a variable that has no value. Add the variable to `vars`."
+            }
+            AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
+            AbsenceKind::Broke(RunErrorKind::Unsupported) => {
+                "speclens cannot perform the action of this test. The message has the reason."
+            }
+            AbsenceKind::Broke(RunErrorKind::Defect) => {
+                "speclens itself failed, so there is no result. Report it with the message."
+            }
+            AbsenceKind::NoRecording => "There is no recording of this test to judge. Run it first.",
+            AbsenceKind::Stale => {
+                "The recording is of another command, other variables or other files than the suite has now. Run the \
+                 test again."
+            }
+            AbsenceKind::FailedFast => "The test did not run, because an earlier failure ended the run.",
+        }
+    }
+
     /// What an attempt without verdicts amounts to.
     pub fn status(self) -> Status {
         match self {

@@ -300,7 +300,7 @@ impl Files for DiskFiles {
                 Some(text) => Ok(text.into_bytes().into()),
                 None => read_bounded(&real),
             },
-            None => Err("it lies outside of the suite's directory".to_owned()),
+            None => Err("it is outside of the directory of the suite".to_owned()),
         };
         cache.contents.insert(path.to_owned(), content.clone());
         content
@@ -353,7 +353,7 @@ impl Files for DiskFiles {
         cache.seen.insert(place.clone());
         cache.read.insert(place);
         let content = match self.locate(path) {
-            (Lead::Unread, _) => Err("it lies outside of the workspace".to_owned()),
+            (Lead::Unread, _) => Err("it is outside of the workspace".to_owned()),
             (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
                 Some(text) => Ok(text.into_bytes().into()),
                 None => read_bounded(&real),

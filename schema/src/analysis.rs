@@ -176,7 +176,7 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
-        rewrite::cure_across(self.file, root, problems);
+        rewrite::cure_across(root, problems);
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
             unfilled::lint_root(root, Definition::lists(self.file), problems);

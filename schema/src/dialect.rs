@@ -83,6 +83,15 @@ impl Dialect {
         }
     }
 
+    /// Returns the name of the program that the format comes from, as messages write it.
+    pub fn program(self) -> &'static str {
+        match self {
+            Dialect::KindLm => "KindLM",
+            Dialect::CliBench => "cli-bench",
+            Dialect::ClawSpec => "ClawSpec",
+        }
+    }
+
     /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         if secrets.is_empty() {

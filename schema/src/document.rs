@@ -619,21 +619,23 @@ fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
 }
 
 fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
-    let message = format!("no `&{name}` stands before this alias");
+    let message = format!("unknown alias `*{name}`");
     // Nobody calls an anchor so: it is a text such as `*.txt`.
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
         let quoted = quoted(&format!("*{name}"));
-        let message = format!("{message}: a text that begins with `*` needs quotes");
-        let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
-        return Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
+        let help = format!("write `{quoted}`");
+        let fix = Fix::safe(&help, vec![Edit::new(range.clone(), quoted)]);
+        let problem = Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
+        return problem.with_note("a string that begins with `*` needs quotes").with_help(help);
     }
-    Problem::new(Code::UnknownAlias, at, range, message)
+    Problem::new(Code::UnknownAlias, at, range, message).with_help(format!("define `&{name}` before it"))
 }
 
 fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {
-    let message = format!("`{key}` stands twice in this mapping: only one can count, so remove one");
     let at = mapping.key(key);
-    Problem::new(Code::DuplicateKey, at.clone(), range, message).with_related("first written here", at, first)
+    Problem::new(Code::DuplicateKey, at.clone(), range, format!("duplicate key `{key}`"))
+        .with_help("remove one of the two")
+        .with_related("first written here", at, first)
 }
 
 fn block_kind(kind: SpanKind) -> BlockKind {

@@ -220,13 +220,13 @@ pub struct Usage {
 /// Why an attempt broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
-    /// What kind of accident.
+    /// What kind of reason.
     pub kind: RunErrorKind,
     /// What happened and what to do.
     pub message: String,
 }
 
-/// The kinds of accident.
+/// The kinds of reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunErrorKind {

@@ -48,7 +48,7 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
             let is_written = || evidence.stdout().is_some_and(|stdout| stdout.text.contains(HIDDEN));
             if confusing && (evidence.output.as_ref().is_some_and(Output::has_hidden) || is_written()) {
                 let reason =
-                    format!("the claim holds the character U+{:X}, which stands for a secret", u32::from(HIDDEN));
+                    format!("the assertion contains the character U+{:X}, which replaces secrets", u32::from(HIDDEN));
                 verdict.outcome = Outcome::Unknown(reason);
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();

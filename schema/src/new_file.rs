@@ -46,7 +46,7 @@ pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Opt
         return None;
     }
     let (title, file) = match template {
-        Template::Directory => (format!("Create the directory `{path}`"), format!("{path}/.gitkeep")),
+        Template::Directory => (format!("create the directory `{path}`"), format!("{path}/.gitkeep")),
         Template::JsonSchema
         | Template::Tasks
         | Template::Skill
@@ -54,7 +54,7 @@ pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Opt
         | Template::Scenarios
         | Template::Pipeline
         | Template::Handoff
-        | Template::Golden => (format!("Create `{path}`"), path.to_owned()),
+        | Template::Golden => (format!("create `{path}`"), path.to_owned()),
     };
     if files.kind(&file).is_some() {
         return None;

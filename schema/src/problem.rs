@@ -1,4 +1,4 @@
-//! What can be wrong with a spec: one code per kind of mistake, one constructor of messages per rule.
+//! What can be wrong with a spec: one code per kind of problem, one constructor of messages per rule.
 
 pub mod example;
 
@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{dialect::Dialect, document::Pointer};
+use crate::{dialect::Dialect, document::Pointer, shape::Place};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -14,11 +14,11 @@ use crate::{dialect::Dialect, document::Pointer};
 pub enum Severity {
     /// The suite does not mean what its author thinks, or cannot run.
     Error,
-    /// Very likely a mistake.
+    /// Very likely wrong.
     Warning,
     /// Worth knowing.
     Information,
-    /// A remark for who looks closely.
+    /// A small improvement.
     Hint,
 }
 
@@ -34,18 +34,20 @@ impl Severity {
     }
 }
 
-/// One mistake, at one place.
+/// Something wrong, at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// The kind of mistake.
+    /// The kind of problem.
     pub code: Code,
     /// How bad it is, before settings change it.
     pub severity: Severity,
     /// What is wrong: one lower-case clause without a final period.
     pub message: String,
+    /// What the message names, for code that adds fixes later: no code reads the message itself.
+    pub subject: Option<Subject>,
     /// The names that the message lists, where more can join them. `None` where it speaks of one place.
     pub listing: Option<Listing>,
-    /// What happens because of it, such as what the original tool does. `None` where the message says it all.
+    /// What happens because of it, such as what the tool of the format does. `None` where the message says it all.
     pub note: Option<String>,
     /// What to write instead, as an imperative with its object. `None` where a fix says it, or nothing general can be said.
     pub help: Option<String>,
@@ -53,10 +55,19 @@ pub struct Problem {
     pub at: Pointer,
     /// The bytes to underline.
     pub range: Range<usize>,
-    /// Other places that belong to the mistake.
+    /// Other places that belong to the problem.
     pub related: Vec<Related>,
-    /// Cures that a program can apply, the best one first.
+    /// Fixes that can be applied, the best one first.
     pub fixes: Vec<Fix>,
+}
+
+/// What a problem is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A name: of a variable without a value, or one that is taken.
+    Name(String),
+    /// The place where an unknown key belongs.
+    Home(Place),
 }
 
 /// Names in a message. Problems of one file that differ in nothing but these are reported as one.
@@ -91,7 +102,7 @@ pub struct Related {
     pub at: Pointer,
     /// Its bytes.
     pub range: Range<usize>,
-    /// The file that it stands in, when that is another one than the problem's.
+    /// The file that it is in, when that is another one than the problem's.
     pub file: Option<OtherFile>,
 }
 
@@ -111,28 +122,30 @@ impl OtherFile {
     }
 }
 
-/// A cure that a program can apply.
+/// A change that mends a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What it does, as a menu entry: "Rename to `contains`".
+    /// What it does, as an imperative: "rename it to `contains`". The help of its problem says the same.
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
-    /// The files that it brings into being. Only a person does that: such a cure is never applied unseen.
+    /// The files that it creates. A person has to choose such a fix.
     pub creates: Vec<NewFile>,
     /// Whether it may be applied unseen.
     pub applicability: Applicability,
-    /// Whether it is the best cure of its problem.
+    /// Whether it is the best fix of its problem.
     pub preferred: bool,
+    /// Whether it only turns text into a comment: any other fix of the problem is better.
+    pub is_comment: bool,
 }
 
-/// Whether a person has to look at a cure before it is applied.
+/// Whether a person has to look at a fix before it is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Applicability {
-    /// The cure says what the author meant beyond doubt: `speclens check --fix` and *fix all* apply it.
+    /// The fix writes what the author meant beyond doubt: `speclens check --fix` and *fix all* apply it.
     Safe,
-    /// The cure is a guess, or leaves something to fill in: a person chooses it.
+    /// The fix is a guess, or leaves something to fill in: a person chooses it.
     Suggestion,
 }
 
@@ -145,7 +158,7 @@ pub struct Edit {
     pub text: String,
 }
 
-/// A file that a cure brings into being.
+/// A file that a fix creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
     /// Where, relative to the directory of the document; with `/`, and `..` where it leads upwards.
@@ -170,13 +183,18 @@ impl Fix {
         Fix::new(title, edits, Applicability::Suggestion, false)
     }
 
+    /// Keeps a text as a comment, and takes away what it was taken for.
+    pub fn comment(edits: Vec<Edit>) -> Fix {
+        Fix { is_comment: true, ..Fix::suggestion("turn it into a comment", edits) }
+    }
+
     /// A file that is missing, to be filled in.
     pub fn creation(title: impl Into<String>, file: NewFile) -> Fix {
         Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
     }
 
     fn new(title: impl Into<String>, edits: Vec<Edit>, applicability: Applicability, preferred: bool) -> Fix {
-        Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred }
+        Fix { title: title.into(), edits, creates: Vec::new(), applicability, preferred, is_comment: false }
     }
 
     /// Whether it may be applied unseen.
@@ -199,6 +217,7 @@ impl Problem {
             code,
             severity: code.severity(),
             message: message.into(),
+            subject: None,
             listing: None,
             note: None,
             help: None,
@@ -243,6 +262,20 @@ impl Problem {
         self
     }
 
+    /// Adds a note behind the one that there is.
+    pub fn add_note(&mut self, note: impl AsRef<str>) {
+        self.note = Some(match self.note.take() {
+            Some(first) => format!("{first}; {}", note.as_ref()),
+            None => note.as_ref().to_owned(),
+        });
+    }
+
+    /// Returns the same problem with what it is about.
+    pub fn with_subject(mut self, subject: Subject) -> Problem {
+        self.subject = Some(subject);
+        self
+    }
+
     /// Returns the same problem with a help: what to write instead.
     pub fn with_help(mut self, help: impl Into<String>) -> Problem {
         self.help = Some(help.into());
@@ -255,7 +288,7 @@ impl Problem {
         self
     }
 
-    /// The same problem with a cure.
+    /// The same problem with a fix.
     pub fn with_fix(mut self, fix: Fix) -> Problem {
         self.fixes.push(fix);
         self
@@ -301,7 +334,7 @@ impl Problem {
     }
 }
 
-/// Takes out what was found in the items of the list at a place and in what stands below them, by the number of the
+/// Takes out what was found in the items of the list at a place and below them, by the number of the
 /// item.
 pub(crate) fn by_item(list: &Pointer, problems: &mut Vec<Problem>) -> BTreeMap<usize, Vec<Problem>> {
     let mut items: BTreeMap<usize, Vec<Problem>> = BTreeMap::new();
@@ -319,7 +352,7 @@ pub(crate) fn by_item(list: &Pointer, problems: &mut Vec<Problem>) -> BTreeMap<u
 /// text of its page in the reference.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $severity:ident;)+) => {
-        /// The kind of a mistake. Its word is stable: settings and `allow(...)` comments name it.
+        /// The kind of a problem. Its word is stable: settings and `allow(...)` comments name it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $variant,)+
@@ -348,108 +381,108 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text is not YAML at this place. What stands around it is still read, so the other tests keep working.
+    /// The text is not valid YAML at this place. The text around it is still read, so the other tests keep working.
     Syntax = "syntax", Error;
     /// The bytes are not UTF-8, or hold a character that YAML does not allow.
     Encoding = "encoding", Error;
-    /// The file cannot be read: it is missing, a link to nowhere, no regular file, or not ours to read. The sentence holds
-    /// what the system says; check the path and its permissions.
+    /// The file cannot be read: it is missing, a broken link, not a regular file, or not readable. The message has the
+    /// reason of the system. Check the path and its permissions.
     UnreadableFile = "unreadable-file", Error;
-    /// The same key stands twice in one mapping. Only one of the two can count.
+    /// The same key is in one mapping twice. Only one of the two has an effect.
     DuplicateKey = "duplicate-key", Error;
-    /// `*name` without an `&name` before it.
+    /// `*name` without `&name` before it.
     UnknownAlias = "unknown-alias", Error;
     /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
     TooLarge = "too-large", Error;
-    /// A key that the format does not have. The original tool drops it silently. Inside `expect` a claim vanishes with
-    /// it, so that it is an error there: the suite is refused until the key is corrected or removed.
+    /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
+    /// check is not checked, so it is an error there: the suite does not run until the key is corrected or removed.
     UnknownKey = "unknown-key", Warning;
     /// A required key is missing.
     MissingField = "missing-field", Error;
-    /// Keys of which only one may be given stand side by side.
+    /// Keys that exclude each other are in one mapping.
     ConflictingFields = "conflicting-fields", Error;
     /// A value of another type than the one expected.
     WrongType = "wrong-type", Error;
-    /// A value that is none of those allowed.
+    /// A value that is not one of the allowed ones.
     InvalidValue = "invalid-value", Error;
     /// A number, a length or a list outside its bounds.
     OutOfRange = "out-of-range", Error;
     /// Two things that must have different names share one.
     DuplicateName = "duplicate-name", Error;
-    /// A name that nothing in the file defines; in ClawSpec files also the name of an agent that is a slip of the keys away from
-    /// one of the workspace, which is known by its directory with `SOUL.md`. Agents that are unlike all of these may live
-    /// elsewhere, and are not told.
+    /// A name that nothing in the file defines. In ClawSpec files also the name of an agent that differs by a typo from one
+    /// of the workspace, which has a directory with `SOUL.md`. Other unknown agents may be defined elsewhere, and are not
+    /// reported.
     UnknownReference = "unknown-reference", Error;
     /// Something is defined and never used.
     Unused = "unused", Hint;
-    /// `{{name}}` that gets no value: the run breaks, or the text stays as it is written.
+    /// `{{name}}` has no value: the run breaks, or the text is used unchanged.
     MissingVariable = "missing-variable", Error;
     /// A file that a spec names cannot be found.
     MissingFile = "missing-file", Error;
-    /// A path that leaves the suite's directory, or is absolute.
+    /// A path that is absolute, or leads out of the directory of the suite.
     InvalidPath = "invalid-path", Error;
-    /// A file that should hold JSON, or a JSON Schema, does not.
+    /// A file that should contain JSON, or a JSON Schema, does not.
     InvalidSchemaFile = "invalid-schema-file", Error;
-    /// A regular expression that does not compile, or that the original tool refuses.
+    /// A regular expression that is not valid, or that the tool of the format rejects.
     InvalidPattern = "invalid-pattern", Error;
-    /// An assertion of a type that does not exist: nothing is claimed by it.
+    /// An assertion of a type that does not exist. It checks nothing.
     UnknownType = "unknown-type", Error;
-    /// An assertion that no program can evaluate, because nothing defines what it claims.
+    /// An assertion that cannot be evaluated, because nothing defines what it checks.
     NeverEvaluated = "never-evaluated", Warning;
-    /// A text that begins with `{{` and lacks its quotes: YAML reads it as a mapping.
+    /// A string that begins with `{{` without quotes. YAML reads it as a mapping.
     UnquotedTemplate = "unquoted-template", Error;
-    /// A template in the name of a scenario: once it is filled, nothing finds the scenario again.
+    /// A template in the name of a scenario. ClawSpec does not find the scenario again once its name is filled in.
     TemplateInName = "template-in-name", Error;
-    /// No scenario of the target is tagged `negative`. The original program runs nothing without one.
+    /// No scenario of the target is tagged `negative`. ClawSpec runs nothing without one.
     MissingNegative = "missing-negative", Warning;
-    /// A contract whose target is another one than the directory it lies in.
+    /// A contract whose target is not the directory that it is in.
     TargetMismatch = "target-mismatch", Warning;
     /// `SKILL.md` or `SOUL.md` of a target does not pass the structural checks that ClawSpec makes before it runs anything
     /// of the target.
     InvalidDefinition = "invalid-definition", Warning;
-    /// The number of stages that a pipeline says, and the length of its list, are not the same.
+    /// The number of stages that a pipeline gives differs from the length of its list.
     StageCount = "stage-count", Error;
-    /// A condition on a pipeline's run that is none of those known. The run breaks.
+    /// A condition on the run of a pipeline that ClawSpec does not know. The run breaks.
     UnsupportedExpression = "unsupported-expression", Error;
-    /// A regular expression that works, and hardly as intended.
+    /// A regular expression that is valid, but most likely does not match what it should.
     SuspiciousPattern = "suspicious-pattern", Warning;
-    /// A test without any claim passes whatever happens.
+    /// A test without an assertion, which always passes.
     NoClaims = "no-claims", Warning;
-    /// A claim that cannot fail: an empty list, an empty text, a bound without effect.
+    /// An assertion that cannot fail: an empty list, an empty string, a bound without effect.
     VacuousClaim = "vacuous-claim", Warning;
-    /// Claims that cannot hold together.
+    /// Assertions that cannot both hold.
     Contradiction = "contradiction", Warning;
-    /// Claims, or other entries, that ask for the same position or repeat each other.
+    /// Assertions, or other list items, that repeat each other or ask for the same position.
     Collision = "collision", Warning;
-    /// Text that nothing reads: a key that the program of the format ignores, or one that another key replaces. It does no
-    /// harm, and editors fade it.
+    /// Text without an effect: a key that the tool of the format ignores, or that another key replaces. Editors fade it.
     NoEffect = "no-effect", Hint;
-    /// A check that never takes place, though somebody wrote it: a contract's assertions that replace what follows from
-    /// the rest of it, a claim about a reply that never comes, a limit that another key switches off.
+    /// A check that never takes place: assertions of a contract that replace what follows from the rest of it, an
+    /// expectation about a reply that never comes, a limit that another key switches off.
     Unchecked = "unchecked", Warning;
     /// A word that a fix or a snippet left to be filled in, such as `TODO`.
     Placeholder = "placeholder", Warning;
-    /// A value that breaks out of the quotes it is put into.
+    /// A value that breaks out of the shell quotes around its placeholder.
     ShellQuoting = "shell-quoting", Warning;
-    /// A text that has the form of a key, a token or a password. Whoever reads the file has it: replace the secret where
-    /// it was issued, keep it in the environment, and name the variable.
+    /// A string that has the form of a key, a token or a password. Whoever reads the file has the secret. Revoke it where it
+    /// was issued, keep the new one in the environment, and name the variable.
     PastedSecret = "pasted-secret", Warning;
-    /// What a model is told to achieve holds the command that achieves it. Such a task measures whether the model can
-    /// copy: say what is to be achieved, not how.
+    /// The intent of a task contains the command that achieves it. Such a task measures whether the model can copy. Say what
+    /// the model must achieve, not how.
     RevealingIntent = "revealing-intent", Hint;
-    /// What a model is told to achieve names no outcome, as in "use the tool": every answer would do, and the assertions
-    /// measure something that nobody asked for. Name the goal: what there is to be in the end, or to be found out.
+    /// The intent of a task names no outcome, as in "use the tool", so the assertions check what the model was not asked for.
+    /// Say what the model must achieve, or find out.
     VagueIntent = "vague-intent", Hint;
-    /// A task gets fewer turns than its difficulty, or looking for help, lets expect.
+    /// A task has fewer turns than its difficulty, or looking for help, requires.
     TooFewTurns = "too-few-turns", Hint;
-    /// Nothing says whether the command succeeded. Add `exit_code: 0`, or a `verify`, unless the task is about an error.
+    /// No assertion checks whether the command succeeded. Add `exit_code: 0`, or a `verify`, unless the task is about an
+    /// error.
     NoExitCode = "no-exit-code", Hint;
-    /// The output of the last command is looked at, and the task expects several commands. `ran` and `verify` see all of
-    /// it.
+    /// An assertion checks the output of the last command, and the task expects several commands. `ran` and `verify` see all
+    /// of them.
     LastCommandOnly = "last-command-only", Hint;
-    /// All tasks work in one directory, and several run at once: they disturb each other.
+    /// All tasks work in one directory, and several run at once. They can change each other's files.
     SharedWorkdir = "shared-workdir", Warning;
-    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a text without quotes that ends at a ` #` which is
+    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a string without quotes that ends at a ` #` which is
     /// most likely part of it.
     AmbiguousScalar = "ambiguous-scalar", Hint;
     /// The version of ClawSpec, KindLM or cli-bench that speclens knows rejects the file, or reads it differently. Reported
@@ -477,8 +510,7 @@ impl Code {
         matches!(self, Code::Unused | Code::NoEffect)
     }
 
-    /// Whether part of the text is not understood: what stands there is not judged, so that nothing can be
-    /// said of it.
+    /// Whether part of the text is not understood: nothing in that text is checked.
     pub fn is_about_reading(self) -> bool {
         matches!(
             self,

@@ -6,14 +6,10 @@ pub(crate) mod moving;
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer, Shape},
-    json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    document::{EntryRef, NodeRef, Pointer, Shape},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
     shape::scalar,
 };
-
-/// What a cure is called that keeps a text, and takes away what it was taken for.
-pub(crate) const COMMENT: &str = "Turn it into a comment";
 
 /// Mappings with as many entries are not rewritten.
 const MANY: usize = 256;
@@ -180,6 +176,17 @@ fn as_comment(node: NodeRef<'_>, lines: &Lines) -> Vec<Edit> {
     edits
 }
 
+/// The edit that puts a line with a new key behind an entry of a mapping. `None` where the layout is unusual.
+pub(crate) fn line_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, line: &str) -> Option<Edit> {
+    if is_flow(mapping) {
+        let end = end_of(entry.value).max(entry.key.own_range().end);
+        return (!entry.key.is_through_alias()).then(|| Edit::new(end..end, format!(", {line}")));
+    }
+    let lines = entry_lines(mapping, entry.key, entry.value).filter(|_| !moving::keeps_blank_lines(entry.value))?;
+    let column = lines.before.trim_start_matches('\u{feff}').chars().count();
+    Some(Edit::new(lines.range.end..lines.range.end, format!("\n{}{line}", " ".repeat(column))))
+}
+
 /// The edit that takes an entry or an item out, with its lines.
 pub(crate) fn remove(root: NodeRef<'_>, lines: &Lines) -> Option<Edit> {
     let text = root.document().text();
@@ -215,11 +222,11 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
     }
     if value(second.value).is_some() && value(second.value) == value(first.value) {
         let edit = remove_entry(mapping, second.key, second.value);
-        return edit.map(|edit| Fix::safe("Remove the repetition", vec![edit])).into_iter().collect();
+        return edit.map(|edit| Fix::safe("remove the repetition", vec![edit])).into_iter().collect();
     }
     // The one that has a value is kept.
     let is_empty = |node: NodeRef<'_>| node.text() == Some("");
-    [(second, "Turn this one into a comment", first), (first, "Turn the first one into a comment", second)]
+    [(second, "turn this one into a comment", first), (first, "turn the first one into a comment", second)]
         .into_iter()
         .filter(|(entry, _, other)| is_empty(entry.value) || !is_empty(other.value))
         .filter_map(|(entry, title, _)| {
@@ -233,11 +240,11 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
 const ACROSS: usize = 64;
 
 /// Gives problems of items their cures that change something outside of the item.
-pub(crate) fn cure_across(file: SpecFile, root: NodeRef<'_>, problems: &mut [Problem]) {
+pub(crate) fn cure_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
     twice.take(ACROSS).for_each(|problem| cure_repetition(root, problem));
     let unknown = problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey);
-    unknown.take(ACROSS).for_each(|problem| moving::cure_misplaced(file, root, problem));
+    unknown.take(ACROSS).for_each(|problem| moving::cure_misplaced(root, problem));
 }
 
 /// Writes another value than the example where cures add a key.
@@ -270,14 +277,15 @@ fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
 /// The fix that gives an item whose name is taken one that no other item of its list has.
 fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     let node = root.find(&problem.at).filter(|node| node.alias().is_none() && !node.is_through_alias())?;
+    let Some(Subject::Name(taken)) = &problem.subject else { return None };
     // Where the problem is on what leads to the name, the name is in another file; a path is the name of something that
     // exists.
-    let name = node.text().filter(|name| !name.contains('/') && problem.message.contains(&format!("`{name}`")))?;
+    let name = node.text().filter(|name| !name.contains('/') && name == taken)?;
     let key = problem.at.last()?;
     let list = root.find(&problem.at.parent()?.parent()?)?;
     let names = || list.items().filter_map(|item| item.get(&key)?.text());
     let free = (2..).map(|number| format!("{name}-{number}")).find(|new| !names().any(|taken| taken == new))?;
-    Some(Fix::suggestion(format!("Rename to `{free}`"), vec![Edit::new(node.own_range(), scalar(&free))]))
+    Some(Fix::suggestion(format!("rename it to `{free}`"), vec![Edit::new(node.own_range(), scalar(&free))]))
 }
 
 /// The cure of an item that says the same as one before it.
@@ -288,7 +296,7 @@ fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
         return None;
     }
     let edit = remove(list, &item(list, second)?)?;
-    Some(Fix::guess("Remove the repetition", vec![edit]))
+    Some(Fix::guess("remove the repetition", vec![edit]))
 }
 
 #[cfg(test)]

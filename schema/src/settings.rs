@@ -69,7 +69,7 @@ pub struct Thresholds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recordings {
-    /// Whether runs are recorded in `.speclens/` beside the suite. Without recordings an edited claim
+    /// Whether runs are recorded in `.speclens/` beside the suite. Without recordings an edited assertion
     /// cannot be judged again.
     pub enabled: bool,
     /// Environment variables whose values are masked, beside those whose names look secret.

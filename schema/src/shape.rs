@@ -97,7 +97,7 @@ pub enum Word {
 pub enum Type {
     /// Text.
     Text,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
@@ -469,17 +469,22 @@ impl Shape {
             && self.maximum().is_none_or(|most| number <= most)
     }
 
-    /// The type in words: "whole number, 1 to 100", "list of texts".
+    /// The type in words, with its bounds: "integer, 1 to 100", "list of strings".
     pub fn type_label(&self) -> String {
+        let name = self.type_name();
+        match self.bounds().filter(|_| self.values().is_empty()) {
+            Some(bounds) if matches!(self.kind(), Type::Integer | Type::Number) => format!("{name}, {bounds}"),
+            Some(_) | None => name,
+        }
+    }
+
+    /// The type in words: "integer", "list of strings".
+    pub fn type_name(&self) -> String {
         let values = self.values();
         if !values.is_empty() && self.kind() != Type::Boolean {
             let names: Vec<String> = values.iter().map(|choice| show(choice.value)).collect();
             return crate::words::listed(names.iter().map(String::as_str));
         }
-        let bounded = |name: &str| match self.bounds() {
-            Some(bounds) => format!("{name}, {bounds}"),
-            None => name.to_owned(),
-        };
         match self.kind() {
             Type::Text if self.is_shell() => "shell command".to_owned(),
             Type::Text => match self.word() {
@@ -492,10 +497,10 @@ impl Shape {
                 Some(Word::Refers(kind)) => format!("name out of `{kind}`"),
                 Some(Word::Defines(_)) => "name".to_owned(),
                 // That it may hold `{{name}}` is no condition.
-                Some(Word::Template(_)) | None => "text".to_owned(),
+                Some(Word::Template(_)) | None => "string".to_owned(),
             },
-            Type::Integer => bounded("whole number"),
-            Type::Number => bounded("number"),
+            Type::Integer => "integer".to_owned(),
+            Type::Number => "number".to_owned(),
             Type::Boolean => "`true` or `false`".to_owned(),
             Type::List => match self.item() {
                 Some(item) => format!("list of {}", plural(&item)),
@@ -516,12 +521,9 @@ impl Shape {
     fn type_names(&self) -> Vec<&'static str> {
         let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let words = names.map(|name| match name {
-            "string" => "text",
-            "integer" => "whole number",
             "boolean" => "`true` or `false`",
             "array" => "list",
             "object" => "mapping",
-            "null" => "nothing",
             other => other,
         });
         words.collect()
@@ -574,7 +576,7 @@ fn plural(shape: &Shape) -> String {
         Type::List => "lists".to_owned(),
         Type::Any => {
             let names = shape.type_names().into_iter().map(|name| match name {
-                "`true` or `false`" | "nothing" => name.to_owned(),
+                "`true` or `false`" | "null" => name.to_owned(),
                 name => format!("{name}s"),
             });
             match names.collect::<Vec<String>>().as_slice() {
@@ -588,9 +590,9 @@ fn plural(shape: &Shape) -> String {
             Some(Word::Refers(kind)) => format!("names out of `{kind}`"),
             Some(Word::File(_)) => "paths".to_owned(),
             Some(Word::Shell) => "shell commands".to_owned(),
-            Some(Word::Template(_) | Word::Defines(_)) | None => "texts".to_owned(),
+            Some(Word::Template(_) | Word::Defines(_)) | None => "strings".to_owned(),
         },
-        Type::Integer => "whole numbers".to_owned(),
+        Type::Integer => "integers".to_owned(),
         Type::Number => "numbers".to_owned(),
         Type::Boolean => "`true` or `false`".to_owned(),
     }

@@ -22,14 +22,14 @@ use serde_json::{Map, Value};
 use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::{PerFile, SpecFile},
-    problem::{Code, Problem},
-    rewrite::COMMENT,
+    problem::{Code, Problem, Severity},
     shape::{self, Shape},
 };
 
 use message::Finding;
 
-pub(crate) use message::{could_hold, describe};
+pub(crate) use fix::{rename_title, split_into};
+pub(crate) use message::{describe, is_claim, rename_key};
 pub(crate) use template::unquoted_template;
 pub(crate) use unit::in_seconds;
 
@@ -201,25 +201,21 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
 
 /// What is wrong with a document that has no content.
 pub fn empty(file: SpecFile) -> Problem {
-    let message = match file {
-        SpecFile::KindLm => "the file is empty: a suite begins with `kindlm: 1`",
-        SpecFile::CliBench => "the file is empty: a suite begins with `cli:` and the name of a program",
-        SpecFile::CliBenchTasks => "the file is empty: a task file is a list that begins with `- id:`",
-        SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => {
-            "the file is empty: a contract begins with `version: \"1.0\"`"
-        }
-        SpecFile::ClawSpecLedger => "the file is empty: a ledger begins with `waves:`",
-        SpecFile::ClawSpecBaselines => "the file is empty: it begins with `version: \"1.0\"`",
-        SpecFile::ClawSpec => {
-            return Problem::new(Code::NoEffect, Pointer::root(), 0..0, "no settings: the defaults apply")
-                .with_severity(crate::problem::Severity::Hint);
-        }
-        SpecFile::Settings => {
-            return Problem::new(Code::InvalidSetting, Pointer::root(), 0..0, "no settings: the defaults apply")
-                .with_severity(crate::problem::Severity::Hint);
-        }
+    let empty = |code| Problem::new(code, Pointer::root(), 0..0, "the file is empty");
+    let settings = |code| empty(code).with_severity(Severity::Hint).with_note("the defaults apply");
+    let help = match file {
+        SpecFile::KindLm => "begin it with `kindlm: 1`",
+        SpecFile::CliBench => "begin it with `cli:` and the name of a program",
+        SpecFile::CliBenchTasks => "begin it with `- id:` and the id of a task",
+        SpecFile::ClawSpecScenarios
+        | SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpecPipeline
+        | SpecFile::ClawSpecBaselines => "begin it with `version: \"1.0\"`",
+        SpecFile::ClawSpecLedger => "begin it with `waves:`",
+        SpecFile::ClawSpec => return settings(Code::NoEffect),
+        SpecFile::Settings => return settings(Code::InvalidSetting),
     };
-    Problem::new(Code::MissingField, Pointer::root(), 0..0, message)
+    empty(Code::MissingField).with_help(help)
 }
 
 /// What is wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
@@ -227,8 +223,9 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
     let value = match definition.value(node) {
         Ok(value) => value,
         Err(crate::document::TooLarge) => {
-            let message = "the aliases in here multiply each other beyond what is read: write the values out";
-            return vec![Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message)];
+            let message = "the aliases in here multiply each other to more values than are read";
+            let problem = Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message);
+            return vec![problem.with_help("write the values out")];
         }
     };
     let validator = definition.validator();
@@ -260,7 +257,7 @@ fn check(validator: &Validator, value: &Value, context: message::Context<'_>) ->
     for problem in problems.iter_mut().filter(|problem| misspelt.contains(&problem.at)) {
         problem.severity = problem.severity.min(Code::MissingField.severity());
         // Without it the key that it stands for would be missing.
-        problem.fixes.retain(|fix| fix.title != COMMENT);
+        problem.fixes.retain(|fix| !fix.is_comment);
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems
@@ -318,7 +315,7 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
         ValidationErrorKind::MaxProperties { .. } => push(at, Wrong::TooMany),
         ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
         // No schema of ours has a keyword that leads here; it is still reported rather than lost.
-        other => push(at, Wrong::Other(format!("`{}` does not hold here", other.keyword()))),
+        other => push(at, Wrong::Other(format!("the value violates `{}` of the JSON Schema", other.keyword()))),
     }
 }
 

@@ -1,11 +1,15 @@
 //! What a claim says about evidence.
 
+mod failure;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
     evidence::{Context, Evidence, Need},
 };
+
+pub use failure::FailureCode;
 
 /// Which answers of a claim may still turn into others for as long as the act goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
-    /// One verdict per result that the original tool would report, in its order.
+    /// One verdict per result that the tool itself would report, in its order.
     fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
 
     /// Every text that the author wrote into the claim and that is compared with what was observed. A
@@ -69,13 +73,13 @@ pub trait Check: Send + Sync + std::fmt::Debug {
 pub struct Verdict {
     /// The part that decides, relative to the claim.
     pub at: Pointer,
-    /// The original tool's name for this kind of result, such as `tool_called`.
+    /// The tool's own name for this kind of result, such as `tool_called`.
     pub kind: &'static str,
-    /// The original tool's label, such as `Tool "a" called`.
+    /// The tool's own label, such as `Tool "a" called`.
     pub label: String,
-    /// The original tool's failure code, such as `TOOL_CALL_MISSING`.
-    pub code: Option<&'static str>,
-    /// The original tool's score, 0 to 1.
+    /// KindLM's failure code, such as `TOOL_CALL_MISSING`.
+    pub code: Option<FailureCode>,
+    /// The tool's own score, 0 to 1.
     pub score: Option<f64>,
     /// The answer.
     pub outcome: Outcome,
@@ -112,7 +116,7 @@ pub enum Outcome {
 /// Expected against actual.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The whole story in one sentence, with the facts of the original tool's message.
+    /// The whole story in one sentence, with the facts of the tool's own message.
     pub message: String,
     /// What the claim wants.
     pub expected: String,
@@ -141,6 +145,38 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every status, from good to bad.
+    pub fn all() -> impl Iterator<Item = Status> {
+        std::iter::successors(Some(Status::Skip), |status| status.next())
+    }
+
+    /// Returns the next worse status: the compiler asks for the place of a new one.
+    fn next(self) -> Option<Status> {
+        Some(match self {
+            Status::Skip => Status::Pass,
+            Status::Pass => Status::Warn,
+            Status::Warn => Status::Unknown,
+            Status::Unknown => Status::Fail,
+            Status::Fail => Status::Error,
+            Status::Error => return None,
+        })
+    }
+
+    /// Returns what it means, as Markdown.
+    pub fn docs(self) -> &'static str {
+        match self {
+            Status::Skip => "The test or the assertion did not run: it is skipped, or does not apply.",
+            Status::Pass => "Every assertion holds.",
+            Status::Warn => "An assertion does not hold, and the format makes that a warning.",
+            Status::Unknown => {
+                "The result cannot be decided, because what the assertion needs was not recorded. The message has the \
+                 reason. It is neither a pass nor a failure; `speclens run` ends with exit status 3."
+            }
+            Status::Fail => "An assertion does not hold.",
+            Status::Error => "The run or an assertion broke, so there is no result.",
+        }
+    }
+
     /// The word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -363,9 +363,19 @@ pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
 }
 
+/// Returns how much two names have in common: whether both are negative, or neither, and the number of words in both.
+pub fn likeness(one: &str, other: &str) -> (bool, usize) {
+    (sense::is_negative(one) == sense::is_negative(other), sense::common_words(one, other))
+}
+
 /// Whether one of the words of a name is a negation, as in `file_not_exists`.
 pub fn is_negative(name: &str) -> bool {
     sense::is_negative(name)
+}
+
+/// Whether one of two names negates or forbids something, and the other one does not.
+pub fn differ_in_sense(one: &str, other: &str) -> bool {
+    sense::denies(one) != sense::denies(other)
 }
 
 /// Returns the candidate that negates a name as a word does: `not_expected` for `unexpected` beside `expected`.

@@ -214,7 +214,7 @@ fn actual_rows(judged: &[Judged]) -> Vec<Row> {
                 Outcome::Unknown(_) => None,
             },
             score: it.verdict.score,
-            code: it.verdict.code.map(str::to_owned),
+            code: it.verdict.code.map(|code| code.as_str().to_owned()),
         })
         .collect()
 }

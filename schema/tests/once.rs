@@ -116,5 +116,5 @@ fn keys_that_are_numbers_are_no_items() {
         format!("{HEAD}tests:\n  - {{name: a, command: x, vars: {{1: 2}}, expect: {{output: {{contains: [a]}}}}}}\n");
     let problems = analysis(&text, SpecFile::KindLm).problems;
     let problem = problems.iter().find(|problem| problem.code == Code::WrongType).unwrap();
-    assert!(problem.message.starts_with("`1` must be text"), "{}", problem.message);
+    assert!(problem.message.starts_with("expected a string for `1`"), "{}", problem.message);
 }

@@ -19,7 +19,7 @@ use speclens_schema::{
 use golden::Golden;
 
 /// Words with their opposites, written down apart from those of the program.
-const PAIRS: [(&str, &str); 20] = [
+const PAIRS: [(&str, &str); 25] = [
     ("min", "max"),
     ("before", "after"),
     ("allow", "deny"),
@@ -40,6 +40,11 @@ const PAIRS: [(&str, &str); 20] = [
     ("from", "to"),
     ("input", "output"),
     ("true", "false"),
+    ("equals", "differs"),
+    ("least", "most"),
+    ("present", "absent"),
+    ("exists", "missing"),
+    ("all", "none"),
 ];
 
 /// The names that say the opposite of one, each spelled as names of its kind are.
@@ -64,6 +69,7 @@ fn opposites(name: &str) -> BTreeSet<String> {
             }
         }
         if words[index] == "not" || words[index] == "no" {
+            all.insert(with("was"));
             let mut rest = words.clone();
             rest.remove(index);
             all.insert(joined(&rest, is_camel));
@@ -203,14 +209,60 @@ fn no_fix_turns_a_key_into_its_opposite() {
                     for new in outcome(&text, &problem, &place) {
                         assert_ne!(new, golden.text, "{}: {opposite} becomes {key}", golden.path.display());
                     }
-                    let asks = format!("did you mean `{key}`");
-                    let is_asked = problem.range == place && problem.text().contains(&asks);
+                    let asks = format!("rename it to `{key}`");
+                    let is_asked = problem.range == place && problem.help.as_ref() == Some(&asks);
                     assert!(!is_asked, "{}: {}", golden.path.display(), problem.text());
                 }
             }
         }
     }
     assert!(tried > 1000, "only {tried} were tried");
+}
+
+/// Words for units, each group apart from the others.
+const UNITS: [&[&str]; 5] = [&["ms", "millis"], &["sec", "seconds"], &["minutes"], &["hours"], &["cents"]];
+
+/// The names of the same amount in other units.
+fn in_other_units(name: &str) -> Vec<String> {
+    let all = words(name);
+    let Some((last, rest)) = all.split_last() else { return Vec::new() };
+    let own = UNITS.iter().position(|units| units.contains(&last.as_str()));
+    if own.is_none() && last != "usd" {
+        return Vec::new();
+    }
+    let others = UNITS.iter().enumerate().filter(|(group, _)| Some(*group) != own).flat_map(|(_, units)| *units);
+    let named = |unit: &&str| joined(&[rest, &[(*unit).to_owned()]].concat(), name.contains(char::is_uppercase));
+    others.map(|unit| named(unit)).collect()
+}
+
+#[test]
+fn no_fix_renames_a_key_to_one_of_another_unit() {
+    let mut tried = 0;
+    let mut seen = BTreeSet::new();
+    for golden in Golden::all() {
+        let original = golden.document();
+        let Some(root) = original.root() else { continue };
+        if original.problems().iter().any(|problem| problem.code.is_about_reading()) {
+            continue;
+        }
+        let mut all = Vec::new();
+        keys(root, &mut all);
+        for (range, key) in all.into_iter().filter(|(_, key)| seen.insert((golden.file.as_str(), key.clone()))) {
+            for other in in_other_units(&key) {
+                let mut text = golden.text.clone();
+                text.replace_range(range.clone(), &other);
+                let document = Document::read(&text, golden.file.scalar_rules());
+                let place = range.start..range.start + other.len();
+                tried += 1;
+                for problem in golden.problems(&document) {
+                    for new in outcome(&text, &problem, &place) {
+                        assert_ne!(new, golden.text, "{}: {other} becomes {key}", golden.path.display());
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 30, "only {tried} were tried");
 }
 
 /// A version is never taken for a slip of another one, and never changed unseen.

@@ -45,7 +45,7 @@ const READ: &[(&str, &str)] = &[
     ("b: [\n1,\n]\na: x\n", "x"),
 ];
 
-/// Texts that PyYAML refuses, the words to blame, and what is told of them.
+/// Texts that PyYAML refuses, the words to blame, and a part of the message.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("a: 1\t# c\n", "\t", "tab"),
     ("a:\t1\n", "\t", "tab"),
@@ -57,16 +57,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("a: \"x\"\t\n", "\t", "tab"),
     ("a: !x 1\n", "1", "`!x`"),
     ("a: !!python/none x\n", "x", "`!!python/none`"),
-    ("a: !!int x\n", "x", "is no `!!int`"),
-    ("[a]: 1\n", "[a]", "a key must be text"),
+    ("a: !!int x\n", "x", "not a valid `!!int`"),
+    ("[a]: 1\n", "[a]", "expected a string as the key"),
     ("a: {{today}}\n", "{today}", "needs quotes"),
     ("a: [{{today}}]\n", "{today}", "needs quotes"),
-    ("a: =\n", "=", "meaning of its own"),
-    ("a: <<\n", "<<", "meaning of its own"),
-    ("<<: 1\n", "1", "takes the entries of a mapping"),
-    ("a: 2026-02-30\n", "2026-02-30", "no such day"),
-    ("a: 2026-03-11T25:00:00Z\n", "2026-03-11T25:00:00Z", "no such day"),
-    ("a: &id.1 1\n", "a", "no name for an anchor"),
+    ("a: =\n", "=", "not a string in YAML 1.1"),
+    ("a: <<\n", "<<", "not a string in YAML 1.1"),
+    ("<<: 1\n", "1", "expected a mapping for `<<`"),
+    ("a: 2026-02-30\n", "2026-02-30", "not a valid date"),
+    ("a: 2026-03-11T25:00:00Z\n", "2026-03-11T25:00:00Z", "not a valid date"),
+    ("a: &id.1 1\n", "a", "not a valid name of an anchor"),
     ("a: \"x\n--- y\"\n", "", ""),
     ("a: x\ny\nb: 1\n", "", ""),
 ];

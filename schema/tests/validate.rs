@@ -46,15 +46,19 @@ fn a_claim_with_an_unknown_key_vanishes() {
     check_below(
         "tests:\n  - name: t\n    command: x\n    expect:\n      output:\n        contain: [a]\n      toolCals: []\n",
         expect![[r#"
-            error[unknown-key]: unknown key `contain`: did you mean `contains`? What it claims is never checked
+            error[unknown-key]: unknown key `contain`
                 9 |         contain: [a]
                   |         ^^^^^^^
-              fix: Rename to `contains`
+              note: KindLM ignores the key, so it checks nothing
+              help: rename it to `contains`
+              fix: rename it to `contains`
                 "contain" -> "contains"
-            error[unknown-key]: unknown key `toolCals`: did you mean `toolCalls`? What it claims is never checked
+            error[unknown-key]: unknown key `toolCals`
                10 |       toolCals: []
                   |       ^^^^^^^^
-              fix: Rename to `toolCalls`
+              note: KindLM ignores the key, so it checks nothing
+              help: rename it to `toolCalls`
+              fix: rename it to `toolCalls`
                 "toolCals" -> "toolCalls"
         "#]],
     );
@@ -65,25 +69,32 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
     check_below(
         "tests:\n  - name: t\n    command: x\n    timeoutMs: 5\n    contains: [a]\n    expect:\n      contains: [b]\n      tags: [x]\n",
         expect![[r##"
-            warning[unknown-key]: unknown key `timeoutMs`: it belongs under `defaults`
+            warning[unknown-key]: unknown key `timeoutMs`
                 7 |     timeoutMs: 5
                   |     ^^^^^^^^^
-              possible fix: Turn it into a comment
+              help: move it under `defaults`
+              possible fix: turn it into a comment
                 "" -> "# "
-            error[unknown-key]: unknown key `contains`: it belongs under `expect.output`; what it claims is never checked
+            error[unknown-key]: unknown key `contains`
                 8 |     contains: [a]
                   |     ^^^^^^^^
-              possible fix: Turn it into a comment
+              note: KindLM ignores the key, so it checks nothing
+              help: move it under `expect.output`
+              possible fix: turn it into a comment
                 "" -> "# "
-            error[unknown-key]: unknown key `contains`: it belongs under `output`; what it claims is never checked
+            error[unknown-key]: unknown key `contains`
                10 |       contains: [b]
                   |       ^^^^^^^^
-              fix: Move below `output`
+              note: KindLM ignores the key, so it checks nothing
+              help: move it under `output`
+              fix: move it under `output`
                 "contains: [b]" -> "output:\n        contains: [b]"
-            error[unknown-key]: unknown key `tags`: it belongs in an item of `tests`; what it claims is never checked
+            error[unknown-key]: unknown key `tags`
                11 |       tags: [x]
                   |       ^^^^
-              likely fix: Move behind `expect`
+              note: KindLM ignores the key, so it checks nothing
+              help: move it out of `expect`
+              likely fix: move it out of `expect`
                 "      tags: [x]" -> "    tags: [x]"
         "##]],
     );
@@ -94,24 +105,28 @@ fn unknown_keys_elsewhere_are_warnings() {
     check_below(
         "timeout: 3\nassert: 1\ndefaults: { time_out_ms: 2000 }\ntests:\n  - { name: t, command: x, expect: {}, cmd: y }\n",
         expect![[r##"
-            warning[unknown-key]: unknown key `timeout`: did you mean `timeoutMs` under `defaults`?
+            warning[unknown-key]: unknown key `timeout`
                 4 | timeout: 3
                   | ^^^^^^^
-              possible fix: Turn it into a comment
+              help: move it under `defaults`, as `timeoutMs`
+              possible fix: turn it into a comment
                 "" -> "# "
-            warning[unknown-key]: unknown key `assert`: expected `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` or `upload`
+            warning[unknown-key]: unknown key `assert`
                 5 | assert: 1
                   | ^^^^^^
-              possible fix: Turn it into a comment
+              help: use one of `providers`, `models`, `prompts`, `gates`, `compliance`, `trace` and `upload`, or remove it
+              possible fix: turn it into a comment
                 "" -> "# "
-            warning[unknown-key]: unknown key `time_out_ms`: did you mean `timeoutMs`?
+            warning[unknown-key]: unknown key `time_out_ms`
                 6 | defaults: { time_out_ms: 2000 }
                   |             ^^^^^^^^^^^
-              fix: Rename to `timeoutMs`
+              help: rename it to `timeoutMs`
+              fix: rename it to `timeoutMs`
                 "time_out_ms" -> "timeoutMs"
-            warning[unknown-key]: unknown key `cmd`: expected `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation`, `maxTurns`, `tags` and 1 more
+            warning[unknown-key]: unknown key `cmd`
                 8 |   - { name: t, command: x, expect: {}, cmd: y }
                   |                                        ^^^
+              help: use one of `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation`, `maxTurns`, `tags` and 1 more, or remove it
         "##]],
     );
 }
@@ -121,62 +136,81 @@ fn missing_fields_are_told_at_their_owner() {
     check(
         "{}\n",
         expect![[r#"
-            error[missing-field]: `kindlm` is missing: the version of the format: the number 1
+            error[missing-field]: missing `kindlm`
                 1 | {}
                   | ^^
-              fix: Add `kindlm`
+              note: `kindlm`: the version of the format: the number 1
+              help: add `kindlm`
+              fix: add `kindlm`
                 "{}" -> "{ kindlm: 1 }"
-            error[missing-field]: `project` is missing: the project that the suite belongs to
+            error[missing-field]: missing `project`
                 1 | {}
                   | ^^
-              possible fix: Add `project`
+              note: `project`: the project that the suite belongs to
+              help: add `project`
+              possible fix: add `project`
                 "{}" -> "{ project: shop }"
-            error[missing-field]: `suite` is missing: what the suite is called
+            error[missing-field]: missing `suite`
                 1 | {}
                   | ^^
-              possible fix: Add `suite`
+              note: `suite`: what the suite is called
+              help: add `suite`
+              possible fix: add `suite`
                 "{}" -> "{ suite: { name: support-agent } }"
-            error[missing-field]: `tests` is missing: the tests, run and reported in this order
+            error[missing-field]: missing `tests`
                 1 | {}
                   | ^^
-              possible fix: Add `tests`
+              note: `tests`: the tests, run and reported in this order
+              help: add `tests`
+              possible fix: add `tests`
                 "{}" -> "{ tests: [{ name: answers-about-refunds, expect: {} }] }"
         "#]],
     );
     check_below(
         "providers:\n  openai: {}\nmodels:\n  - provider: openai\ntests:\n  - name: t\n    expect:\n      output:\n        format: json\n      latency: {}\n",
         expect![[r#"
-            error[missing-field]: `openai` needs `apiKeyEnv`: the *name* of the environment variable that holds the key, never the key itself
+            error[missing-field]: `openai` is missing `apiKeyEnv`
                 5 |   openai: {}
                   |   ^^^^^^
-              possible fix: Add `apiKeyEnv`
+              note: `apiKeyEnv`: the *name* of the environment variable that holds the key, never the key itself
+              help: add `apiKeyEnv`
+              possible fix: add `apiKeyEnv`
                 "{}" -> "{ apiKeyEnv: OPENAI_API_KEY }"
-            error[missing-field]: `id` is missing: the name by which this file refers to the model, unique in the list
+            error[missing-field]: missing `id`
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              possible fix: Add `id`
+              note: `id`: the name by which this file refers to the model, unique in the list
+              help: add `id`
+              possible fix: add `id`
                 "" -> "id: small\n    "
-            error[missing-field]: `model` is missing: the name that the provider knows it by
+            error[missing-field]: missing `model`
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              possible fix: Add `model`
-                "" -> "model: gpt-4o-mini\n    "
-            error[missing-field]: nothing says what to do: give `command` or `prompt`
+              note: `model`: the name that the provider knows it by
+              help: add `model`
+              possible fix: add `model`
+                "" -> "\n    model: gpt-4o-mini"
+            error[missing-field]: missing `command` or `prompt`
                 9 |   - name: t
                   |     ^^^^^^^
-              possible fix: Add `command`
-                "" -> "command: \"python agent.py --input 'question'\"\n    "
-              possible fix: Add `prompt`
-                "" -> "prompt: refund\n    "
-            error[missing-field]: `format: json` needs `schemaFile`, the JSON Schema that the output must match
+              help: add one of them
+              possible fix: add `command`
+                "" -> "\n    command: \"python agent.py --input 'question'\""
+              possible fix: add `prompt`
+                "" -> "\n    prompt: refund"
+            error[missing-field]: `output` is missing `schemaFile`
                11 |       output:
                   |       ^^^^^^
-              possible fix: Add `schemaFile`
-                "" -> "schemaFile: schemas/answer.json\n        "
-            error[missing-field]: `latency` needs `maxMs`: the most milliseconds from start to end; the value itself still passes
+              note: `format: json` needs the JSON Schema that the output must match
+              help: add `schemaFile`
+              possible fix: add `schemaFile`
+                "" -> "\n        schemaFile: schemas/answer.json"
+            error[missing-field]: `latency` is missing `maxMs`
                13 |       latency: {}
                   |       ^^^^^^^
-              possible fix: Add `maxMs`
+              note: `maxMs`: the most milliseconds from start to end; the value itself still passes
+              help: add `maxMs`
+              possible fix: add `maxMs`
                 "{}" -> "{ maxMs: 5000 }"
         "#]],
     );
@@ -187,54 +221,63 @@ fn values_of_a_wrong_type_say_what_is_expected() {
     check(
         "kindlm: \"1\"\nproject: 5\nsuite: [s]\ngates:\ntests:\n  - name: t\n    command: x\n    repeat: \"3\"\n    skip: 1\n    vars: { n: 5, b: true }\n    expect:\n      output: { contains: refund, maxLength: 1.5 }\n      toolCalls: { tool: a }\n  - just text\n",
         expect![[r#"
-            error[wrong-type]: `kindlm` must be `1`, not the text `1`: remove the quotes
+            error[wrong-type]: expected `1` for `kindlm`, found the string `1`
                 1 | kindlm: "1"
                   |         ^^^
-              fix: Write `1`
+              help: remove the quotes
+              fix: remove the quotes
                 "\"1\"" -> "1"
-            error[wrong-type]: `project` must be text, not the number `5`: put it in quotes
+            error[wrong-type]: expected a string for `project`, found the number `5`
                 2 | project: 5
                   |          ^
-              fix: Write "5"
+              help: put it in quotes
+              fix: put it in quotes
                 "5" -> "\"5\""
-            error[wrong-type]: `suite` must be a mapping, not a list: write `{…}`
+            error[wrong-type]: expected a mapping for `suite`, found a list
                 3 | suite: [s]
                   |        ^^^
-            error[wrong-type]: `gates` has no value: expected a mapping, or remove the key
+              help: write `{…}`
+            error[wrong-type]: `gates` has no value
                 4 | gates:
                   | ^^^^^
-            error[wrong-type]: `repeat` must be a whole number, 1 to 100, not the text `3`: remove the quotes
+              help: write a mapping, or remove the key
+            error[wrong-type]: expected an integer for `repeat`, found the string `3`
                 8 |     repeat: "3"
                   |             ^^^
-              fix: Write `3`
+              help: remove the quotes
+              fix: remove the quotes
                 "\"3\"" -> "3"
-            error[wrong-type]: `skip` must be `true` or `false`, not the number `1`
+            error[wrong-type]: expected `true` or `false` for `skip`, found the number `1`
                 9 |     skip: 1
                   |           ^
-            error[wrong-type]: `n` must be text, not the number `5`: put it in quotes
+            error[wrong-type]: expected a string for `n`, found the number `5`
                10 |     vars: { n: 5, b: true }
                   |                ^
-              fix: Write "5"
+              help: put it in quotes
+              fix: put it in quotes
                 "5" -> "\"5\""
-            error[wrong-type]: `b` must be text, not `true`: put it in quotes
+            error[wrong-type]: expected a string for `b`, found `true`
                10 |     vars: { n: 5, b: true }
                   |                      ^^^^
-              fix: Write "true"
+              help: put it in quotes
+              fix: put it in quotes
                 "true" -> "\"true\""
-            error[wrong-type]: `contains` must be a list of texts, not the text `refund`: write `[…]`
+            error[wrong-type]: expected a list of strings for `contains`, found the string `refund`
                12 |       output: { contains: refund, maxLength: 1.5 }
                   |                           ^^^^^^
-              fix: Make it a list
+              help: write `[refund]`
+              fix: write `[refund]`
                 "refund" -> "[refund]"
-            error[wrong-type]: `maxLength` must be a whole number, at least 1, not the number `1.5`
+            error[wrong-type]: expected an integer for `maxLength`, found the number `1.5`
                12 |       output: { contains: refund, maxLength: 1.5 }
                   |                                              ^^^
-            error[wrong-type]: `toolCalls` must be a list of mappings, not a mapping: write `[…]`
+            error[wrong-type]: expected a list of mappings for `toolCalls`, found a mapping
                13 |       toolCalls: { tool: a }
                   |                  ^^^^^^^^^^^
-              fix: Make it a list
+              help: write `[{ tool: a }]`
+              fix: write `[{ tool: a }]`
                 "{ tool: a }" -> "[{ tool: a }]"
-            error[wrong-type]: expected a mapping, found the text `just text`
+            error[wrong-type]: expected a mapping, found the string `just text`
                14 |   - just text
                   |     ^^^^^^^^^
         "#]],
@@ -242,26 +285,29 @@ fn values_of_a_wrong_type_say_what_is_expected() {
     check(
         "- a\n",
         expect![[r#"
-            error[wrong-type]: expected a mapping, found a list: a file begins with `kindlm: …`
+            error[wrong-type]: expected a mapping, found a list
                 1 | - a
                   | ^^^
+              help: begin the file with `kindlm: …`
         "#]],
     );
     check(
         "text\n",
         expect![[r#"
-        error[wrong-type]: expected a mapping, found the text `text`: a file begins with `kindlm: …`
-            1 | text
-              | ^^^^
-    "#]],
+            error[wrong-type]: expected a mapping, found the string `text`
+                1 | text
+                  | ^^^^
+              help: begin the file with `kindlm: …`
+        "#]],
     );
     check(
         "",
         expect![[r#"
-        error[missing-field]: the file is empty: a suite begins with `kindlm: 1`
-            1 | 
-              | ^
-    "#]],
+            error[missing-field]: the file is empty
+                1 | 
+                  | ^
+              help: begin it with `kindlm: 1`
+        "#]],
     );
 }
 
@@ -270,21 +316,22 @@ fn values_outside_of_their_bounds_name_the_bounds() {
     check_below(
         "gates: { passRateMin: 95, costMaxUsd: 0 }\ndefaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }\ntests:\n  - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }\n",
         expect![[r#"
-            error[out-of-range]: `passRateMin` must be from 0 to 1, not the number `95`: write `0.95`
+            error[out-of-range]: `passRateMin` must be from 0 to 1, found the number `95`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
                   |                       ^^
-              likely fix: Write `0.95`
+              help: write `0.95`
+              likely fix: write `0.95`
                 "95" -> "0.95"
-            error[out-of-range]: `costMaxUsd` must be above 0, not the number `0`
+            error[out-of-range]: `costMaxUsd` must be above 0, found the number `0`
                 4 | gates: { passRateMin: 95, costMaxUsd: 0 }
                   |                                       ^
-            error[out-of-range]: `repeat` must be from 1 to 100, not the number `0`
+            error[out-of-range]: `repeat` must be from 1 to 100, found the number `0`
                 5 | defaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }
                   |                     ^
-            error[out-of-range]: `timeoutMs` must be at least 1000, not the number `10`
+            error[out-of-range]: `timeoutMs` must be at least 1000, found the number `10`
                 5 | defaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }
                   |                                   ^^
-            error[wrong-type]: `concurrency` must be a whole number, 1 to 32, not the number `.inf`
+            error[wrong-type]: expected an integer for `concurrency`, found the number `.inf`
                 5 | defaults: { repeat: 0, timeoutMs: 10, concurrency: .inf }
                   |                                                    ^^^^
             error[out-of-range]: `name` must not be empty
@@ -293,12 +340,13 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[out-of-range]: `command` must not be empty
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                          ^^
-            error[invalid-value]: `format` cannot be the text `jsn`: did you mean `json`?
+            error[invalid-value]: `format` cannot be the string `jsn`
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                                                          ^^^
-              likely fix: Change to `json`
+              help: change it to `json`
+              likely fix: change it to `json`
                 "jsn" -> "json"
-            error[out-of-range]: `maxLength` must be at least 1, not the number `0`
+            error[out-of-range]: `maxLength` must be at least 1, found the number `0`
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                                                                          ^
         "#]],
@@ -306,13 +354,15 @@ fn values_outside_of_their_bounds_name_the_bounds() {
     check_below(
         "tests: []\nproviders: { mcp: { serverUrl: example, toolName: t } }\n",
         expect![[r#"
-        error[out-of-range]: `tests` is empty: it needs at least one entry
-            4 | tests: []
-              |        ^^
-        error[invalid-value]: the text `example` is no URL: begin `serverUrl` with a scheme, such as `https://`
-            5 | providers: { mcp: { serverUrl: example, toolName: t } }
-              |                                ^^^^^^^
-    "#]],
+            error[out-of-range]: `tests` must not be empty
+                4 | tests: []
+                  |        ^^
+              help: add an item
+            error[invalid-value]: `serverUrl` is not a valid URL
+                5 | providers: { mcp: { serverUrl: example, toolName: t } }
+                  |                                ^^^^^^^
+              help: begin it with a scheme, such as `https://`
+        "#]],
     );
 }
 
@@ -321,13 +371,14 @@ fn command_and_prompt_exclude_each_other() {
     check_below(
         "tests:\n  - { name: t, command: x, prompt: p, expect: {} }\n",
         expect![[r#"
-        error[conflicting-fields]: `command` and `prompt` exclude each other: keep one
-            5 |   - { name: t, command: x, prompt: p, expect: {} }
-              |                            ^^^^^^
-          also: `command` is given here
-            5 |   - { name: t, command: x, prompt: p, expect: {} }
-              |                ^^^^^^^
-    "#]],
+            error[conflicting-fields]: `command` and `prompt` exclude each other
+                5 |   - { name: t, command: x, prompt: p, expect: {} }
+                  |                            ^^^^^^
+              also: `command` is here
+                5 |   - { name: t, command: x, prompt: p, expect: {} }
+                  |                ^^^^^^^
+              help: keep one of them
+        "#]],
     );
 }
 
@@ -336,9 +387,11 @@ fn merge_keys_are_not_applied() {
     check_below(
         "tests:\n  - &t { name: t, command: x, expect: {} }\n  - <<: *t\n    name: u\n    command: x\n    expect: {}\n",
         expect![[r#"
-            warning[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
+            warning[unknown-key]: unknown key `<<`
                 6 |   - <<: *t
                   |     ^^
+              note: KindLM does not apply merge keys here
+              help: write the keys out
         "#]],
     );
 }
@@ -348,14 +401,18 @@ fn problems_behind_an_alias_are_told_at_the_alias() {
     check_below(
         "tests:\n  - { name: t, command: x, expect: &e { outptu: {} } }\n  - { name: u, command: x, expect: *e }\n  - { name: v, command: x, expect: *f }\n",
         expect![[r#"
-            error[unknown-key]: unknown key `outptu`: did you mean `output`? What it claims is never checked
+            error[unknown-key]: unknown key `outptu`
                 5 |   - { name: t, command: x, expect: &e { outptu: {} } }
                   |                                         ^^^^^^
-              fix: Rename to `output`
+              note: KindLM ignores the key, so it checks nothing
+              help: rename it to `output`
+              fix: rename it to `output`
                 "outptu" -> "output"
-            error[unknown-key]: unknown key `outptu`: did you mean `output`? What it claims is never checked
+            error[unknown-key]: unknown key `outptu`
                 6 |   - { name: u, command: x, expect: *e }
                   |                                    ^^
+              note: KindLM ignores the key, so it checks nothing
+              help: rename it to `output`
         "#]],
     );
 }
@@ -365,18 +422,20 @@ fn settings_have_problems_of_their_own() {
     let text = "severity: { unknown-kye: off, unused: loud }\nlimit: {}\n";
     let document = Document::read(text, ScalarRules::Yaml12);
     expect![[r#"
-        warning[invalid-setting]: unknown key `unknown-kye`: did you mean `unknown-key`?
+        warning[invalid-setting]: unknown key `unknown-kye`
             1 | severity: { unknown-kye: off, unused: loud }
               |             ^^^^^^^^^^^
-          fix: Rename to `unknown-key`
+          help: rename it to `unknown-key`
+          fix: rename it to `unknown-key`
             "unknown-kye" -> "unknown-key"
-        warning[invalid-setting]: `unused` must be `"off"`, `hint`, `information`, `warning` or `error`, not the text `loud`
+        warning[invalid-setting]: `unused` must be `"off"`, `hint`, `information`, `warning` or `error`, found the string `loud`
             1 | severity: { unknown-kye: off, unused: loud }
               |                                       ^^^^
-        warning[invalid-setting]: unknown key `limit`: did you mean `limits`?
+        warning[invalid-setting]: unknown key `limit`
             2 | limit: {}
               | ^^^^^
-          fix: Rename to `limits`
+          help: rename it to `limits`
+          fix: rename it to `limits`
             "limit" -> "limits"
     "#]].assert_eq(&common::render(text, &validate(&document, SpecFile::Settings)));
 }
@@ -428,25 +487,28 @@ fn numbers_that_are_no_numbers() {
     check_below(
         "tests:\n  - name: .nan\n    command: x\n    vars: {a: .NaN}\n    expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}\n",
         expect![[r#"
-            error[wrong-type]: `name` must be a name, not `.nan`: put it in quotes
+            error[wrong-type]: expected a name for `name`, found `.nan`
                 5 |   - name: .nan
                   |           ^^^^
-              fix: Write ".nan"
+              help: put it in quotes
+              fix: put it in quotes
                 ".nan" -> "\".nan\""
-            error[wrong-type]: `a` must be text, not `.NaN`: put it in quotes
+            error[wrong-type]: expected a string for `a`, found `.NaN`
                 7 |     vars: {a: .NaN}
                   |               ^^^^
-              fix: Write ".NaN"
+              help: put it in quotes
+              fix: put it in quotes
                 ".NaN" -> "\".NaN\""
-            error[wrong-type]: expected text, found `.nan`: put it in quotes
+            error[wrong-type]: expected a string, found `.nan`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                  ^^^^
-              fix: Write ".nan"
+              help: put it in quotes
+              fix: put it in quotes
                 ".nan" -> "\".nan\""
-            error[wrong-type]: `maxLength` must be a whole number, at least 1, not the number `.inf`
+            error[wrong-type]: expected an integer for `maxLength`, found the number `.inf`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                                    ^^^^
-            error[wrong-type]: `maxMs` must be a number, above 0, not `.nan`
+            error[wrong-type]: expected a number for `maxMs`, found `.nan`
                 8 |     expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}
                   |                                                                            ^^^^
         "#]],
@@ -458,16 +520,16 @@ fn whole_numbers_that_lose_their_last_digits() {
     check_below(
         "gates: {schemaFailuresMax: 10000000000000000000}\ndefaults: {timeoutMs: 1e300}\ntests:\n  - name: a\n    command: x\n    expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}\n",
         expect![[r#"
-            error[out-of-range]: `schemaFailuresMax` must be at most 9007199254740991, not the number `10000000000000000000`
+            error[out-of-range]: `schemaFailuresMax` must be at most 9007199254740991, found the number `10000000000000000000`
                 4 | gates: {schemaFailuresMax: 10000000000000000000}
                   |                            ^^^^^^^^^^^^^^^^^^^^
-            error[out-of-range]: `timeoutMs` must be at most 9007199254740991, not the number `1e300`
+            error[out-of-range]: `timeoutMs` must be at most 9007199254740991, found the number `1e300`
                 5 | defaults: {timeoutMs: 1e300}
                   |                       ^^^^^
-            error[out-of-range]: `maxLength` must be at most 9007199254740991, not the number `9007199254740992`
+            error[out-of-range]: `maxLength` must be at most 9007199254740991, found the number `9007199254740992`
                 9 |     expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}
                   |                                  ^^^^^^^^^^^^^^^^
-            error[wrong-type]: `order` must be a whole number, at least 0, not the number `.inf`
+            error[wrong-type]: expected an integer for `order`, found the number `.inf`
                 9 |     expect: {output: {maxLength: 9007199254740992}, toolCalls: [{tool: t, order: .inf}]}
                   |                                                                                  ^^^^
         "#]],
@@ -480,18 +542,25 @@ fn what_the_original_drops_or_overwrites() {
     check_below(
         "<<: {a: 1}\ntests:\n  - name: a\n    command: x\n    expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}\n",
         expect![[r#"
-            warning[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
+            warning[unknown-key]: unknown key `<<`
                 4 | <<: {a: 1}
                   | ^^
-            warning[unknown-key]: `argsSchemaResolved` has no effect beside `argsSchema`: remove it
+              note: KindLM does not apply merge keys here
+              help: write the keys out
+            warning[unknown-key]: `argsSchemaResolved` has no effect beside `argsSchema`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                        ^^^^^^^^^^^^^^^^^^
-            error[unknown-key]: unknown key `argsSchemaResolved`: expected `shouldNotCall`, `argsMatch`, `argsSchema` or `order`; what it claims is never checked
+              help: remove it
+            error[unknown-key]: unknown key `argsSchemaResolved`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                           ^^^^^^^^^^^^^^^^^^
-            error[unknown-key]: merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out
+              note: KindLM ignores the key, so it checks nothing
+              help: use one of `shouldNotCall`, `argsMatch`, `argsSchema` and `order`, or remove it
+            error[unknown-key]: unknown key `<<`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                                                     ^^
+              note: KindLM does not apply merge keys here
+              help: write the keys out
         "#]],
     );
 }

@@ -185,10 +185,12 @@ pub fn problems(document: &Document) -> Vec<Problem> {
     let codes = document.root().and_then(|root| root.get("severity"));
     for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
         let word = entry.key.key_text();
+        let at = Pointer::root().key("severity").key(&word);
+        let problem = |message| Problem::new(Code::InvalidSetting, at.clone(), entry.key.range(), message);
         let mut fix = None;
-        let message = match Code::parse(&word) {
+        let mut problem = match Code::parse(&word) {
             Some(code) if code.is_always_an_error() => {
-                format!("`{word}` is always an error: what cannot be read cannot be judged")
+                problem(format!("`{word}` is always an error")).with_note("text that cannot be read cannot be checked")
             }
             Some(_) => continue,
             None => {
@@ -196,20 +198,18 @@ pub fn problems(document: &Document) -> Vec<Problem> {
                 let near = nearest(&word, words());
                 fix = near.filter(|near| codes.is_some_and(|codes| codes.entry(near).is_none())).map(|near| {
                     let edits = vec![Edit::new(entry.key.own_range(), near)];
-                    let title = format!("Rename to `{near}`");
+                    let title = format!("rename it to `{near}`");
                     if is_surely(&word, near, words()) { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
                 });
-                let cure = near.map_or_else(
-                    || "`speclens explain` lists them".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
+                let help = near.map_or_else(
+                    || "use one of the codes that `speclens explain` lists".to_owned(),
+                    |near| format!("rename it to `{near}`"),
                 );
-                format!("there is no code `{word}`: {cure}")
+                problem(format!("unknown code `{word}`")).with_help(help)
             }
         };
-        let at = Pointer::root().key("severity").key(&word);
-        // The schema has told it in other words.
+        // The schema has reported it in other words.
         problems.retain(|problem| problem.at != at);
-        let mut problem = Problem::new(Code::InvalidSetting, at, entry.key.range(), message);
         problem.fixes.extend(fix.filter(|_| !entry.key.is_through_alias()));
         problems.push(problem);
     }

@@ -60,7 +60,7 @@ fn a_misspelt_agent_is_told_and_cured() {
     let params = json!({ "textDocument": { "uri": client.uri(SCENARIOS) }, "range": told[0]["range"], "context": { "diagnostics": [] } });
     let actions = client.request("textDocument/codeAction", params);
     let actions = actions["result"].as_array().unwrap().clone();
-    let cure = actions.iter().find(|it| it["title"] == "Change to `agents-marketing-brand`").unwrap();
+    let cure = actions.iter().find(|it| it["title"] == "change it to `agents-marketing-brand`").unwrap();
     assert!(cure.to_string().contains("\"newText\":\"agents-marketing-brand\""), "{cure:#}");
     // The directory is what makes it a name: without it nothing is sure.
     std::fs::remove_dir_all(client.path("agents/marketing/brand")).unwrap();

@@ -345,7 +345,7 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
         json!({ "line": 0, "character": 7 }),
         json!({ "newName": "status" }),
     );
-    assert!(found["error"]["message"].as_str().unwrap().contains("`status` stands among the `tasks`"), "{found}");
+    assert!(found["error"]["message"].as_str().unwrap().contains("`status` is already one of the `tasks`"), "{found}");
     // The suite stops naming them.
     fs::write(client.path("bench/nightly.yaml"), main.replace("tasks/**", "others/**")).unwrap();
     client.forget();
@@ -439,7 +439,7 @@ fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
     let name = json!({ "newName": "basics" });
     let found = ask(&mut client, "textDocument/rename", "b/cli-bench.yaml", place(&main, "own"), name);
     let message = found["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`basics` stands among the `tasks` of `tasks/two.yaml`"), "{message}");
+    assert!(message.contains("`basics` is already one of the `tasks` of `tasks/two.yaml`"), "{message}");
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -521,7 +521,7 @@ fn one_of_two_tasks_with_an_id_is_renamed_alone_and_has_a_fix() {
     });
     let answer = client.request("textDocument/codeAction", params);
     let actions = answer["result"].as_array().unwrap();
-    assert!(actions.iter().any(|action| action["title"] == "Rename to `list-branches-2`"), "{answer:#}");
+    assert!(actions.iter().any(|action| action["title"] == "rename it to `list-branches-2`"), "{answer:#}");
 
     let at = place(&more, "list-branches");
     let renamed = ask(&mut client, "textDocument/rename", "tasks/more.yaml", at, json!({ "newName": "show-branches" }));

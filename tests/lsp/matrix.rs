@@ -169,16 +169,16 @@ fn cli_bench() -> Vec<Document> {
   - "file://t😀/*.yaml«hint»"
 "#;
     vec![
-        document("block", head, &block.replace("«half»", ""), 1, "whole number, 1 to 100"),
-        document("flow", head, flow, 1, "whole number, 1 to 100"),
-        document("alias", head, alias, 2, "whole number, 1 to 100"),
-        document("merge", head, merge, 2, "whole number, 1 to 100"),
+        document("block", head, &block.replace("«half»", ""), 1, "integer, 1 to 100"),
+        document("flow", head, flow, 1, "integer, 1 to 100"),
+        document("alias", head, alias, 2, "integer, 1 to 100"),
+        document("merge", head, merge, 2, "integer, 1 to 100"),
         document(
             "half-typed",
             head,
             &block.replace("«half»", "  - id: \"open\n    intent: [\n    ass\n"),
             1,
-            "whole number, 1 to 100",
+            "integer, 1 to 100",
         ),
     ]
 }

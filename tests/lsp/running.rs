@@ -121,7 +121,7 @@ fn script_that_does_not_exist_is_a_problem_before_the_run() {
             "context": { "diagnostics": [] },
         });
         let answer = client.request("textDocument/codeAction", params);
-        assert_eq!(answer["result"][0]["title"], "Change to `./agent.sh`");
+        assert_eq!(answer["result"][0]["title"], "change it to `./agent.sh`");
         let edit = &answer["result"][0]["edit"]["changes"][client.uri("kindlm.yaml")][0];
         assert_eq!((&edit["newText"], &edit["range"]), (&json!("./agent.sh"), &missing["range"]));
     }

@@ -57,7 +57,9 @@ impl Inputs {
                     None => inputs.remove(path),
                 };
                 if known {
-                    notes.push(format!("the command wrote `{path}`: the recording goes with what stands there now"));
+                    notes.push(format!(
+                        "the command wrote `{path}`: the recording belongs to its content after the run"
+                    ));
                 }
             } else {
                 notes.push(format!(
@@ -69,7 +71,7 @@ impl Inputs {
         let outsiders = self.dialect.outsiders_of(&self.script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
             notes.push(format!(
-                "`{path}` lies outside the workspace: when it changes, the recording does not become stale"
+                "`{path}` is outside of the workspace: when it changes, the recording does not become stale"
             ));
         }
         (inputs, notes)

@@ -7,7 +7,7 @@ use speclens_schema::{
     document::{Encoding, LineColumn, Lines},
     problem::{Fix, Problem, Severity},
     suite::Case,
-    verdict::Status,
+    verdict::{FailureCode, Status},
 };
 
 use super::{SourceText, SuiteReport};
@@ -102,7 +102,7 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
             Status::Pass | Status::Skip => continue,
         };
         let range = source.range_of(&case.claims[judged.claim].at.join(&verdict.at));
-        let rule = verdict.code.unwrap_or(verdict.kind);
+        let rule = verdict.code.map_or(verdict.kind, FailureCode::as_str);
         found.push(simple(rule, severity, told(verdict.outcome.message()), source.clone(), range));
     }
 }

@@ -17,7 +17,7 @@ use speclens_schema::{
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
-    verdict::Status,
+    verdict::{FailureCode, Status},
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
@@ -260,7 +260,7 @@ fn verdict_snippet(
             plain::line(title),
             plain::block(&shortened(&report.masked(verdict.outcome.message())))
         ))
-        .id(verdict.code.unwrap_or(verdict.kind))
+        .id(verdict.code.map_or(verdict.kind, FailureCode::as_str))
         .elements(snippets(&source, &marks));
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {

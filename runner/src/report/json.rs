@@ -82,10 +82,10 @@ struct SuiteEntry {
     cases: Option<Vec<CaseEntry>>,
 }
 
-/// A mistake in the text.
+/// A problem in the text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ProblemEntry {
-    /// The kind of mistake; `speclens explain CODE` tells more.
+    /// The kind of problem; `speclens explain CODE` explains it.
     code: String,
     /// How bad it is.
     severity: Severity,
@@ -110,7 +110,7 @@ struct FixEntry {
     title: String,
     /// `safe`: it says what the author meant beyond doubt, and `--fix` applies it. `suggestion`: a person chooses it.
     applicability: Applicability,
-    /// Whether it is the best cure of its mistake.
+    /// Whether it is the best fix of its problem.
     preferred: bool,
     /// The changes of the text, in its order, none overlapping another. All of them belong together.
     edits: Vec<EditEntry>,
@@ -193,7 +193,7 @@ struct RunEntry {
     recording: RecordingState,
     /// Why there are no verdicts, when there are none to be had.
     error: Option<ErrorEntry>,
-    /// What each claim says, in the order of the original tool.
+    /// The results of the assertions, in the order of the tool of the format.
     verdicts: Vec<VerdictEntry>,
     /// What else was noticed: cut output, processes left behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -228,7 +228,7 @@ impl SubjectEntry {
     }
 }
 
-/// Where evidence is.
+/// Where the evidence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecordingState {
@@ -250,35 +250,35 @@ struct ErrorEntry {
     message: String,
 }
 
-/// What a claim says about an attempt.
+/// The result of an assertion for an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct VerdictEntry {
     /// When it was judged, in formats that have phases.
     phase: Option<String>,
-    /// The claim's number within its phase.
+    /// The number of the assertion within its phase.
     index: usize,
-    /// The claim, as a JSON Pointer.
+    /// The assertion, as a JSON Pointer.
     claim: Pointer,
-    /// The original tool's name for this kind of result.
+    /// The tool's own name for this kind of result.
     r#type: String,
-    /// The original tool's label.
+    /// The tool's own label.
     label: String,
     /// The answer.
     outcome: Status,
-    /// The original tool's failure code.
+    /// The failure code of KindLM.
     code: Option<String>,
-    /// The original tool's score, 0 to 1.
+    /// The tool's own score, 0 to 1.
     score: Option<f64>,
     /// The story in one sentence; empty for a pass.
     message: String,
-    /// What the claim wants, where it does not hold.
+    /// What the assertion expects, where it does not hold.
     expected: Option<String>,
     /// What was observed, where it does not hold.
     actual: Option<String>,
     /// What helps: the nearest candidate, a difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     help: Vec<String>,
-    /// The part of the claim that decides.
+    /// The part of the assertion that decides.
     place: Place,
     /// Other places that belong to it.
     related: Vec<RelatedEntry>,
@@ -318,11 +318,11 @@ struct Position {
 struct Totals {
     /// All of them.
     cases: usize,
-    /// Every claim holds.
+    /// Every assertion holds.
     passed: usize,
-    /// A claim does not hold.
+    /// An assertion does not hold.
     failed: usize,
-    /// The run or a claim broke.
+    /// The run or an assertion broke.
     errored: usize,
     /// Something was not observed.
     unknown: usize,
@@ -436,7 +436,7 @@ impl Writer<'_> {
             r#type: verdict.kind.to_owned(),
             label: masked(&verdict.label),
             outcome: verdict.outcome.status(),
-            code: verdict.code.map(str::to_owned),
+            code: verdict.code.map(|code| code.as_str().to_owned()),
             score: verdict.score,
             message: masked(verdict.outcome.message()),
             expected: mismatch.map(|mismatch| masked(&mismatch.expected)),

@@ -8,7 +8,7 @@ use speclens_schema::{
     evidence::Evidence,
     problem::Severity,
     suite::Case,
-    verdict::{Outcome, Status},
+    verdict::{FailureCode, Outcome, Status},
 };
 
 use super::{SuiteReport, plain};
@@ -159,7 +159,7 @@ fn status_of(report: &SuiteReport, run: &RunResult) -> TestCaseStatus {
         })
         .collect();
     if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
-        status.set_type(worst.code.unwrap_or(run.status.as_str()));
+        status.set_type(worst.code.map_or(run.status.as_str(), FailureCode::as_str));
         status.set_message(shown(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
     let lines: Vec<String> =

@@ -1,4 +1,4 @@
-//! A mistake in a value that aliases repeat is one mistake: it is told at the value, and where the value is used
+//! A problem in a value that aliases repeat is one problem: it is reported at the value, and where the value is used
 //! again only as a place that belongs to it.
 
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::{
 const USED_AGAIN: &str = "used again here";
 
 /// What is said of the value, where only its uses are looked at.
-const VALUE: &str = "the value stands here";
+const VALUE: &str = "the value is here";
 
-/// A value with a mistake.
+/// A value with a problem.
 struct Place {
     /// The bytes of the value.
     own: Range<usize>,

@@ -36,7 +36,7 @@ pub(super) fn lint(document: &Document) -> Vec<Problem> {
         let behind = String::from(text.byte_slice(at + 1..rest));
         let message = format!("`{behind}` is a comment and not part of the text");
         let cure = quoted(&whole);
-        let fix = Fix::guess(format!("Write `{cure}`"), vec![Edit::new(start..rest, cure)]);
+        let fix = Fix::guess(format!("write `{cure}`"), vec![Edit::new(start..rest, cure)]);
         let problem = Problem::new(Code::AmbiguousScalar, pointer, at + 1..rest, message);
         problems.push(problem.with_severity(Severity::Warning).with_fix(fix));
     }

@@ -65,21 +65,20 @@ pub(super) fn finish(
     drop(allowed);
     for allowance in allowances {
         for (code, range) in allowance.codes {
-            let message = match Code::parse(&code) {
-                Some(known) if known.is_always_an_error() => {
-                    format!("`{code}` cannot be allowed: what cannot be read cannot be judged")
-                }
+            let problem = |message| Problem::new(Code::InvalidSetting, Pointer::root(), range, message);
+            problems.push(match Code::parse(&code) {
+                Some(known) if known.is_always_an_error() => problem(format!("`{code}` cannot be allowed"))
+                    .with_note("text that cannot be read cannot be checked"),
                 Some(_) => continue,
                 None => {
                     let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
-                    let cure = near.map_or_else(
-                        || "`speclens explain` lists the codes".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
+                    let help = near.map_or_else(
+                        || "use one of the codes that `speclens explain` lists".to_owned(),
+                        |near| format!("change it to `{near}`"),
                     );
-                    format!("there is no code `{code}`, so nothing is allowed: {cure}")
+                    problem(format!("unknown code `{code}`")).with_help(help)
                 }
-            };
-            problems.push(Problem::new(Code::InvalidSetting, Pointer::root(), range, message));
+            });
         }
     }
     problems.retain_mut(|problem| match settings.severity_in(dialect, problem.code, problem.severity) {

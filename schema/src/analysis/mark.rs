@@ -1,4 +1,4 @@
-//! The comment that says what a file is: a word in it that means nothing.
+//! The comment that says what a file is: an unknown word in it.
 
 use crate::{
     document::{Document, Pointer},
@@ -20,9 +20,11 @@ pub(super) fn lint(document: &Document, file: SpecFile) -> Option<Problem> {
     let start = word.as_ptr() as usize - head.as_ptr() as usize;
     let range = start..start + word.len();
     let near = nearest(word, SpecFile::ALL.iter().map(|file| file.as_str()));
-    let cure = near.map_or_else(|| format!("write `{}`", file.as_str()), |near| format!("did you mean `{near}`?"));
-    let message = format!("there is no kind `{word}`, and the file is read as {}: {cure}", file.title());
-    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
     let right = near.unwrap_or(file.as_str());
-    Some(problem.with_fix(Fix::guess(format!("Write `{right}`"), vec![Edit::new(range, right)])))
+    let help = format!("write `{right}`");
+    let problem =
+        Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), format!("unknown dialect `{word}`"))
+            .with_note(format!("the file is read as {}", file.title()))
+            .with_help(&help);
+    Some(problem.with_fix(Fix::guess(help, vec![Edit::new(range, right)])))
 }

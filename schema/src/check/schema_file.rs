@@ -74,11 +74,11 @@ impl UserSchema {
     /// Reads and compiles the content of a schema file.
     pub fn read(bytes: &[u8]) -> Result<UserSchema, SchemaError> {
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| SchemaError { message: "it is no text".to_owned(), is_json: false })?;
+            .map_err(|_| SchemaError { message: "it is not UTF-8".to_owned(), is_json: false })?;
         let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
             let message = match error.kind {
                 JsonErrorKind::TooDeep => format!("it is nested too deep: {error}"),
-                JsonErrorKind::Syntax => format!("it is no JSON: {error}"),
+                JsonErrorKind::Syntax => format!("it is not valid JSON: {error}"),
             };
             SchemaError { message, is_json: false }
         })?;
@@ -183,11 +183,11 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
     let what = match error.kind() {
         ValidationErrorKind::Referencing(_) => return lost(schema, references),
         ValidationErrorKind::AnyOf { .. } if at.as_str().ends_with("/type") => format!(
-            "{} is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`",
+            "{} is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`",
             error.instance()
         ),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            "this value cannot stand here".to_owned()
+            "this value is not allowed here".to_owned()
         }
         _ => error.to_string(),
     };
@@ -214,7 +214,7 @@ fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
     }
     match references.iter().find(|(_, reference)| reference.starts_with('#') && !inside(reference)) {
         Some((at, reference)) => {
-            format!("{}: there is nothing at `{}` in this file", adapt::place(at), shortened(reference, 100))
+            format!("{}: this file has no `{}`", adapt::place(at), shortened(reference, 100))
         }
         None => "a `$ref` leads nowhere".to_owned(),
     }
@@ -358,11 +358,8 @@ mod tests {
             json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
             "at `/properties/day`: `formatMinimum` is not supported: say it with a `pattern`",
         );
-        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is no type, which is `array`");
-        check_refused(
-            json!({"$ref": "#/definitions/missing"}),
-            "at `/$ref`: there is nothing at `#/definitions/missing` in this file",
-        );
+        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not a type, which is `array`");
+        check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
             let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
             check_refused(json!({"items": {"$ref": elsewhere}}), &told);
@@ -424,7 +421,7 @@ mod tests {
     #[test]
     fn files_are_read_as_json() {
         assert!(UserSchema::read(b"\xef\xbb\xbf{}").is_ok());
-        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is no JSON: expected"));
+        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is not valid JSON: expected"));
         assert!(UserSchema::read(b"\xff").is_err());
     }
 }

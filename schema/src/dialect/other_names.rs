@@ -1,13 +1,13 @@
-//! What people call a key who know other formats, or who guess, and what it is called here.
+//! Names of keys in other formats, with the names that they have here.
 
 use rustc_hash::FxHashSet;
 
 use crate::{
     dialect::Dialect,
     document::{NodeRef, Pointer},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Problem, Severity},
     shape::{Need, Shape},
-    validate::Definition,
+    validate::{self, Definition},
 };
 
 /// The other names of the keys of a type: the type, then each wrong key with the right one.
@@ -174,6 +174,8 @@ const KINDLM: Names = &[
         "OutputExpect",
         &[
             ("includes", "contains"),
+            ("containsAll", "contains"),
+            ("contains_all", "contains"),
             ("include", "contains"),
             ("mustContain", "contains"),
             ("excludes", "notContains"),
@@ -192,6 +194,10 @@ const KINDLM: Names = &[
             ("arguments", "argsMatch"),
             ("with", "argsMatch"),
             ("not", "shouldNotCall"),
+            ("shouldNotBeCalled", "shouldNotCall"),
+            ("mustNotCall", "shouldNotCall"),
+            ("must_not_call", "shouldNotCall"),
+            ("mustNotBeCalled", "shouldNotCall"),
             ("notCalled", "shouldNotCall"),
             ("forbidden", "shouldNotCall"),
             ("position", "order"),
@@ -205,6 +211,7 @@ const KINDLM: Names = &[
             ("criterion", "criteria"),
             ("question", "criteria"),
             ("threshold", "minScore"),
+            ("min", "minScore"),
             ("score", "minScore"),
         ],
     ),
@@ -213,6 +220,12 @@ const KINDLM: Names = &[
         &[
             ("block", "deny"),
             ("denied", "deny"),
+            ("disallow", "deny"),
+            ("disallowed", "deny"),
+            ("forbidden", "deny"),
+            ("blocked", "deny"),
+            ("any_of", "allow"),
+            ("anyOf", "allow"),
             ("denylist", "deny"),
             ("forbid", "deny"),
             ("allowed", "allow"),
@@ -271,13 +284,37 @@ const KINDLM: Names = &[
     ("Defaults", &[("timeout", "timeoutMs"), ("judge", "judgeModel"), ("parallel", "concurrency")]),
 ];
 
+/// Keys that no single field stands for: the type, the keys, and what to write.
+const ADVICE: &[(&str, &[&str], &str)] = &[
+    (
+        "OutputExpect",
+        &["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
+        "use `guardrails.keywords.allow`, of which the output must contain one",
+    ),
+    (
+        "Assertion",
+        &[
+            "output_contains_any",
+            "contains_any",
+            "any_of",
+            "output_matches",
+            "output_regex",
+            "stdout_matches",
+            "matches",
+            "regex",
+            "pattern",
+        ],
+        "use `verify` with a command that checks it",
+    ),
+];
+
 /// The name of the cli-bench key that somebody means.
 pub(crate) fn of(kind: &str, key: &str) -> Option<&'static str> {
     let (_, names) = CLI_BENCH.iter().find(|(of, _)| *of == kind)?;
     names.iter().find(|(other, _)| *other == key).map(|(_, name)| *name)
 }
 
-/// Says of unknown keys that are other names what they are called here. A field that stands there under another name is not
+/// Reports of unknown keys that are other names what they are called here. A field that is there under another name is not
 /// missing as well. Pointers are relative to `node`.
 pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     let names = match definition.file().dialect() {
@@ -291,13 +328,19 @@ pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
     let whole = definition.shape();
     let mut renamed: FxHashSet<Pointer> = FxHashSet::default();
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
-        renamed.extend(rename(node, &whole, names, problem));
+        renamed.extend(rename(node, &whole, definition.file().dialect(), names, problem));
     }
     problems.retain(|problem| problem.code != Code::MissingField || !renamed.contains(&problem.at));
 }
 
-/// Returns the place of the field that is meant.
-fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem) -> Option<Pointer> {
+/// Says what a key is called here, or what to use for it. Returns the place of the field that is meant.
+fn rename(
+    node: NodeRef<'_>,
+    whole: &Shape,
+    dialect: Option<Dialect>,
+    names: Names,
+    problem: &mut Problem,
+) -> Option<Pointer> {
     let (parent, key) = (problem.at.parent()?, problem.at.last()?);
     let mapping = node.find(&parent)?;
     let shape = whole.below(&parent, Some(node))?;
@@ -306,6 +349,12 @@ fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem)
         Some("TaskEntry") => "Task",
         named => named.unwrap_or_default(),
     };
+    let advice = ADVICE.iter().find(|(of, keys, _)| *of == definition && keys.contains(&key.as_str()));
+    if let Some((.., help)) = advice {
+        problem.help = Some((*help).to_owned());
+        problem.fixes.retain(|fix| fix.is_comment);
+        return None;
+    }
     let of_type = names.iter().find(|(of, _)| *of == definition)?;
     let (_, name) = of_type.1.iter().find(|(other, _)| *other == key)?;
     let fields = shape.fields(Some(mapping));
@@ -313,22 +362,11 @@ fn rename(node: NodeRef<'_>, whole: &Shape, names: Names, problem: &mut Problem)
     if mapping.entry(name).is_some() {
         return None;
     }
-    let claims = problem.message.ends_with("never checked");
-    problem.message = format!("unknown key `{key}`: here it is called `{name}`");
-    if claims {
-        problem.message.push_str("; what it claims is never checked");
-    }
     if field.need == Need::Required {
         problem.severity = Severity::Error;
     }
-    (problem.note, problem.help) = (None, None);
-    problem.fixes.clear();
-    if !mapping.resolved().is_through_alias() {
-        let (title, edits) = (format!("Rename to `{name}`"), vec![Edit::new(problem.range.clone(), *name)]);
-        let value = mapping.get(&key);
-        let fits = value.is_none_or(|value| value.is_null() || crate::validate::could_hold(&field.shape, value));
-        problem.fixes.push(if fits { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) });
-    }
+    let is_claim = validate::is_claim(whole, node, &parent);
+    validate::rename_key(problem, mapping, field, dialect.filter(|_| is_claim));
     Some(parent.key(name))
 }
 

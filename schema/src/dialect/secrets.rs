@@ -72,10 +72,9 @@ fn lint(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             return;
         }
         let range = spot.part(&text[found], 0);
-        let message = format!(
-            "this looks like {what}: whoever reads the file has it; keep it in the environment, and name the variable in `redact_env`"
-        );
-        problems.push(Problem::new(Code::PastedSecret, spot.at.clone(), range, message));
+        let problem = Problem::new(Code::PastedSecret, spot.at.clone(), range, format!("this looks like {what}"));
+        let problem = problem.with_note("whoever reads the file has it");
+        problems.push(problem.with_help("keep it in the environment, and name the variable in `redact_env`"));
         return;
     }
     spot.items().iter().for_each(|item| lint(item, problems));

@@ -39,9 +39,10 @@ pub(super) fn tell_once(text: &Rope, problems: &mut Vec<Problem>) {
     });
     for range in ranges.into_iter().map(|(start, end)| start..end) {
         let mark = String::from(text.line(text.byte_to_line(range.start)));
-        let message = "two versions of a merge stand from here to `>>>>>>>`: keep one of them, and remove the lines with the marks";
+        let message = "unresolved merge conflict, from here to `>>>>>>>`";
         let range = range.start..range.start + mark.trim_end().len();
-        problems.push(Problem::new(Code::Syntax, Pointer::root(), range, message));
+        let problem = Problem::new(Code::Syntax, Pointer::root(), range, message);
+        problems.push(problem.with_help("keep one of the two versions, and remove the lines with the marks"));
     }
 }
 

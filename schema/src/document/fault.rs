@@ -70,11 +70,11 @@ impl Rewrite {
     /// What to do, as a sentence.
     pub(super) fn title(&self) -> String {
         match self.kind {
-            RewriteKind::Text | RewriteKind::Template => format!("Write `{}`", self.text),
-            RewriteKind::IndentBy(by) => format!("Indent it by {by}"),
-            RewriteKind::Blanks => "Replace it with a space".to_owned(),
-            RewriteKind::IndentTo(0) => "Remove its indentation".to_owned(),
-            RewriteKind::IndentTo(column) => format!("Indent it by {column}"),
+            RewriteKind::Text | RewriteKind::Template => format!("write `{}`", self.text),
+            RewriteKind::IndentBy(by) => format!("indent it by {by}"),
+            RewriteKind::Blanks => "replace it with a space".to_owned(),
+            RewriteKind::IndentTo(0) => "remove its indentation".to_owned(),
+            RewriteKind::IndentTo(column) => format!("indent it by {column}"),
         }
     }
 }

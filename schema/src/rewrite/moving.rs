@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
-    json_schema::SpecFile,
-    problem::{Edit, Fix, Problem},
-    shape,
+    problem::{Edit, Fix, Problem, Subject},
+    shape::Shape as SpecShape,
 };
 
-use super::{COMMENT, end_of, entry_lines, is_flow, is_margin, line_start, remove_entry, text_of};
+use super::{end_of, entry_lines, is_flow, is_margin, line_start, remove_entry, text_of};
 
 /// Where an entry goes.
 #[derive(Clone, Copy)]
@@ -114,11 +113,12 @@ pub(crate) fn take(mapping: NodeRef<'_>, key: &str) -> Option<Edit> {
     if is_flow(mapping) { take_from_braces(mapping, entry) } else { remove_entry(mapping, entry.key, entry.value) }
 }
 
-/// [`below`] as a fix. Below `verify` a text becomes a command that runs on this machine: a person decides that.
-pub(crate) fn fix_below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
-    let title = format!("Move below `{child}`");
+/// [`below`] as a fix. `child_shape` is what may be there: beside a command that runs on this machine, a person decides.
+pub(crate) fn fix_below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&SpecShape>) -> Option<Fix> {
+    let title = format!("move it under `{child}`");
     let edits = below(mapping, key, child)?;
-    Some(if child == "verify" { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
+    let runs = child_shape.is_some_and(|shape| shape.all_fields().iter().any(|field| field.shape.is_shell()));
+    Some(if runs { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
 }
 
 /// Puts an entry into the mapping `outer`, where `holder` is the key below which the entry stands now.
@@ -135,20 +135,18 @@ pub(crate) fn to_top(from: NodeRef<'_>, key: &str, root: NodeRef<'_>, holder: &s
 }
 
 /// Gives a key of an item that belongs at the top level its cure: it moves, and counts for every item then.
-pub(crate) fn cure_misplaced(file: SpecFile, root: NodeRef<'_>, problem: &mut Problem) {
+pub(crate) fn cure_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
+    let is_top = matches!(&problem.subject, Some(Subject::Home(place)) if place.0.is_empty());
     let edits = || {
         let (parent, key) = (problem.at.parent()?, problem.at.last()?);
-        let here = shape::place_of(file, &parent)?;
-        let places = shape::places_of(file, &key).iter().filter(|place| **place != here);
-        let nearest = places.min_by_key(|place| (here.distance(place), place.0.len()))?;
-        let holder = parent.steps().next().filter(|_| nearest.0.is_empty() && parent.steps().count() > 1)?;
+        let holder = parent.steps().next().filter(|_| parent.steps().count() > 1)?;
         to_top(root.find(&parent)?, &key, root, &holder)
     };
-    if problem.fixes.iter().all(|fix| fix.title == COMMENT)
-        && problem.message.contains("top level")
+    if is_top
+        && problem.fixes.iter().all(|fix| fix.is_comment)
         && let Some(edits) = edits()
     {
-        problem.fixes.insert(0, Fix::guess("Move to the top level", edits));
+        problem.fixes.insert(0, Fix::guess("move it to the top level", edits));
     }
 }
 
@@ -303,7 +301,7 @@ fn column_of(key: NodeRef<'_>) -> Option<usize> {
 }
 
 /// Whether blank lines belong to the last text of a node: what comes behind them would not be behind it.
-fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
+pub(super) fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
     match node.shape() {
         Shape::Mapping => node.entries().last().is_some_and(|entry| keeps_blank_lines(entry.value)),
         Shape::Sequence => node.items().last().is_some_and(keeps_blank_lines),

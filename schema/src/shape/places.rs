@@ -37,6 +37,23 @@ impl Place {
         }
     }
 
+    /// What is done with a key at `here` that belongs to this place: "move it under `expect.output`".
+    pub fn way_from(&self, here: &Place) -> String {
+        let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
+        match self.0.as_slice() {
+            [] => "move it to the top level".to_owned(),
+            [..] if let [holder, ..] = out_of
+                && !out_of.contains(&"[]")
+                && !out_of.contains(&"*") =>
+            {
+                format!("move it out of `{holder}`")
+            }
+            [.., list, "[]"] => format!("move it into an item of `{list}`"),
+            [.., map, "*"] => format!("move it into an entry of `{map}`"),
+            [..] => format!("move it {}", self.words_from(here)),
+        }
+    }
+
     /// A pointer to such a place, in the first item of each list.
     pub fn pointer(&self) -> Pointer {
         let step = |at: Pointer, step: &&'static str| match *step {

@@ -9,7 +9,7 @@ fn find(pointer: &str) -> Shape {
 
 #[test]
 fn a_pointer_leads_through_lists_maps_and_references() {
-    assert_eq!(find("/tests/3/expect/output/maxLength").type_label(), "whole number, at least 1");
+    assert_eq!(find("/tests/3/expect/output/maxLength").type_label(), "integer, at least 1");
     assert_eq!(find("/prompts/any/user").word(), Some(Word::Template("vars")));
     assert_eq!(find("/models/0/provider").word(), Some(Word::Refers("providers")));
     assert_eq!(find("/tests/0/expect/output/schemaFile").word(), Some(Word::File("json-schema")));
@@ -23,14 +23,14 @@ fn types_are_told_in_words() {
     for (pointer, label) in [
         ("/kindlm", "`1`"),
         ("/tests", "list of mappings"),
-        ("/tests/0/vars", "mapping of names to texts"),
+        ("/tests/0/vars", "mapping of names to strings"),
         ("/tests/0/models", "list of names out of `models`"),
         ("/tests/0/skip", "`true` or `false`"),
         ("/tests/0/expect/output/format", "`text` or `json`"),
         ("/tests/0/expect/latency/maxMs", "number, above 0"),
         ("/tests/0/expect/guardrails/pii/denyPatterns", "list of regular expressions"),
         ("/tests/0/tools/0/defaultResponse", "any value"),
-        ("/defaults/timeoutMs", "whole number, at least 1000"),
+        ("/defaults/timeoutMs", "integer, at least 1000"),
     ] {
         assert_eq!(find(pointer).type_label(), label, "{pointer}");
     }

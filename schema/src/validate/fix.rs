@@ -5,16 +5,28 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::{
-    document::{NodeRef, Scalar, Shape as NodeShape, Style},
+    document::{EntryRef, NodeRef, Scalar, Shape as NodeShape, Style},
     problem::{Edit, Fix},
     shape::{self, Need, Shape, Type, Word, scalar, show},
 };
 
 /// Another name for a key. Only what is surely a slip may be put right unseen.
 pub(super) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
-    let title = format!("Rename to `{name}`");
-    let edits = vec![Edit::new(key, scalar(name))];
+    let (title, edits) = (rename_title(name), vec![Edit::new(key, scalar(name))]);
     if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
+}
+
+/// The help for a key that has another name.
+pub(crate) fn rename_title(name: &str) -> String {
+    format!("rename it to `{name}`")
+}
+
+/// The help for an item with so many keys, of which each is an assertion.
+pub(crate) fn split_into(items: usize) -> String {
+    match items {
+        0..=2 => "split it into two items".to_owned(),
+        more => format!("split it into {more} items"),
+    }
 }
 
 /// Another text in place of a node, beyond doubt.
@@ -27,18 +39,32 @@ pub(super) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::guess(title, vec![Edit::new(range, text)])
 }
 
-/// A key that is missing, with a value to begin with. Nothing where the mapping's layout is unusual.
-pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape) -> Option<Fix> {
+/// A key that is missing, with a value to begin with, behind those that are before it in `order`. `None` where the mapping's
+/// layout is unusual.
+pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape, order: &[&str]) -> Option<Fix> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() || mapping.shape() != NodeShape::Mapping {
         return None;
     }
     let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
-    let edit = at_front(mapping, &line)?;
-    let title = format!("Add `{key}`");
+    let edit = in_order(mapping, key, &line, order)?;
+    let title = format!("add `{key}`");
     // Where one value alone can stand, nothing has to be filled in.
     let only = member.kind() != Type::Boolean && member.values().len() == 1;
     Some(if only { Fix::safe(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) })
+}
+
+/// The edit that puts a line with a new key into a mapping: behind the last of the entries that are before it in `order`.
+pub(super) fn in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Edit> {
+    let place = |key: &str| order.iter().position(|known| *known == key);
+    let own = place(key);
+    let is_later = |entry: &EntryRef<'_>| place(&entry.key.key_text()).is_some_and(|it| Some(it) > own);
+    // Where the keys are in another order, the new one comes before the first that follows it.
+    let last = mapping.entries().filter(|entry| !entry.is_merge()).take_while(|entry| !is_later(entry)).last();
+    match last {
+        Some(entry) => crate::rewrite::line_behind(mapping, entry, line).or_else(|| at_front(mapping, line)),
+        None => at_front(mapping, line),
+    }
 }
 
 /// The edit that puts a line before the first entry of a mapping.
@@ -78,7 +104,8 @@ fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
 pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     let quoted = Value::from(text).to_string();
-    (!node.resolved().is_through_alias()).then(|| replace(node.own_range(), quoted.clone(), format!("Write {quoted}")))
+    (!node.resolved().is_through_alias())
+        .then(|| replace(node.own_range(), quoted.clone(), format!("write `{quoted}`")))
 }
 
 /// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
@@ -117,7 +144,7 @@ pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let is_padded =
         text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0') && !text.contains('.');
     let fix = if is_padded { guess } else { replace };
-    (!node.resolved().is_through_alias()).then(|| fix(node.own_range(), text.clone(), format!("Write `{text}`")))
+    (!node.resolved().is_through_alias()).then(|| fix(node.own_range(), text.clone(), format!("write `{text}`")))
 }
 
 /// What a renamed key needs of its value: edits that give it the shape. Nothing where no shape can be given to it.
@@ -158,7 +185,7 @@ pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
         return None;
     }
     let edits = keys.into_iter().map(|key| Edit::new(key.start + 1..key.start + 1, " ")).collect();
-    Some(Fix::safe("Put a blank behind each dash", edits))
+    Some(Fix::safe("put a space after each dash", edits))
 }
 
 /// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
@@ -176,7 +203,7 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
         begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
     });
     let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
-    let title = "Put a blank behind each dash";
+    let title = "put a space after each dash";
     // Beside its key, what begins with a dash may be an option of a command.
     let line = text.line_to_byte(text.byte_to_line(range.start));
     let is_first = String::from(text.get_byte_slice(line..range.start)?).trim().is_empty();
@@ -246,7 +273,7 @@ pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     } else {
         return None;
     };
-    Some(Fix::safe("Make it a mapping", edits))
+    Some(Fix::safe("make it a mapping", edits))
 }
 
 /// A line that holds `: ` and was meant as a text: `- Total: 5`.
@@ -261,7 +288,7 @@ pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
         return None;
     }
     let cure = crate::document::quoted(&String::from(text.get_byte_slice(range.clone())?));
-    Some(Fix::guess(format!("Write `{cure}`"), vec![Edit::new(range, cure)]))
+    Some(Fix::guess(format!("write `{cure}`"), vec![Edit::new(range, cure)]))
 }
 
 /// The only item of a list, which is a scalar, on the line of the key without its dash.
@@ -277,7 +304,7 @@ pub(super) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
     let above = text.line_to_byte(text.byte_to_line(start).checked_sub(1)?);
     let before = String::from(text.get_byte_slice(above..start)?);
     let key = before.strip_suffix("- ")?.trim_end();
-    key.ends_with(':').then(|| Fix::safe("Remove the dash", vec![Edit::new(above + key.len()..start, " ")]))
+    key.ends_with(':').then(|| Fix::safe("remove the dash", vec![Edit::new(above + key.len()..start, " ")]))
 }
 
 /// A scalar as it can stand in brackets.
@@ -307,7 +334,7 @@ fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
             edits.push(Edit::new(start..start, "  "));
         }
     }
-    Some(Fix::safe("Make it a list", edits))
+    Some(Fix::safe("begin each item with `- `", edits))
 }
 
 /// Whether a text is several names with commas between them, where each item is a name.
@@ -318,6 +345,9 @@ fn names_apart(text: &str, item: &Shape) -> bool {
     let is_name = |name: &str| !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
     holds_names && text.contains(',') && text.split(',').all(is_name)
 }
+
+/// Maximum number of bytes of a text that a title quotes.
+const LONGEST_SHOWN: usize = 60;
 
 /// A single value as a list.
 pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
@@ -340,7 +370,9 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
         None => words(node)?,
     };
     let fix = if is_open { guess } else { replace };
-    Some(fix(range, format!("[{item}]"), "Make it a list".to_owned()))
+    let text = format!("[{item}]");
+    let title = if text.len() > LONGEST_SHOWN { "write it as a list".to_owned() } else { format!("write `{text}`") };
+    Some(fix(range, text, title))
 }
 
 /// An item of a list with several keys, as items with one key each. Only for block style, where each key has
@@ -368,12 +400,7 @@ pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
         // The dash takes the place of the two blanks before the key.
         edits.push(Edit { range: at - 2..at, text: "- ".to_owned() });
     }
-    let title = match edits.len() {
-        0 => return None,
-        1 => "Split into two".to_owned(),
-        more => format!("Split into {}", more + 1),
-    };
-    Some(Fix::safe(title, edits))
+    (!edits.is_empty()).then(|| Fix::safe(split_into(edits.len() + 1), edits))
 }
 
 /// Something valid to begin with, in flow style.

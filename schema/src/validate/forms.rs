@@ -96,13 +96,13 @@ fn the_form_that_the_tag_names_is_what_is_checked() {
     shows(
         "then:\n  - type: file_present\n    pth: a\n  - type: tool_was_called\n    path: a\n  - type: file_presnt\n    x: 1\n  - type: [a]\n  - path: a\n  - type: file_present\n    path: 1\n",
         expect![[r#"
-            error unknown-key @pth: unknown key `pth` in `file_present`: did you mean `path`? What it claims is never checked [Rename to `path`]
-            error missing-field @type: tool_was_called: `tool_was_called` needs `tool` [Add `tool`]
-            error unknown-key @path: unknown key `path` in `tool_was_called`: expected `tool` or `log_path`; `type: file_present` has it; what it claims is never checked [Turn it into a comment]
-            error invalid-value @file_presnt: `type` cannot be the text `file_presnt`: did you mean `file_present`? [Change to `file_present`]
-            error wrong-type @[a]: `type` must be `file_present` or `tool_was_called`, not a list
-            error missing-field @path: a: `type` is missing: the kind [Add `type`]
-            error wrong-type @1: `path` must be a path of a file, not the number `1`: put it in quotes [Write "1"]
+            error unknown-key @pth: unknown key `pth` in `file_present` [rename it to `path`]
+            error missing-field @type: tool_was_called: `tool_was_called` is missing `tool` [add `tool`]
+            error unknown-key @path: unknown key `path` in `tool_was_called` [turn it into a comment]
+            error invalid-value @file_presnt: `type` cannot be the string `file_presnt` [change it to `file_present`]
+            error wrong-type @[a]: expected `file_present` or `tool_was_called` for `type`, found a list
+            error missing-field @path: a: missing `type` [add `type`]
+            error wrong-type @1: expected a path of a file for `path`, found the number `1` [put it in quotes]
         "#]],
     );
 }
@@ -112,10 +112,10 @@ fn one_assertion_stands_in_one_item() {
     shows(
         "assert:\n  - exit_code: 0\n    ran: x\n  - {}\n  - exit_cod: 0\n  - { ran: a, exit_code: 1 }\n",
         expect![[r#"
-            error conflicting-fields @ran: one assertion per item: `exit_code` and `ran` stand in one, split it [Split into two]
-            error out-of-range @{}: nothing is said here: give `exit_code` or `ran`
-            error unknown-key @exit_cod: unknown key `exit_cod`: did you mean `exit_code`? What it claims is never checked [Rename to `exit_code`]
-            error conflicting-fields @exit_code: one assertion per item: `ran` and `exit_code` stand in one, split it
+            error conflicting-fields @ran: `exit_code` and `ran` are in one list item [split it into two items]
+            error out-of-range @{}: the mapping must not be empty
+            error unknown-key @exit_cod: unknown key `exit_cod` [rename it to `exit_code`]
+            error conflicting-fields @exit_code: `ran` and `exit_code` are in one list item
         "#]],
     );
     let text = "assert:\n  - exit_code: 0\n    ran: |\n      x\n  - ran: y\n";
@@ -133,11 +133,11 @@ fn a_text_or_a_mapping_is_checked_as_what_it_is() {
     shows(
         "tasks:\n  - file://a.yaml\n  - a.yaml\n  - id: a\n    intnt: b\n  - 3\n  - intent: c\nlimit: [1]\n",
         expect![[r#"
-            error invalid-value @a.yaml: the text `a.yaml` cannot stand here: expected a path or pattern of task files, such as `"file://tasks/*.yaml"`
-            warning unknown-key @intnt: unknown key `intnt`: did you mean `intent`? [Rename to `intent`]
-            error wrong-type @3: expected a mapping or text, found the number `3`
-            error missing-field @intent: c: `id` is missing [Add `id`]
-            error wrong-type @[1]: `limit` must be a number or text, not a list
+            error invalid-value @a.yaml: expected a path or pattern of task files, such as `"file://tasks/*.yaml"`, found the string `a.yaml`
+            warning unknown-key @intnt: unknown key `intnt` [rename it to `intent`]
+            error wrong-type @3: expected a mapping or a string, found the number `3`
+            error missing-field @intent: c: missing `id` [add `id`]
+            error wrong-type @[1]: expected a number or string for `limit`, found a list
         "#]],
     );
 }

@@ -1,5 +1,5 @@
-//! What is wrong, and what to do, in words: what the mistakes are, and what is known about the place where they
-//! were made. The words themselves stand in the parts, by topic.
+//! Problems in words: what the findings are, and what is known about the place where they were made. The words
+//! themselves are in the parts, by topic.
 
 mod bounds;
 mod keys;
@@ -14,19 +14,19 @@ use crate::{
     shape::{self, Place, Shape, Variant},
 };
 
-pub(crate) use keys::could_hold;
+pub(crate) use keys::{is_claim, rename_key};
 
 use super::place;
 
-/// A mistake at a node, before it is put into words.
+/// A problem at a node, before it is put into words.
 pub(super) struct Finding {
-    /// The node; for a key that is missing, where it would stand.
+    /// The node; for a key that is missing, where it would be.
     pub(super) at: Pointer,
-    /// The mistake.
+    /// What is wrong.
     pub(super) wrong: Wrong,
 }
 
-/// The kinds of mistake that a schema finds. Of several at one node, the one that stands first here is told.
+/// The kinds of problem that a schema finds. Of several at one node, the first one here is reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wrong {
     /// A key that the mapping does not have.
@@ -197,7 +197,7 @@ impl<'d> Context<'d> {
     }
 }
 
-/// A node in words: "the text `x`", "a list".
+/// A node in words: "the string `x`", "a list".
 pub(crate) fn describe(node: NodeRef<'_>) -> String {
     const SHOWN: usize = 32;
     let text = node.text().unwrap_or_default();
@@ -210,21 +210,21 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
         (NodeShape::Sequence, _) => "a list".to_owned(),
         (NodeShape::Mapping, _) => "a mapping".to_owned(),
         (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
-        (NodeShape::Scalar, Some(Scalar::Null)) => "nothing".to_owned(),
+        (NodeShape::Scalar, Some(Scalar::Null)) => "null".to_owned(),
         (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Float(value))) if value.is_nan() => format!("`{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
         (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
-            "an empty text".to_owned()
+            "an empty string".to_owned()
         }
-        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) => format!("the text `{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) => format!("the string `{shown}`"),
     }
 }
 
 fn with_article(label: &str) -> String {
     match label.chars().next() {
         Some('`') => label.to_owned(),
-        _ if label.starts_with("any ") || label.split([' ', ',']).next() == Some("text") => label.to_owned(),
+        _ if label.starts_with("any ") || label == "null" => label.to_owned(),
         Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
         _ => format!("a {label}"),
     }

@@ -18,6 +18,6 @@ pub(crate) fn unquoted_template(at: &Pointer, node: NodeRef<'_>) -> Option<Probl
     }
     let message = "a text that begins with `{{` needs quotes";
     let quoted = quoted(&source);
-    let fix = Fix::safe(format!("Write `{quoted}`"), vec![Edit::new(range.clone(), quoted)]);
+    let fix = Fix::safe(format!("write `{quoted}`"), vec![Edit::new(range.clone(), quoted)]);
     Some(Problem::new(Code::UnquotedTemplate, at.clone(), range, message).with_fix(fix))
 }

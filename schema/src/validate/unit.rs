@@ -17,21 +17,25 @@ pub(super) enum Unit {
     Share,
     /// 0 to 100.
     Percent,
+    /// An amount of money.
+    Dollars,
 }
 
-/// What was written behind a number.
+/// What was written behind a number, or in a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Suffix {
+pub(super) enum Suffix {
     /// A time, in milliseconds.
     Time(f64),
     Percent,
+    /// Money, in dollars.
+    Money(f64),
 }
 
 impl Unit {
     /// The unit of a field: its name says it, or the first sentence of its docs, or its bounds.
     pub(super) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
-        if !matches!(kind, Type::Integer | Type::Number) {
+        if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
             return None;
         }
         let says = |unit: &str| {
@@ -40,6 +44,7 @@ impl Unit {
         };
         match shape.maximum() {
             _ if key.ends_with("Ms") || key.ends_with("_ms") || says("milliseconds") => Some(Unit::Milliseconds),
+            _ if key.ends_with("Usd") || key.ends_with("_usd") => Some(Unit::Dollars),
             _ if says("seconds") => Some(Unit::Seconds),
             Some(1.0) if kind == Type::Number => Some(Unit::Share),
             Some(100.0) if kind == Type::Number => Some(Unit::Percent),
@@ -47,13 +52,32 @@ impl Unit {
         }
     }
 
-    /// What a field takes, behind "must be".
+    /// The unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
+    pub(super) fn in_name(name: &str) -> Option<Suffix> {
+        let start = name.rfind(|letter: char| letter == '_' || letter == '-' || letter.is_ascii_uppercase())?;
+        let word = name[start..].trim_start_matches(['_', '-']).to_ascii_lowercase();
+        // `min` is the least of something.
+        suffix(&word).filter(|_| word != "min")
+    }
+
+    /// The same unit as it is written behind a number.
+    pub(super) fn as_written(self) -> Suffix {
+        match self {
+            Unit::Milliseconds => Suffix::Time(1.0),
+            Unit::Seconds => Suffix::Time(1000.0),
+            Unit::Share | Unit::Percent => Suffix::Percent,
+            Unit::Dollars => Suffix::Money(1.0),
+        }
+    }
+
+    /// What a field takes.
     pub(super) fn label(self) -> &'static str {
         match self {
             Unit::Milliseconds => "a number of milliseconds",
             Unit::Seconds => "a number of seconds",
             Unit::Share => "a number from 0 to 1",
             Unit::Percent => "a percentage from 0 to 100 without a sign",
+            Unit::Dollars => "an amount in US dollars",
         }
     }
 
@@ -67,9 +91,10 @@ impl Unit {
             (Unit::Seconds, Suffix::Time(ms)) => Some(number * ms / 1000.0),
             (Unit::Share, Suffix::Percent) => Some(number / 100.0),
             (Unit::Percent, Suffix::Percent) => Some(number),
-            (Unit::Milliseconds | Unit::Seconds, Suffix::Percent) | (Unit::Share | Unit::Percent, Suffix::Time(_)) => {
-                None
-            }
+            (Unit::Dollars, Suffix::Money(dollars)) => Some(number * dollars),
+            (Unit::Milliseconds | Unit::Seconds, Suffix::Percent | Suffix::Money(_))
+            | (Unit::Share | Unit::Percent, Suffix::Time(_) | Suffix::Money(_))
+            | (Unit::Dollars, Suffix::Percent | Suffix::Time(_)) => None,
         }
     }
 }
@@ -77,10 +102,12 @@ impl Unit {
 fn suffix(word: &str) -> Option<Suffix> {
     Some(match word {
         "%" | "percent" => Suffix::Percent,
-        "ms" | "msec" | "millisecond" | "milliseconds" => Suffix::Time(1.0),
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => Suffix::Time(1.0),
         "s" | "sec" | "secs" | "second" | "seconds" => Suffix::Time(1000.0),
         "m" | "min" | "mins" | "minute" | "minutes" => Suffix::Time(60_000.0),
         "h" | "hour" | "hours" => Suffix::Time(3_600_000.0),
+        "usd" | "dollar" | "dollars" => Suffix::Money(1.0),
+        "cent" | "cents" => Suffix::Money(0.01),
         _ => return None,
     })
 }
@@ -110,6 +137,6 @@ fn written(node: NodeRef<'_>, number: f64, fits: impl Fn(f64) -> bool) -> Option
     let number = (number * 1e6).round() / 1e6;
     (fits(number) && !node.resolved().is_through_alias()).then(|| {
         let text = number.to_string();
-        fix::replace(node.own_range(), text.clone(), format!("Write `{text}`"))
+        fix::replace(node.own_range(), text.clone(), format!("write `{text}`"))
     })
 }

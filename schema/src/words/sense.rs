@@ -161,6 +161,39 @@ const PREFIXES: &[&str] = &["un", "non", "dis", "in", "im", "de", "anti", "mis"]
 /// The prefixes that are taken away from a word: `in` and `de` begin too many words that negate nothing.
 const REMOVABLE: &[&str] = &["un", "non", "dis"];
 
+/// Words that say how many of several things are meant.
+const QUANTIFIERS: &[&str] = &["any", "all", "some", "none", "each", "every", "only", "either"];
+
+/// Words with which a name forbids something.
+const DENIALS: &[&str] = &[
+    "deny",
+    "denied",
+    "disallow",
+    "disallowed",
+    "forbid",
+    "forbids",
+    "forbidden",
+    "block",
+    "blocked",
+    "exclude",
+    "excluded",
+    "excludes",
+    "reject",
+    "rejected",
+    "refuse",
+    "refused",
+    "prohibit",
+    "prohibited",
+    "unexpected",
+    "never",
+    "avoid",
+    "ban",
+    "banned",
+];
+
+/// Verbs that names have or leave out, without another sense.
+const AUXILIARIES: &[&str] = &["was", "is", "be", "been", "are", "were", "does", "did", "has", "have", "should"];
+
 /// How long a word is at most that is put in, taken away or replaced.
 const LONGEST_WORD: usize = 9;
 
@@ -182,13 +215,18 @@ struct Written {
     letters: String,
     length: usize,
     kinds: u64,
+    /// Its words that negate, count or help a verb: none of them is a slip of another word.
+    known: Vec<String>,
 }
 
 impl Written {
     fn new(text: &str) -> Written {
         let letters = squashed(text);
         let (length, kinds) = outline(&letters);
-        Written { letters, length, kinds }
+        let is_known =
+            |word: &String| [NEGATIONS, QUANTIFIERS, AUXILIARIES].iter().any(|it| it.contains(&word.as_str()));
+        let known = words(text).into_iter().filter(is_known).collect();
+        Written { letters, length, kinds, known }
     }
 
     fn distance(&self, other: &str) -> usize {
@@ -225,13 +263,14 @@ impl Written {
 
     fn least(&self, limit: usize, names: impl Iterator<Item = String>) -> Option<usize> {
         let names = names.filter(|name| !name.is_empty() && name.len().abs_diff(self.letters.len()) <= 4 * limit);
-        names.map(|name| self.distance(&name)).min().filter(|least| *least <= limit)
+        let has_known = |name: &String| self.known.iter().all(|word| name.contains(word.as_str()));
+        names.filter(has_known).map(|name| self.distance(&name)).min().filter(|least| *least <= limit)
     }
 }
 
 /// Whether a text that resembles a name says something else: its opposite, or another number.
 pub(super) fn is_another(written: &str, name: &str) -> bool {
-    if have_other_numbers(written, name) {
+    if have_other_numbers(written, name) || replaces_sense(written, name) {
         return true;
     }
     let written = Written::new(written);
@@ -240,6 +279,19 @@ pub(super) fn is_another(written: &str, name: &str) -> bool {
     }
     let Some(nearer) = written.distance(&squashed(name)).checked_sub(1) else { return false };
     written.to_swapped(name, nearer + 1).is_some() || written.to_negated(name, nearer).is_some()
+}
+
+/// Whether whole words of a text change the sense of a name: `was` in place of `not`, or `any` where the name has none.
+fn replaces_sense(written: &str, name: &str) -> bool {
+    let (ours, theirs) = (words(written), words(name));
+    let squashed = squashed(written);
+    let distance = |other: &str| strsim::osa_distance(&squashed, other);
+    let own = distance(&theirs.concat());
+    let negations = theirs.iter().enumerate().filter(|(_, word)| NEGATIONS.contains(&word.as_str()));
+    let mut affirmed =
+        negations.flat_map(|(index, _)| AUXILIARIES.iter().map(|verb| with(&theirs, index, verb)).collect::<Vec<_>>());
+    affirmed.any(|other| distance(&other) < own)
+        || ours.iter().any(|word| QUANTIFIERS.contains(&word.as_str()) && !theirs.contains(word))
 }
 
 /// The name whose opposite a text is, if it is one, and how many letters it is away from that.
@@ -257,15 +309,35 @@ pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c
     names.filter_map(of_name).min_by_key(|(_, distance)| *distance)
 }
 
+/// Whether one of the words of a name negates or forbids, so it never stands for a name that does not.
+pub(super) fn denies(name: &str) -> bool {
+    words(name).iter().any(|word| NEGATIONS.contains(&word.as_str()) || DENIALS.contains(&word.as_str()))
+}
+
 /// Whether one of the words of a name is a negation.
 pub(super) fn is_negative(name: &str) -> bool {
     words(name).iter().any(|word| NEGATIONS.contains(&word.as_str()))
 }
 
-/// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`.
+/// Returns the number of words that two names have in common.
+pub(super) fn common_words(one: &str, other: &str) -> usize {
+    let words_of_other = words(other);
+    words(one).iter().filter(|word| words_of_other.contains(word)).count()
+}
+
+/// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`,
+/// `tool_was_not_called` and `tool_not_called`.
 pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
-    let written = Written::new(written);
-    Written::new(other).to_negated(name, 0).is_some() && written.to_negated(name, slips_of(&written)).is_some()
+    // Verbs that a name may leave out.
+    let bare = |text: &str| {
+        words(text).into_iter().filter(|word| !AUXILIARIES.contains(&word.as_str())).collect::<Vec<_>>().join("_")
+    };
+    let negates = |text: &str, name: &str, slips: fn(&Written) -> usize| {
+        let text = Written::new(text);
+        text.to_negated(name, slips(&text)).is_some()
+    };
+    let both = |name: &str, written: &str, other: &str| negates(other, name, |_| 0) && negates(written, name, slips_of);
+    both(name, written, other) || both(&bare(name), &bare(written), &bare(other))
 }
 
 /// How many letters of a text may be slips.

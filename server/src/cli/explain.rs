@@ -1,8 +1,9 @@
-//! `speclens explain`: what a field means, or a kind of problem.
+//! `speclens explain`: explains a kind of problem, a result of a run, or a field.
 
 use std::fmt::Write;
 
 use anyhow::bail;
+use speclens_runner::event::AbsenceKind;
 use speclens_schema::{
     dialect::clawspec::assertion::Assertion,
     document::Pointer,
@@ -10,6 +11,7 @@ use speclens_schema::{
     problem::{Code, example::examples},
     shape::{self, Need, Place, Shape},
     template::FILLINGS,
+    verdict::{FailureCode, Status},
     words,
 };
 
@@ -18,8 +20,8 @@ use super::{PASSED, output};
 /// The options of `speclens explain`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A kind of problem (`unknown-key`), a field (`argsMatch`), or a path of fields (`expect.output`); without
-    /// it, everything that can be explained is listed
+    /// A kind of problem (`unknown-key`), a result of a run (`CONTAINS_FAILED`, `stale`), a field (`argsMatch`), or a path
+    /// of fields (`expect.output`); without it, everything that can be explained is listed
     name: Option<String>,
 }
 
@@ -36,11 +38,21 @@ fn explain(name: &str) -> anyhow::Result<String> {
     if let Some(code) = Code::parse(name) {
         return Ok(problem(code));
     }
-    let mut text = String::new();
+    let mut text = result(name);
+    // The same field of several places is explained once.
+    let mut explained: Vec<(Vec<String>, String)> = Vec::new();
     for &file in SpecFile::PUBLISHED {
         for place in fields(file, name) {
-            text.push_str(&field(file, &place));
+            let Some(body) = field(file, &place) else { continue };
+            let head = format!("{} ({})", path(&place), file.title());
+            match explained.iter_mut().find(|(_, known)| *known == body) {
+                Some((heads, _)) => heads.push(head),
+                None => explained.push((vec![head], body)),
+            }
         }
+    }
+    for (heads, body) in explained {
+        let _ = writeln!(text, "{}\n{body}", heads.join("\n"));
     }
     text.push_str(&assertion(name));
     text.push_str(&variable(name));
@@ -51,10 +63,30 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let keys = SpecFile::PUBLISHED.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
     let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
-    match words::nearest(name, codes.chain(keys).chain(types).chain(variables)) {
-        Some(near) => bail!("nothing is called `{name}`; did you mean `{near}`?"),
-        None => bail!("nothing is called `{name}`; `speclens explain` lists what there is"),
+    let results = results().map(|(word, _)| word);
+    match words::nearest(name, codes.chain(keys).chain(types).chain(variables).chain(results)) {
+        Some(near) => bail!("unknown name `{name}`; did you mean `{near}`?"),
+        None => bail!("unknown name `{name}`; `speclens explain` lists the known ones"),
     }
+}
+
+/// The words for results in the reports of runs, with their docs.
+fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let failures = FailureCode::ALL.iter().map(|code| (code.as_str(), code.docs()));
+    let statuses = Status::all().map(|status| (status.as_str(), status.docs()));
+    let absences = AbsenceKind::all().map(|kind| (kind.as_str(), kind.docs()));
+    failures.chain(statuses).chain(absences)
+}
+
+/// A result of a run; empty when there is none of this name.
+fn result(name: &str) -> String {
+    let found = results().filter(|(word, _)| word.eq_ignore_ascii_case(name));
+    found.map(|(word, docs)| format!("{word} (in the report of a run)\n\n{}\n\n", lines(docs))).collect()
+}
+
+/// Docs without the blanks that begin their lines.
+fn lines(docs: &str) -> String {
+    docs.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
 /// A type of assertion of ClawSpec; nothing when there is none of this name.
@@ -113,10 +145,10 @@ fn fields(file: SpecFile, name: &str) -> Vec<Place> {
         .collect()
 }
 
-fn field(file: SpecFile, place: &Place) -> String {
+/// The facts about a field, and its docs; each sentence once.
+fn field(file: SpecFile, place: &Place) -> Option<String> {
     let mut text = String::new();
-    let Some(shape) = shape_at(file, place) else { return text };
-    let _ = writeln!(text, "{} ({})", path(place), file.title());
+    let shape = shape_at(file, place)?;
     let mut facts = vec![shape.type_label()];
     let (key, parent) =
         place.0.split_last().map_or(("", Place(Vec::new())), |(key, rest)| (*key, Place(rest.to_vec())));
@@ -133,8 +165,12 @@ fn field(file: SpecFile, place: &Place) -> String {
         facts.push(format!("default {}", shape::show(default)));
     }
     let _ = writeln!(text, "  {}", facts.join("; "));
-    for docs in [shape.docs(), shape.type_docs()].into_iter().flatten() {
-        let _ = writeln!(text, "\n{}", docs.trim());
+    let own = shape.docs().unwrap_or_default().trim();
+    let of_type = shape.type_docs().unwrap_or_default().trim();
+    // The docs of the type may begin with the sentence that the field has.
+    let rest = of_type.strip_prefix(own).unwrap_or(of_type).trim();
+    for docs in [own, rest].into_iter().filter(|docs| !docs.is_empty() && (*docs == own || !own.contains(docs))) {
+        let _ = writeln!(text, "\n{docs}");
     }
     for choice in shape.values() {
         if let Some(docs) = choice.docs {
@@ -145,8 +181,7 @@ fn field(file: SpecFile, place: &Place) -> String {
     if !names.is_empty() {
         let _ = writeln!(text, "\n  fields: {}", names.join(", "));
     }
-    text.push('\n');
-    text
+    Some(text)
 }
 
 fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
@@ -182,6 +217,12 @@ fn overview() -> String {
         let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
         let _ = writeln!(text, "  {:<20} {first}", code.as_str());
     }
+    let _ = writeln!(text, "\nResults of runs:");
+    for (word, docs) in results() {
+        let docs = docs.trim();
+        let first = docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.');
+        let _ = writeln!(text, "  {word:<30} {}", lines(first).replace('\n', " "));
+    }
     let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
     let _ = writeln!(text, "\nAssertions of ClawSpec:");
     for line in types.chunks(5) {
@@ -207,7 +248,7 @@ fn overview() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{explain, overview};
+    use super::{explain, overview, results};
 
     #[test]
     fn fields_problems_and_paths_are_explained() {
@@ -218,6 +259,28 @@ mod tests {
         assert!(explain("expect.output.contains").expect("a path").contains("expect.output.contains"));
         let error = explain("containss").expect_err("no such field").to_string();
         assert!(error.contains("did you mean `contains`?"), "{error}");
+    }
+
+    #[test]
+    fn results_of_runs_are_explained() {
+        for name in ["CONTAINS_FAILED", "contains_failed", "TOOL_CALL_ARGS_MISMATCH", "unsupported", "stale", "unknown"]
+        {
+            assert!(explain(name).expect("a result").contains("(in the report of a run)"), "{name}");
+        }
+        for (word, _) in results() {
+            assert!(overview().contains(word) && explain(word).is_ok(), "{word}");
+        }
+    }
+
+    #[test]
+    fn fields_are_explained_without_repetition() {
+        for name in ["expect.output", "contains", "timeout", "output", "expect"] {
+            let text = explain(name).expect("a field");
+            let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.len() > 50).collect();
+            for (index, line) in lines.iter().enumerate() {
+                assert!(!lines[..index].contains(line), "{name}: {line}");
+            }
+        }
     }
 
     #[test]

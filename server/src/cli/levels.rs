@@ -65,7 +65,7 @@ impl LevelArgs {
             let name = code.as_str();
             ensure!(
                 levels.iter().all(|(other, there)| other != code || there == level),
-                "`{name}` stands in two of `--deny`, `--warn` and `--allow`: keep one"
+                "`{name}` is in two of `--deny`, `--warn` and `--allow`: keep one"
             );
             ensure!(
                 *level == Level::Error || !code.is_always_an_error(),

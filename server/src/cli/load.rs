@@ -136,7 +136,7 @@ impl Loader<'_> {
         };
         let ((document, analysis), unreadable) = match catch_unwind(AssertUnwindSafe(|| look(&text))) {
             Ok(found) => (found, unreadable),
-            // A mistake of ours in one file must not hide what is found in the others.
+            // A defect of ours in one file must not hide what is found in the others.
             Err(_) => (look(""), Some(defect())),
         };
         // What the bytes are says more than what the parser makes of them.
@@ -154,7 +154,7 @@ impl Loader<'_> {
             levels: self.levels.clone(),
         };
         let report = SuiteReport {
-            source: SourceText { path: shown(path), document, secrets: Arc::clone(&secrets) },
+            source: SourceText { path: shown(path), secrets: with_pasted(&document, &problems, &secrets), document },
             dialect: analysis.suite.dialect,
             settings: settings_report,
             problems,
@@ -179,10 +179,24 @@ impl Loader<'_> {
     }
 }
 
+/// The secrets that reports mask, with those that are written into the file itself.
+fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>) -> Arc<Secrets> {
+    let pasted = problems.iter().filter(|problem| problem.code == Code::PastedSecret).filter_map(|problem| {
+        let value = document.find(&problem.at)?.text()?;
+        // Part of the value is underlined, or the key beside it.
+        let marked = document.text().get_byte_slice(problem.range.clone()).map(String::from);
+        Some(marked.filter(|marked| value.contains(marked.as_str())).unwrap_or_else(|| value.to_owned()))
+    });
+    let mut all = Arc::clone(secrets);
+    pasted.for_each(|secret| Arc::make_mut(&mut all).add(&secret));
+    all
+}
+
 /// The problem of a file at which the analysis panicked.
 fn defect() -> Problem {
-    let message = "the file could not be checked: that is a defect of speclens, please report it with the file";
-    Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, message)
+    Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
+        .with_note("this is a defect of speclens")
+        .with_help("report it with the file")
 }
 
 /// What is wrong with the settings, with the text that it is about.

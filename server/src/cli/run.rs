@@ -67,7 +67,7 @@ pub(super) struct Args {
 }
 
 fn seconds(text: &str) -> Result<u64, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     let millis = (seconds * 1000.0).round();
     if (1.0..=86_400_000.0).contains(&millis) {
         // In range, so nothing is lost.

@@ -148,7 +148,7 @@ impl<'d> Place<'d> {
         let line = text.byte_to_line(own.start) + 1;
         let source = String::from(text.get_byte_slice(own)?);
         let markdown = match alias.resolved().shape() {
-            NodeShape::Dangling => format!("**\\*{name}** · no `&{name}` stands before it"),
+            NodeShape::Dangling => format!("**\\*{name}** · there is no `&{name}` before it"),
             NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
                 format!(
                     "**\\*{name}** · alias of line {line}\n\n{}",

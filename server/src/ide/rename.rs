@@ -19,7 +19,7 @@ use super::{
 /// The edits that rename what stands at an offset, in the order of the text; or why it cannot be done.
 pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
-        .ok_or_else(|| "nothing stands here that can be renamed: put the cursor on a name".to_owned())?;
+        .ok_or_else(|| "there is no name here: put the cursor on one".to_owned())?;
     match &found.kind {
         NameKind::Variable(_) if to.starts_with("env.") => {
             return Err("names that begin with `env.` are read from the environment: choose another name".to_owned());
@@ -101,7 +101,7 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 
 /// The sentence that refuses to make one name out of two.
 pub fn merged(kind: &str, to: &str) -> String {
-    format!("`{to}` stands among the `{kind}` already, and the two could not be told apart again: choose another name")
+    format!("`{to}` is already one of the `{kind}`: choose another name")
 }
 
 /// The sentence that refuses to rename what several things may be meant by.
@@ -414,6 +414,6 @@ tests:
             "x",
             expect!["`workdir` is a name of the format, and has no other"],
         );
-        check("kindlm$0: 1\n", "x", expect!["nothing stands here that can be renamed: put the cursor on a name"]);
+        check("kindlm$0: 1\n", "x", expect!["there is no name here: put the cursor on one"]);
     }
 }

@@ -8,7 +8,7 @@ use speclens_schema::{
     evidence::Evidence,
     judge::Judged,
     suite::Case,
-    verdict::{Outcome, Status},
+    verdict::{FailureCode, Outcome, Status},
 };
 
 /// A result that the author should see.
@@ -56,7 +56,7 @@ pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged], ending: &
         let related = verdict.related.iter();
         problems.push(RunProblem {
             range: place(document, case, &at),
-            code: verdict.code,
+            code: verdict.code.map(FailureCode::as_str),
             message,
             status,
             related: related

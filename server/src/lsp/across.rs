@@ -92,7 +92,7 @@ impl Crossing {
         to: &str,
     ) -> Result<Vec<Edited>, String> {
         if self.kind == crossing::LOGS {
-            return Err("the path of a log is no name: change it where it stands".to_owned());
+            return Err("the path of a log cannot be renamed: edit it where it is".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
             return Err("a name must not be empty, and is one line".to_owned());
@@ -180,7 +180,7 @@ impl Crossing {
             },
         };
         Err(format!(
-            "`{to}` stands among the `{}` of {place} already, and the two could not be told apart again: choose another \
+            "`{to}` is already one of the `{}` of {place}: choose another \
              name",
             self.kind
         ))

@@ -41,13 +41,13 @@ pub struct TypeInfo {
     pub waits: bool,
 }
 
-/// What is the same for every field, as JSON Schema: `timeout` and `updated_after` may stand anywhere.
+/// What is the same for every field, as JSON Schema: `timeout` and `updated_after` may be anywhere.
 const NO_EFFECT: &str = "Has no effect on this type: only assertions about artifacts wait for a file.";
 
 /// Declares the types of assertions, in the order of the reference.
 macro_rules! assertions {
     ($($variant:ident = $category:ident;)+) => {
-        /// A claim about a run. `type` says which.
+        /// An assertion about a run, by its `type`.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Assertion {
             $(#[doc = concat!("See [`", stringify!($variant), "`].")] $variant($variant),)+
@@ -187,12 +187,12 @@ impl JsonSchema for Assertion {
             }));
         }
         let schema = json!({
-            "description": "A claim about a run: `type` says which, the other keys say what about it.",
+            "description": "An assertion about a run: its `type`, and the keys of that type.",
             "type": "object",
             "x-claims": true,
             "required": ["type"],
             "properties": {
-                "type": { "description": "What is claimed.", "type": "string", "oneOf": choices },
+                "type": { "description": "Type of the assertion.", "type": "string", "oneOf": choices },
             },
             "allOf": branches,
         });

@@ -361,7 +361,7 @@ impl<'e> Seen<'e> {
         }
         let name = pattern.rsplit('/').next().unwrap_or(pattern);
         let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
-        near.map(|near| format!("`{near}` stands beside it")).into_iter().collect()
+        near.map(|near| format!("`{near}` is beside it")).into_iter().collect()
     }
 
     /// The content of a file.
@@ -466,8 +466,9 @@ impl Wait<'_> {
         let Some(text) = self.updated_after.filter(|text| !text.is_empty()) else { return Ok(None) };
         let text = seen.expand("updated_after", text)?;
         let Some(instant) = time::parse(&text) else {
-            let reason =
-                format!("`{text}` is no time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`");
+            let reason = format!(
+                "`{text}` is not a valid time: write it as `2026-05-14T12:00:00Z`, or `{{{{run_started_at}}}}`"
+            );
             return Err(Row::broken("updated_after", reason));
         };
         let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);

@@ -20,8 +20,8 @@ use crate::words::{FilePath, Url};
 ///   opik: { project_name: demo }
 /// ```
 ///
-/// The nearest file upwards counts; several are not merged. Variables of the environment win over the file. The original
-/// program drops unknown keys silently.
+/// The nearest file upwards counts; several are not merged. Variables of the environment win over the file. ClawSpec
+/// ignores unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]

@@ -91,7 +91,7 @@ impl Drift {
 
     fn judge(&self, limit: &Limit, seen: &Seen<'_>) -> Result<Row, Row> {
         let Some(baseline) = &self.baseline else {
-            return Ok(Row::skip(limit.key, "no baseline of this scenario is stored, so that nothing is compared"));
+            return Ok(Row::skip(limit.key, "no baseline of this scenario is stored"));
         };
         let stored = (limit.stored)(&baseline.metrics);
         let (base, name) = match self.regression.compare {
@@ -99,7 +99,7 @@ impl Drift {
             Compare::P95 => (stored.map(|stored| stored.p95), "95th percentile"),
         };
         let Some(base) = base.filter(|base| *base != 0.0) else {
-            let reason = format!("the baseline does not tell `{}`, so that nothing is compared", limit.metric);
+            let reason = format!("the baseline has no `{}`", limit.metric);
             return Ok(Row::skip(limit.key, reason));
         };
         let (actual, doubt) = self.measured(limit.metric, seen).map_err(|row| row.moved_to(limit.key))?;
@@ -134,7 +134,7 @@ impl Check for Drift {
         let seen = Seen { evidence, scope: &self.scope };
         let limits = self.limits();
         if limits.is_empty() {
-            let row = Row::unknown("", "no limit is given, so that nothing is claimed");
+            let row = Row::unknown("", "`regression` has no limit to compare with");
             return vec![row.verdict("regression", "regression".to_owned())];
         }
         let judged = limits.iter().map(|limit| {

@@ -42,7 +42,7 @@ pub struct HandoffContract {
     pub caller_provides: CallerProvides,
     /// What the callee gives back.
     pub callee_produces: CalleeProduces,
-    /// What is claimed, in place of what follows from the rest.
+    /// Assertions that replace those that follow from the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertions: Option<HandoffAssertions>,
 }
@@ -97,7 +97,7 @@ pub struct ContextItem {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Artifact {
-    /// Where it stands. Wildcards and templates are allowed.
+    /// Its path. Wildcards and templates are allowed.
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-copy.md"]))]
     pub path_pattern: Name,
     /// What it is.
@@ -142,7 +142,7 @@ pub struct ProhibitedAction {
     pub reason: Name,
 }
 
-/// What is claimed about a handoff.
+/// Assertions about a handoff.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]

@@ -47,7 +47,7 @@ pub struct LedgerItem {
     /// The target's path: the name of the item.
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
-    /// Where the target lies, when that is not its `id`.
+    /// Directory of the target, when that is not its `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-shares" = "targets"))]
     pub path: Option<String>,

@@ -377,9 +377,9 @@ impl Lowering<'_> {
         let text = std::str::from_utf8(&bytes).map_err(|_| format!("`{wanted}` is not UTF-8"))?;
         let document = Document::read(text, ScalarRules::Yaml11);
         let whole = document.root().filter(|root| document.is_intact() && root.get("handoff").is_some());
-        let root = whole.ok_or_else(|| format!("`{wanted}` is no handoff contract"))?;
+        let root = whole.ok_or_else(|| format!("`{wanted}` is not a handoff contract"))?;
         let (_, claims, intact) = self.handoff_claims(root, true);
-        if intact { Ok(claims) } else { Err(format!("`{wanted}` has mistakes: mend them first")) }
+        if intact { Ok(claims) } else { Err(format!("`{wanted}` has errors: correct them first")) }
     }
 }
 

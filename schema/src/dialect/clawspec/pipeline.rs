@@ -98,7 +98,7 @@ pub struct FinalAssertions {
     /// Judged first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deterministic: Vec<Assertion>,
-    /// Judged afterwards. Any type may stand in either list.
+    /// Judged afterwards. Any type may be in either list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub semantic: Vec<Assertion>,
 }

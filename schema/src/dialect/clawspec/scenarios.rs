@@ -114,7 +114,7 @@ pub struct Defaults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Scenario {
-    /// The scenario's name, unique in the file. Templates cannot stand in it.
+    /// The scenario's name, unique in the file. It cannot contain templates.
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
     pub name: Defines<Scenarios>,
     /// What the scenario is about.
@@ -156,7 +156,7 @@ pub struct Scenario {
     /// ```
     #[schemars(length(min = 1))]
     pub then: Vec<Assertion>,
-    /// How far a run may be from the stored baseline. Documented by the original, and refused by it.
+    /// How far a run may be from the stored baseline. ClawSpec documents it, and rejects files that have it.
     ///
     /// ```yaml
     /// regression:
@@ -190,7 +190,7 @@ pub struct When {
 
 /// How far a run may be from the stored baseline.
 ///
-/// Without a stored baseline nothing is compared. The original documents this block and refuses it.
+/// Without a stored baseline there is no comparison. ClawSpec documents this block, and rejects files that have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]

@@ -115,7 +115,7 @@ impl Check for StageHandoff {
         match self.production.as_ref().map(|production| production.happened(evidence)) {
             Some(Err(row)) => return self.alone(row),
             Some(Ok((path, false))) => {
-                let reason = format!("the stage left no `{path}`, so that nothing was handed over");
+                let reason = format!("the stage left no `{path}`");
                 return self.alone(Row::skip("", reason));
             }
             Some(Ok((_, true))) | None => {}
@@ -204,7 +204,7 @@ impl Health {
 
     fn produced(&self, evidence: &Evidence) -> Result<Row, Row> {
         if self.productions.is_empty() {
-            return Err(Row::unknown("check", "no stage has `produces`, so that nothing is claimed"));
+            return Err(Row::unknown("check", "no stage has `produces`"));
         }
         let mut missing = Vec::new();
         let mut unknown = None;
@@ -226,7 +226,7 @@ impl Health {
 
     fn handed_over(&self, evidence: &Evidence) -> Result<Row, Row> {
         if self.handoffs.is_empty() {
-            return Err(Row::unknown("check", "no stage has a `handoff_contract`, so that nothing is claimed"));
+            return Err(Row::unknown("check", "no stage has a `handoff_contract`"));
         }
         let mut failed = Vec::new();
         let mut open = Vec::new();

@@ -34,7 +34,7 @@ use super::{tasks::Task, thresholds::Thresholds};
 pub struct Config {
     /// The program that the tasks are about. It must be on the `PATH`.
     ///
-    /// Its name is the first thing that a model is told.
+    /// Its name is the first thing in the prompt of a model.
     #[schemars(extend("examples" = ["mycli"]))]
     pub cli: Name,
     /// The shell command that prints the program's version.
@@ -75,7 +75,7 @@ pub struct Config {
     pub providers: Vec<ModelId>,
     /// How a model learns about the program. With several modes the whole suite runs once in each.
     ///
-    /// When the key is absent, a model gets the name of the program and the intent, and nothing else, as with `none`.
+    /// When the key is absent, a model gets only the name of the program and the intent, as with `none`.
     /// Earlier documentation has this key, with `injected` as default; the newer one does not list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["injected"]]))]
@@ -98,7 +98,7 @@ pub struct Config {
     pub upload: Option<Upload>,
     /// How often each task is run with each model. A task may say otherwise.
     ///
-    /// The pass rate counts every run, so that a task which works only sometimes shows.
+    /// The pass rate counts every run, so it shows a task that works only sometimes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,
@@ -172,7 +172,7 @@ pub struct Config {
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
-    /// The tasks, and `file://` entries in whose place the tasks of other files stand.
+    /// The tasks, and `file://` entries which the tasks of other files replace.
     ///
     /// ```yaml
     /// tasks:

@@ -127,7 +127,7 @@ pub fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> 
     let path = absolute.as_deref().unwrap_or(path);
     let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || drive {
-        return Err("is absolute, and not of this system");
+        return Err("is an absolute path of another system");
     }
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {

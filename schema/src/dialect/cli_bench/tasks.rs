@@ -21,7 +21,7 @@ use super::{
 ///     - output_contains: "Usage"
 /// ```
 ///
-/// The list stands at the top, with nothing around it. A task file cannot name further files.
+/// The list is at the top level. A task file cannot name further files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Tasks(pub Vec<Task>);
@@ -49,7 +49,7 @@ pub struct Task {
     /// What the model must achieve, in the words of a person who does not know the program by heart.
     ///
     /// Be specific about the goal and silent about the way: with the command in the intent, the task measures nothing.
-    /// The model is told nothing else but the name of the program, unless `help_modes` or `system_prompt` say more.
+    /// The model gets only the intent and the name of the program, unless `help_modes` or `system_prompt` say more.
     #[schemars(length(min = 1), extend("examples" = ["Create a configuration file with the default settings"]))]
     pub intent: String,
     /// What must hold when the task is over. All of it must.

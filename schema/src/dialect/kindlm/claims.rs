@@ -25,7 +25,7 @@ use crate::{
     document::Pointer,
     evidence::{Concealed, Evidence, Output},
     mask::HIDDEN,
-    verdict::{Mismatch, Outcome, Related, Verdict},
+    verdict::{FailureCode, Mismatch, Outcome, Related, Verdict},
 };
 
 /// A schema file that a claim names, read when the claim was lowered.
@@ -54,7 +54,7 @@ impl SchemaFile {
 
     /// The compiled schema, or why there is none. The original gives up the whole run for a file that it cannot
     /// read as JSON, and fails the claim for one that is no schema.
-    fn schema(&self, row: &Row, code: &'static str) -> Result<&UserSchema, Box<Verdict>> {
+    fn schema(&self, row: &Row, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
         let told = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
         let content = match &self.content {
             Ok(content) => content,
@@ -84,7 +84,7 @@ impl SchemaFile {
 const NOT_RECORDED: &str = "the output was not recorded";
 const CUT: &str = "the output was cut off, and the missing part could decide";
 
-const MASKED: &str = "a secret is masked in the output, and what stands there could decide";
+const MASKED: &str = "a secret is masked in the output, and the result depends on it";
 
 /// The observed output is kept in a mismatch up to this many characters.
 const ACTUAL_LENGTH: usize = 200_000;
@@ -159,7 +159,7 @@ impl Row {
         Row { at, kind, label: label.into() }
     }
 
-    fn answer(self, code: Option<&'static str>, score: Option<f64>, outcome: Outcome) -> Verdict {
+    fn answer(self, code: Option<FailureCode>, score: Option<f64>, outcome: Outcome) -> Verdict {
         Verdict { at: self.at, kind: self.kind, label: self.label, code, score, outcome, related: Vec::new() }
     }
 
@@ -167,12 +167,12 @@ impl Row {
         self.answer(None, Some(1.0), Outcome::Pass)
     }
 
-    fn fail(self, code: &'static str, mismatch: Mismatch) -> Verdict {
+    fn fail(self, code: FailureCode, mismatch: Mismatch) -> Verdict {
         self.answer(Some(code), Some(0.0), Outcome::Fail(mismatch))
     }
 
     /// A failure that a missing part of the output could turn.
-    fn fail_unless(self, doubt: Option<&'static str>, code: &'static str, mismatch: Mismatch) -> Verdict {
+    fn fail_unless(self, doubt: Option<&'static str>, code: FailureCode, mismatch: Mismatch) -> Verdict {
         match doubt {
             None => self.fail(code, mismatch),
             Some(reason) => self.unknown(reason),
@@ -191,7 +191,7 @@ impl Row {
         self.answer(None, None, Outcome::Unknown(reason.into()))
     }
 
-    fn broken(self, code: &'static str, reason: impl Into<String>) -> Verdict {
+    fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict {
         self.answer(Some(code), Some(0.0), Outcome::Error(reason.into()))
     }
 }

@@ -62,7 +62,7 @@ pub struct Config {
     ///   description: Refunds and shipping
     /// ```
     pub suite: Suite,
-    /// Where models are reached. Only prompt tests and model-judged claims need it.
+    /// Where models are reached. Only prompt tests and expectations that a model judges need it.
     ///
     /// ```yaml
     /// providers:
@@ -109,7 +109,7 @@ pub struct Config {
     /// How traces of a running system are received and read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Where results are uploaded to. Not read: nothing is ever uploaded by a run.
+    /// Where results are uploaded to. Not read: a run uploads nothing.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub upload: Upload,
@@ -146,13 +146,13 @@ pub struct Gates {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
     pub pass_rate_min: Option<f64>,
-    /// The most results where output is no JSON or does not match its schema.
+    /// The most results where the output is not valid JSON or does not match its schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub schema_failures_max: Option<u64>,
     /// The least mean of all scores that a model gave, from 0 to 1.
     ///
-    /// Passes when no claim is judged by a model.
+    /// Passes when a model judges no expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub judge_avg_min: Option<f64>,

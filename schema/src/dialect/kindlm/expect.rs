@@ -8,7 +8,7 @@ use crate::words::{FilePath, Name, Pattern};
 
 /// What must hold of every run of the test.
 ///
-/// Every key is a claim of its own; a run passes when all of them hold. `expect: {}` claims nothing, so
+/// Every key is an expectation; a run passes when all of them hold. `expect: {}` checks nothing, so
 /// the test passes whatever happens.
 ///
 /// ```yaml
@@ -69,13 +69,13 @@ pub struct Expect {
     ///     minScore: 0.8
     /// ```
     ///
-    /// Not judged yet by this version: such a claim stays unknown, it never passes.
+    /// speclens does not judge it: the result is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Vec<JudgeExpect>>,
     /// How far the output may be from a stored one.
     ///
-    /// Not judged yet by this version: such a claim stays unknown, it never passes. KindLM's
-    /// `test` command never loads a baseline, so that a drift claim always fails there.
+    /// speclens does not judge it: the result is unknown. KindLM's
+    /// `test` command never loads a baseline, so a drift expectation always fails there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineExpect>,
     /// How long a run may take.
@@ -91,7 +91,7 @@ pub struct Expect {
     /// cost: { maxUsd: 0.05 }
     /// ```
     ///
-    /// A command has no cost that could be known; KindLM counts it as 0, so that the claim
+    /// The cost of a command is unknown; KindLM counts it as 0, so the expectation
     /// always holds for command tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostExpect>,
@@ -111,7 +111,7 @@ pub struct OutputExpect {
     /// Whether the output is text or JSON.
     ///
     /// With `json` the output must parse as one JSON value, and `schemaFile` is required. When it does not
-    /// parse, that is the only result: nothing else of `output` is looked at.
+    /// parse, that is the only result: the rest of `output` is not checked.
     ///
     /// A command may report its JSON with a protocol event instead of printing nothing else:
     /// `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
@@ -159,7 +159,7 @@ pub enum OutputFormat {
 /// A tool that must, or must not, have been called.
 ///
 /// Names are compared exactly. Calls are not used up: one call may satisfy several entries. As soon as one
-/// entry has `order`, all entries of the list are judged together, as claims about positions.
+/// entry has `order`, all entries of the list are judged together, by position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -169,7 +169,7 @@ pub struct ToolCallExpect {
     pub tool: Name,
     /// The tool must not be called at all.
     ///
-    /// The other keys of the entry are ignored then: any call with this name fails the claim, whatever its
+    /// The other keys of the entry are ignored then: any call with this name fails the expectation, whatever its
     /// arguments.
     #[serde(default)]
     pub should_not_call: bool,
@@ -188,7 +188,7 @@ pub struct ToolCallExpect {
     /// A JSON Schema file that the arguments of at least one call must match.
     ///
     /// The path is relative to the suite's directory and must stay below it. KindLM reads the
-    /// file and then fails every such claim with `INTERNAL_ERROR`, because nothing validates with it.
+    /// file and then fails every such expectation with `INTERNAL_ERROR`, because nothing validates with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
     pub args_schema: Option<FilePath>,
@@ -229,13 +229,13 @@ pub struct Guardrails {
 pub struct PiiGuardrail {
     /// Whether the text is searched.
     ///
-    /// `false` switches the claim off. KindLM never reads this key and searches all the same.
+    /// `false` switches the expectation off. KindLM never reads this key and searches all the same.
     pub enabled: bool,
     /// Regular expressions that must not match, in place of the three built-in ones.
     ///
     /// ECMAScript syntax, upper and lower case count as equal, written without delimiters. `[]` leaves only
-    /// `customPatterns`. A pattern with nested quantifiers, such as `(a+)+`, is refused by the original
-    /// program: the whole claim fails.
+    /// `customPatterns`. A pattern with nested quantifiers, such as `(a+)+`, is rejected by KindLM
+    /// program: the whole expectation fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["\\b\\d{3}-\\d{2}-\\d{4}\\b"]]))]
     pub deny_patterns: Option<Vec<Pattern>>,
@@ -307,7 +307,7 @@ pub struct JudgeExpect {
     pub min_score: f64,
     /// The provider's own name of another model to judge with.
     ///
-    /// Not the `id` of an entry in `models`: the text is sent to the judge's provider as it stands.
+    /// Not the `id` of an entry in `models`: the text is sent to the judge's provider unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["gpt-4o-mini"]))]
     pub model: Option<String>,
@@ -325,7 +325,7 @@ fn default_min_score() -> f64 {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct BaselineExpect {
-    /// How far the output may have drifted. Without it nothing is claimed.
+    /// How far the output may have drifted. Without it nothing is checked.
     ///
     /// ```yaml
     /// baseline:

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     dialect::{CaseOutcome, GateOutcome, GateReport, RunOutcome},
     document::{NodeRef, Pointer},
-    verdict::{Status, Verdict},
+    verdict::{FailureCode, Status, Verdict},
 };
 
 /// The limits of one suite.
@@ -34,9 +34,9 @@ struct Limit {
 }
 
 const PASS_RATE: f64 = 0.95;
-const SCHEMA_CODES: [&str; 2] = ["SCHEMA_INVALID", "SCHEMA_PARSE_ERROR"];
-const PII_CODES: [&str; 1] = ["PII_DETECTED"];
-const KEYWORD_CODES: [&str; 2] = ["KEYWORD_DENIED", "KEYWORD_MISSING"];
+const SCHEMA_CODES: [FailureCode; 2] = [FailureCode::SchemaInvalid, FailureCode::SchemaParseError];
+const PII_CODES: [FailureCode; 1] = [FailureCode::PiiDetected];
+const KEYWORD_CODES: [FailureCode; 2] = [FailureCode::KeywordDenied, FailureCode::KeywordMissing];
 const PROBABILISTIC: [&str; 2] = ["judge", "drift"];
 
 impl Default for Gates {
@@ -99,7 +99,7 @@ impl Gates {
 
     /// Whether a gate that the author wrote looks at this failure.
     fn measures(&self, failure: &Verdict) -> bool {
-        let covers = |limit: &Limit, codes: &[&str]| {
+        let covers = |limit: &Limit, codes: &[FailureCode]| {
             limit.at.is_some() && failure.code.is_some_and(|code| codes.contains(&code))
         };
         let category =
@@ -185,14 +185,15 @@ impl<'c> Facts<'c> {
         rate("passRateMin", "Pass rate", count, limit)
     }
 
-    fn failures(&self, name: &'static str, title: &str, codes: &[&str], limit: &Limit) -> GateOutcome {
+    fn failures(&self, name: &'static str, title: &str, codes: &[FailureCode], limit: &Limit) -> GateOutcome {
         let failed = self.verdicts().filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
         // Claims about the text of the output have the kind of those about its schema, and codes of their own.
         let is_about_text = |verdict: &Verdict| {
             verdict.at.steps().any(|step| ["contains", "notContains", "maxLength"].contains(&&*step))
         };
         let is_open = |verdict: &&Verdict| {
-            let could_fail = |code: &&str| {
+            let could_fail = |code: &FailureCode| {
+                let code = code.as_str();
                 verdict.kind.starts_with(code.split('_').next().unwrap_or(code).to_ascii_lowercase().as_str())
             };
             verdict.outcome.status() == Status::Unknown && codes.iter().any(could_fail) && !is_about_text(verdict)

@@ -96,7 +96,7 @@ pub struct HttpProvider {
     /// Where the request goes.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
     pub url: Url,
-    /// The method of the request, sent as it stands.
+    /// The method of the request, sent unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "POST"))]
     pub method: Option<String>,
@@ -110,19 +110,19 @@ pub struct HttpProvider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "http-body", "examples" = ["{\"question\": \"{{user}}\"}"]))]
     pub body: Option<String>,
-    /// Where the text stands in the reply: dots and `[n]`.
+    /// Path of the text in the reply: dots and `[n]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "choices.0.message.content"))]
     pub response_path: Option<String>,
-    /// Where the list of tool calls stands in the reply. Without it there are none.
+    /// Path of the list of tool calls in the reply. Without it there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["choices.0.message.tool_calls"]))]
     pub tool_calls_path: Option<String>,
-    /// Where the name of the model that answered stands in the reply.
+    /// Path of the name of the model that answered, in the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "model"))]
     pub model_id_path: Option<String>,
-    /// Where token counts stand in the reply.
+    /// Path of the token counts in the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_paths: Option<UsagePaths>,
     /// The name of an environment variable that must be set. Its value is not used: see `headers`.
@@ -130,7 +130,7 @@ pub struct HttpProvider {
     pub api_key_env: Option<Name>,
 }
 
-/// Where token counts stand in a reply.
+/// Path of the token counts in a reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
@@ -180,7 +180,7 @@ pub struct Model {
     /// The name by which this file refers to the model, unique in the list.
     #[schemars(extend("examples" = ["small"]))]
     pub id: Defines<Models>,
-    /// The provider that serves it; it must stand in `providers`.
+    /// The provider that serves it; it must be in `providers`.
     #[schemars(extend("x-refers" = "providers"))]
     pub provider: ProviderName,
     /// The name that the provider knows it by.

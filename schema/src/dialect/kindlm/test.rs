@@ -66,7 +66,7 @@ pub struct Test {
     pub vars: BTreeMap<String, String>,
     /// The ids of the models that are asked; all of them when the key is absent.
     ///
-    /// An empty list makes a prompt test vanish. A command test asks no model, so that the key has no effect
+    /// An empty list makes a prompt test vanish. A command test asks no model, so the key has no effect
     /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
@@ -124,10 +124,10 @@ pub struct Tool {
     /// The name by which the model calls the tool.
     #[schemars(extend("x-defines" = "tools", "examples" = ["lookup_order"]))]
     pub name: Name,
-    /// What the model is told about the tool.
+    /// Description of the tool for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The JSON Schema of the arguments, sent to the provider as it stands.
+    /// The JSON Schema of the arguments, sent to the provider unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Map<String, Value>>,
     /// Answers to calls; the first one whose `when` matches is given.
@@ -167,7 +167,7 @@ pub struct Turn {
     /// What must hold of this reply.
     ///
     /// Files named here are not loaded by KindLM: `format: json` checks only that the reply
-    /// parses. Judge and baseline claims cannot be judged for a single reply.
+    /// parses. `judge` and `baseline` are not judged for a single reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
 }

@@ -66,7 +66,7 @@ pub struct SpanMapping {
 pub struct SpanFilter {
     /// A regular expression that the span's name must match, in ECMAScript syntax.
     ///
-    /// KindLM ignores a pattern that it cannot use, so that every span counts.
+    /// KindLM ignores a pattern that is not valid, so every span counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-pattern" = "ecmascript"), extend("examples" = ["^chat "]))]
     pub name_pattern: Option<String>,

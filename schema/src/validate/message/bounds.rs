@@ -3,6 +3,7 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar},
     problem::{Code, Problem},
+    shape::Type,
     words::listed,
 };
 
@@ -29,15 +30,16 @@ impl Context<'_> {
             Some(_) | None => bounds,
         };
         let from = if bounds.contains(" to ") { "from " } else { "" };
-        let message = format!("`{name}` must be {from}{bounds}, not {found}");
+        let message = format!("`{name}` must be {from}{bounds}, found {found}");
         // A share that was written as a percentage.
         let share = self.node.find(&at).filter(|node| bounds == "0 to 1" && !node.resolved().is_through_alias());
         if let Some(node) = share
             && let Some(percent @ 10..=100) = node.text().and_then(|text| text.parse::<u32>().ok())
         {
             let text = (f64::from(percent) / 100.0).to_string();
-            let fix = fix::guess(node.own_range(), text.clone(), format!("Write `{text}`"));
-            return Problem::new(Code::OutOfRange, at, range, format!("{message}: write `{text}`")).with_fix(fix);
+            let help = format!("write `{text}`");
+            let fix = fix::guess(node.own_range(), text, help.clone());
+            return Problem::new(Code::OutOfRange, at, range, message).with_help(help).with_fix(fix);
         }
         Problem::new(Code::OutOfRange, at, range, message)
     }
@@ -45,28 +47,30 @@ impl Context<'_> {
     pub(super) fn empty_text(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
         let name = at.last().unwrap_or_default();
-        let message = if name == "schemaFile" {
-            "`format: json` needs a JSON Schema file here".to_owned()
-        } else {
-            match at.parent().and_then(|parent| parent.last()).filter(|_| self.key_at(&at).is_none()) {
-                Some(list) => format!("an item of `{list}` must not be empty"),
-                None if name.is_empty() => "this entry must not be empty".to_owned(),
-                None => format!("`{name}` must not be empty"),
-            }
+        let message = match at.parent().and_then(|parent| parent.last()).filter(|_| self.key_at(&at).is_none()) {
+            Some(list) => format!("an item of `{list}` must not be empty"),
+            None if name.is_empty() => "this item must not be empty".to_owned(),
+            None => format!("`{name}` must not be empty"),
         };
-        Problem::new(Code::OutOfRange, at, range, message)
+        let problem = Problem::new(Code::OutOfRange, at, range, message);
+        match name.as_str() {
+            "schemaFile" => problem.with_note("`format: json` needs a JSON Schema file"),
+            _ => problem,
+        }
     }
 
     pub(super) fn empty(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
-        let message = match self.key_at(&at) {
-            Some(name) => format!("`{name}` is empty: it needs at least one entry"),
-            None if at.is_root() && self.base.is_root() => "the file is empty: it needs at least one entry".to_owned(),
+        let is_list = self.shape(&at).is_some_and(|shape| shape.kind() == Type::List);
+        let more = if is_list { "add an item" } else { "add a key" };
+        let (message, help) = match self.key_at(&at) {
+            Some(name) => (format!("`{name}` must not be empty"), more.to_owned()),
+            None if at.is_root() && self.base.is_root() => ("the file must not be empty".to_owned(), more.to_owned()),
             None => {
                 let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
-                format!("nothing is said here: give {}", listed(alternatives))
+                ("the mapping must not be empty".to_owned(), format!("add {}", listed(alternatives)))
             }
         };
-        Problem::new(Code::OutOfRange, at, range, message)
+        Problem::new(Code::OutOfRange, at, range, message).with_help(help)
     }
 }

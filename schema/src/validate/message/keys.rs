@@ -1,37 +1,41 @@
 //! Keys in words: those that a mapping does not have, those that it lacks, and those that exclude each other.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
+    dialect::Dialect,
+    document::{EntryRef, NodeRef, Pointer, Scalar, Shape as NodeShape},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
-    rewrite::{self, COMMENT, moving},
-    shape::{self, Place, Shape, Type},
-    words::{all_of, is_surely, listed, nearest, opposite_of, same_negation},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    rewrite::{self, moving},
+    shape::{self, Field, Place, Shape, Type},
+    words::{all_of, differ_in_sense, is_surely, likeness, listed, nearest, opposite_of, same_negation},
 };
 
 use super::{
-    super::{fix, head},
-    Context, Finding, Mapping, Wrong, as_fragment,
+    super::{fix, head, unit::Unit},
+    Context, Finding, Mapping, Wrong, as_fragment, with_article,
 };
 
 /// Where a test of KindLM has its claims.
 const EXPECT: &str = "expect";
 
-/// Where the original program keeps the schema that `argsSchema` names.
+/// Where KindLM keeps the schema that `argsSchema` names.
 const RESOLVED: &str = "argsSchemaResolved";
 
 /// A key that is known so many steps away belongs there; farther away it is another one of the same name.
 const NEARBY: usize = 2;
 
 impl Context<'_> {
-    /// A key that is missing and stands misspelt beside is one mistake, not two: it is told at the key that
+    /// A key that is missing and is misspelt beside is one problem, not two: it is reported at the key that
     /// is there, as an error. Returns those keys.
     pub(in crate::validate) fn drop_what_is_only_misspelt(&self, findings: &mut Vec<Finding>) -> HashSet<Pointer> {
         let mut misspelt = HashSet::new();
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
-        // Where keys are missing that stand one level off.
+        // Where keys are missing that are one level off.
         let mut moved: HashSet<Pointer> = HashSet::new();
         let pairs = only_pairs(findings);
         for finding in findings.iter() {
@@ -50,7 +54,7 @@ impl Context<'_> {
                 && self.file == SpecFile::KindLm
                 && self.unknown_key(finding.at.clone(), key).severity == Severity::Error
             {
-                // A claim that stands beside it is what was to stand in it.
+                // A claim beside it is what was to be in it.
                 meant.insert((parent, name));
             } else if let Some(missing) = pairs.get(&parent)
                 && let Some(name) = mapping.missing.iter().copied().find(|name| name == missing)
@@ -76,12 +80,15 @@ impl Context<'_> {
         misspelt
     }
 
-    /// Whether an unknown key may be what somebody calls the one that is missing: its value could stand there, and
+    /// Whether an unknown key may be what somebody calls the one that is missing: its value could be there, and
     /// it is not one that belongs nearby.
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
             |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
-        if shape::places_of(self.file, key).iter().any(is_near) || opposite_of(key, &mapping.fields).is_some() {
+        if shape::places_of(self.file, key).iter().any(is_near)
+            || opposite_of(key, &mapping.fields).is_some()
+            || differ_in_sense(key, name)
+        {
             return false;
         }
         let Some(shape) = mapping.shape.as_ref() else { return false };
@@ -101,162 +108,149 @@ impl Context<'_> {
         let range = head(self.node, &at);
         let known = self.mapping(&parent);
         let Mapping { node: mapping, here, fields, free, claims, variant, tags, .. } = &*known;
-        let mut problem = Problem::new(Code::UnknownKey, at.clone(), range.clone(), "");
-        if *claims {
-            problem.severity = Severity::Error;
-        }
-        let mut misplaced = false;
         let what = match variant {
             Some((_, tag)) => format!("unknown key `{key}` in `{tag}`"),
             None => format!("unknown key `{key}`"),
         };
+        let mut problem = Problem::new(Code::UnknownKey, at.clone(), range.clone(), what);
+        if *claims {
+            problem.severity = Severity::Error;
+        }
         if key == "<<" && !self.node.document().rules().merges() {
-            problem.message =
-                "merge keys are not applied in this format: `<<` is an unknown key and is dropped, so write the fields out"
-                    .to_owned();
-            return problem;
+            let program = file.dialect().map_or("speclens", Dialect::program);
+            return problem
+                .with_note(format!("{program} does not apply merge keys here"))
+                .with_help("write the keys out");
         }
         if key == RESOLVED && mapping.is_some_and(|mapping| mapping.entry("argsSchema").is_some()) {
             problem.severity = Severity::Warning;
-            problem.message = format!("`{key}` has no effect beside `argsSchema`: remove it");
-            return problem;
+            problem.message = format!("`{key}` has no effect beside `argsSchema`");
+            return problem.with_help("remove it");
         }
         let entry = mapping.and_then(|mapping| mapping.entry(key));
-        // What comes from a merge is put right where it is written: here stands only its name.
+        // What comes from a merge is put right where it is written: here is only its name.
         let editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
             && entry.is_some_and(|entry| !entry.key.is_through_alias());
         let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
-        let tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+        let mut tags: Vec<&str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+        // The form that is most like this one comes first.
+        if let Some((_, own)) = variant {
+            tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
+        }
         let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+        let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
         // A value that cannot be there speaks against a likeness, unless that is close.
         let near = near.filter(|name| {
-            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
             let holds = entry
-                .zip(member)
+                .zip(member(name))
                 .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
             holds || is_surely(key, name, fields.iter().copied())
         });
         let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
         // Where only one of both places can have the value, the key belongs there.
         let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
-            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
             let other = Shape::find(file, &place.pointer().key(key), None);
             let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
-            free.contains(&name) && fits(member) && !fits(other)
+            free.contains(&name) && fits(member(name)) && !fits(other)
         });
         let stand_in = self.stand_ins.borrow().get(&at).copied();
         let opposite = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close));
+        let mut misplaced = false;
         if let Some(name) = opposite {
-            problem.message = what;
-            let member = |name| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
             let value = entry.map(|entry| entry.value);
             let is_free = |name: &str| editable && free.contains(&name);
             let renamed = |name: &str, edits: Vec<Edit>| {
                 std::iter::once(Edit::new(range.clone(), shape::scalar(name))).chain(edits).collect::<Vec<_>>()
             };
             if let Some(negation) = same_negation(key, name, fields) {
-                let words = format!("rite `{negation}`, the opposite of `{name}`");
+                let help = format!("write `{negation}`, the opposite of `{name}`");
                 let reshaped = value.zip(member(negation)).and_then(|(value, member)| fix::reshaped(value, &member));
                 let edits = reshaped.filter(|_| is_free(negation)).map(|edits| renamed(negation, edits));
-                problem.fixes.extend(edits.map(|edits| Fix::guess(format!("W{words}"), edits)));
-                problem = problem.with_help(format!("w{words}"));
+                problem.fixes.extend(edits.map(|edits| Fix::guess(&help, edits)));
+                problem = problem.with_help(help);
             } else if member(name).is_some_and(|member| member.kind() == Type::Boolean)
                 && let Some(value) = value.filter(|value| value.alias().is_none())
                 && let Some(Scalar::Bool(said)) = value.scalar()
             {
-                let words = format!("rite `{name}: {}`, which says the same", !said);
+                let help = format!("write `{name}: {}`, which says the same", !said);
                 if is_free(name) {
                     let edits = vec![Edit::new(value.own_range(), (!said).to_string())];
-                    problem.fixes.push(Fix::guess(format!("W{words}"), renamed(name, edits)));
+                    problem.fixes.push(Fix::guess(&help, renamed(name, edits)));
                 }
-                problem = problem.with_help(format!("w{words}"));
+                problem = problem.with_help(help);
             } else {
-                problem = problem.with_note(format!("it is the opposite of `{name}`, which has no counterpart here"));
+                problem.add_note(format!("it is the opposite of `{name}`, and there is no key for that"));
             }
         } else if let Some(name) = stand_in {
-            problem.message = format!("{what}: write `{name}`, which is missing");
             if let ([first, ..], Some((tag_key, _))) = (tags.as_slice(), variant) {
-                problem.message.push_str(&format!("; `{key}` belongs to `{tag_key}: {first}`"));
+                problem.add_note(format!("`{key}` belongs to `{tag_key}: {first}`"));
             }
-            let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-            let edits = entry.zip(member).and_then(|(entry, member)| fix::reshaped(entry.value, &member));
-            if let Some(edits) = edits.filter(|_| editable) {
-                let mut fix = fix::rename(range, name, false);
-                fix.edits.extend(edits);
-                problem = problem.with_fix(fix);
-            }
+            problem.add_note(format!("the required key `{name}` is missing"));
+            problem = with_rename(problem, key, name, entry, member(name), editable, false);
         } else if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
-            problem.message = format!("{what}: did you mean `{name}`?");
-            if editable && free.contains(&name) {
+            if free.contains(&name) {
                 let sure = is_surely(key, name, free.iter().copied());
-                let member = known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
-                let reshaped =
-                    entry.zip(member).map_or(Some(Vec::new()), |(entry, member)| fix::reshaped(entry.value, &member));
-                if let Some(edits) = reshaped {
-                    let mut fix = fix::rename(range, name, sure);
-                    fix.edits.extend(edits);
-                    problem = problem.with_fix(fix);
-                }
+                problem = with_rename(problem, key, name, entry, member(name), editable, sure);
+            } else {
+                problem = problem.with_help(format!("move its value to `{name}`, or remove it"));
             }
         } else if let [first, rest @ ..] = tags.as_slice()
             && let Some((tag_key, _)) = variant
         {
-            let more = if rest.is_empty() { "" } else { ", among others" };
-            problem.message = if free.is_empty() {
-                format!("{what}: nothing more can stand here; `{tag_key}: {first}` has it{more}")
-            } else {
-                format!("{what}: expected {}; `{tag_key}: {first}` has it{more}", listed(free.iter().copied()))
-            };
+            let is_like = variant.is_some_and(|(_, own)| likeness(own, first).1 > 0);
+            problem.add_note(match (is_like || rest.is_empty(), rest) {
+                (true, []) => format!("`{key}` belongs to `{tag_key}: {first}`"),
+                (true, [..]) => format!("`{key}` belongs to `{tag_key}: {first}` and others"),
+                (false, _) => format!("`{key}` belongs to other values of `{tag_key}`"),
+            });
+            problem = problem.with_help("remove it");
         } else if let (Some(place), Some(here)) = (elsewhere, here) {
-            problem.message = format!("{what}: it belongs {}", place.words_from(here));
+            let help = place.way_from(here);
             misplaced = self.is_misplaced_claim(here, place, key);
             if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place)) {
-                problem.fixes.extend(mapping.and_then(|mapping| moving::fix_below(mapping, key, child)));
+                let fix = mapping.and_then(|mapping| moving::fix_below(mapping, key, child, member(child).as_ref()));
+                problem.fixes.extend(fix);
             } else if place.contains(here) {
-                problem.fixes.extend(self.move_out(&parent, here, place, key));
+                problem.fixes.extend(self.move_out(&parent, here, place, key, &help));
             }
+            problem = problem.with_help(help).with_subject(Subject::Home(place.clone()));
         } else if let (Some(name), Some(here)) =
             (nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file)), here)
         {
             let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
             misplaced = place.is_some_and(|place| self.is_misplaced_claim(here, place, name));
+            let help = place.map(|place| format!("{}, as `{name}`", place.way_from(here)));
             if let Some(place) = place.filter(|place| here.contains(place) && here.distance(place) == 1)
                 && is_surely(key, name, shape::all_keys(file))
-                && let ([.., child], Some(mapping)) = (place.0.as_slice(), mapping)
+                && let ([.., child], Some(mapping), Some(help)) = (place.0.as_slice(), mapping, &help)
                 && let Some(edits) = moving::below_as(*mapping, key, child, name)
             {
-                problem.fixes.push(Fix::guess(format!("Move below `{child}`, as `{name}`"), edits));
+                problem.fixes.push(Fix::guess(help, edits));
             }
-            let place = place.map(|place| format!(" {}", place.words_from(here))).unwrap_or_default();
-            problem.message = format!("{what}: did you mean `{name}`{place}?");
-        } else if free.is_empty() {
-            problem.message = format!("{what}: nothing more can stand here");
+            problem.help = help;
         } else {
-            problem.message = format!("{what}: expected {}", listed(free.iter().copied()));
+            problem = problem.with_help(use_one_of(free));
         }
         if problem.fixes.is_empty()
             && (near.is_none() || opposite.is_some())
             && stand_in.is_none()
             && let Some(edits) = rewrite::comment(self.node, &at)
         {
-            problem = problem.with_fix(Fix::suggestion(COMMENT, edits));
+            problem = problem.with_fix(Fix::comment(edits));
         }
         if misplaced {
             problem.severity = Severity::Error;
         }
-        if *claims || misplaced {
-            problem.message.push_str(if problem.message.ends_with('?') {
-                " What it claims is"
-            } else {
-                "; what it claims is"
-            });
-            problem.message.push_str(" never checked");
+        if (*claims || misplaced)
+            && let Some(dialect) = file.dialect()
+        {
+            problem.add_note(unchecked(dialect));
         }
         problem
     }
 
     /// The cure of a key that belongs to a mapping around the one in which it stands.
-    fn move_out(&self, parent: &Pointer, here: &Place, place: &Place, key: &str) -> Option<Fix> {
+    fn move_out(&self, parent: &Pointer, here: &Place, place: &Place, key: &str, title: &str) -> Option<Fix> {
         let between = here.0.get(place.0.len()..)?;
         // What is said of one item of a list is not said of all.
         if between.contains(&"[]") {
@@ -268,7 +262,6 @@ impl Context<'_> {
             outer = outer.parent()?;
         }
         let edits = moving::beside(self.node.find(parent)?, key, self.node.find(&outer)?, &holder)?;
-        let title = format!("Move behind `{holder}`");
         let is_missing = self.mapping(&outer).missing.contains(&key);
         Some(if is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
     }
@@ -291,14 +284,7 @@ impl Context<'_> {
 
     /// Whether an unknown key in a mapping would be a claim that vanishes.
     pub(super) fn is_claim(&self, parent: &Pointer) -> bool {
-        let mut at = Some(parent.clone());
-        while let Some(here) = at {
-            if self.shape(&here).is_some_and(|shape| shape.holds_claims()) {
-                return true;
-            }
-            at = here.parent();
-        }
-        false
+        is_claim(&self.shape, self.node, parent)
     }
 
     pub(super) fn missing(&self, at: Pointer, key: &str) -> Problem {
@@ -307,39 +293,38 @@ impl Context<'_> {
         let member = shape.as_ref().and_then(|shape| shape.step(key, self.node.find(&parent)));
         let owner = self.key_at(&parent);
         let tag = self.variant(&parent).and_then(|variant| variant.tag);
-        let mut message = match (owner, tag) {
-            (Some(owner), _) => format!("`{owner}` needs `{key}`"),
-            (None, Some((_, tag))) => format!("`{tag}` needs `{key}`"),
-            (None, None) => format!("`{key}` is missing"),
+        let message = match (owner, tag) {
+            (Some(owner), _) => format!("`{owner}` is missing `{key}`"),
+            (None, Some((_, tag))) => format!("`{tag}` is missing `{key}`"),
+            (None, None) => format!("missing `{key}`"),
         };
-        if let Some(summary) = member.as_ref().and_then(Shape::summary) {
-            message = format!("{message}: {}", as_fragment(summary));
-        }
         let only_when = shape.is_some_and(|shape| {
             !shape.fields(None).iter().any(|field| field.name == key && field.need == shape::Need::Required)
         });
+        let mut problem = Problem::new(Code::MissingField, at, head(self.node, &parent), message);
+        problem.note = member.as_ref().and_then(Shape::summary).map(|docs| format!("`{key}`: {}", as_fragment(docs)));
         if only_when && key == "schemaFile" {
-            message = "`format: json` needs `schemaFile`, the JSON Schema that the output must match".to_owned();
+            problem.note = Some("`format: json` needs the JSON Schema that the output must match".to_owned());
         }
-        let problem = Problem::new(Code::MissingField, at, head(self.node, &parent), message);
-        let fix = self.node.find(&parent).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
-        match fix {
-            Some(fix) => problem.with_fix(fix),
-            None => problem,
-        }
+        problem.fixes.extend(self.insertion(&parent, key));
+        problem.with_help(format!("add `{key}`"))
     }
 
     pub(super) fn none_of(&self, at: Pointer) -> Problem {
         let alternatives = self.shape(&at).map(|shape| shape.alternatives()).unwrap_or_default();
         let names = listed(alternatives.iter().copied());
-        let message = format!("nothing says what to do: give {names}");
-        let mut problem = Problem::new(Code::MissingField, at.clone(), head(self.node, &at), message);
-        for key in alternatives {
-            let member = self.shape(&at.key(key));
-            let fix = self.node.find(&at).zip(member).and_then(|(mapping, member)| fix::insert(mapping, key, &member));
-            problem.fixes.extend(fix);
-        }
+        let message = format!("missing {names}");
+        let problem = Problem::new(Code::MissingField, at.clone(), head(self.node, &at), message);
+        let mut problem = problem.with_help("add one of them");
+        problem.fixes.extend(alternatives.iter().filter_map(|key| self.insertion(&at, key)));
         problem
+    }
+
+    /// The fix that adds a key to a mapping, behind the keys that come first in its type.
+    fn insertion(&self, at: &Pointer, key: &str) -> Option<Fix> {
+        let (mapping, shape) = (self.node.find(at)?, self.shape(at)?);
+        let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
+        fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order)
     }
 
     pub(super) fn several_of(&self, at: Pointer) -> Problem {
@@ -352,14 +337,15 @@ impl Context<'_> {
             .map(|entry| (entry.key.key_text(), entry.key.range()))
             .filter(|(key, _)| alternatives.contains(&key.as_str()))
             .collect();
-        let message = format!("{} exclude each other: keep one", all_of(alternatives.iter().copied()));
+        let message = format!("{} exclude each other", all_of(alternatives.iter().copied()));
+        let help = "keep one of them";
         let Some((key, range)) = present.pop() else {
             let range = head(self.node, &at);
-            return Problem::new(Code::ConflictingFields, at, range, message);
+            return Problem::new(Code::ConflictingFields, at, range, message).with_help(help);
         };
-        let mut problem = Problem::new(Code::ConflictingFields, at.key(&key), range, message);
+        let mut problem = Problem::new(Code::ConflictingFields, at.key(&key), range, message).with_help(help);
         for (key, range) in present {
-            problem = problem.with_related(format!("`{key}` is given here"), at.key(&key), range);
+            problem = problem.with_related(format!("`{key}` is here"), at.key(&key), range);
         }
         problem
     }
@@ -367,23 +353,97 @@ impl Context<'_> {
     /// More than one key where each item is one claim.
     pub(super) fn too_many(&self, at: Pointer) -> Problem {
         let Some(node) = self.node.find(&at) else {
-            return Problem::new(Code::ConflictingFields, at, self.node.range(), "more keys than can stand here");
+            return Problem::new(Code::ConflictingFields, at, self.node.range(), "too many keys");
         };
         let mut keys = node.entries().map(|entry| (entry.key.key_text(), entry.key.range()));
         let first = keys.next();
         let rest: Vec<_> = keys.collect();
         let names: Vec<&str> = first.iter().chain(&rest).map(|(key, _)| key.as_str()).collect();
-        let message = format!("one assertion per item: {} stand in one, split it", all_of(names.iter().copied()));
+        let message = format!("{} are in one list item", all_of(names.iter().copied()));
         let range = rest.first().map_or_else(|| head(self.node, &at), |(_, range)| range.clone());
-        let mut problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
+        let problem = Problem::new(Code::ConflictingFields, at.clone(), range, message);
+        let mut problem = problem.with_help(fix::split_into(names.len()));
         if let Some((key, range)) = first {
-            problem = problem.with_related(format!("`{key}` stands here"), at.key(&key), range);
+            problem = problem.with_related(format!("`{key}` is here"), at.key(&key), range);
         }
         match fix::split(node) {
             Some(fix) => problem.with_fix(fix),
             None => problem,
         }
     }
+}
+
+/// The help for a key that is none of those that a mapping may have.
+fn use_one_of(free: &[&str]) -> String {
+    match free {
+        [] => "remove it".to_owned(),
+        [only] => format!("use `{only}`, or remove it"),
+        [..] => format!("use one of {}, or remove it", all_of(free.iter().copied())),
+    }
+}
+
+/// What happens to an assertion under a name that does not exist.
+fn unchecked(dialect: Dialect) -> String {
+    format!("{} ignores the key, so it checks nothing", dialect.program())
+}
+
+/// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
+pub(crate) fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
+    let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
+    places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
+}
+
+/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion.
+pub(crate) fn rename_key(problem: &mut Problem, mapping: NodeRef<'_>, field: &Field, dialect: Option<Dialect>) {
+    let key = problem.at.last().unwrap_or_default();
+    let entry = mapping.entry(&key);
+    let editable =
+        !mapping.resolved().is_through_alias() && entry.as_ref().is_some_and(|entry| !entry.key.is_through_alias());
+    (problem.note, problem.help) = (None, None);
+    problem.fixes.clear();
+    *problem = with_rename(problem.clone(), &key, field.name, entry, Some(field.shape.clone()), editable, false);
+    if let Some(dialect) = dialect {
+        problem.add_note(unchecked(dialect));
+    }
+}
+
+/// Says that a key is to be renamed, and what its value must be then. `sure` is whether the name is beyond doubt.
+fn with_rename(
+    problem: Problem,
+    key: &str,
+    name: &str,
+    entry: Option<EntryRef<'_>>,
+    member: Option<Shape>,
+    editable: bool,
+    sure: bool,
+) -> Problem {
+    let Some(member) = member else { return problem.with_help(fix::rename_title(name)) };
+    let (written, wanted) = (Unit::in_name(key), Unit::of(name, &member));
+    let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
+    if written.zip(own).is_some_and(|(written, own)| written != own) {
+        return problem.with_help(match wanted {
+            Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
+            None => format!("write `{name}`, with values in that unit"),
+        });
+    }
+    let value = entry.map(|entry| entry.value).filter(|value| !value.is_null());
+    let Some(edits) = value.map_or(Some(Vec::new()), |value| fix::reshaped(value, &member)) else {
+        return problem.with_help(format!("write `{name}`, which takes {}", with_article(&member.type_name())));
+    };
+    let mut problem = problem;
+    let fits = value.is_none_or(|value| could_hold(&member, value));
+    if !fits {
+        problem.add_note(format!("`{name}` takes {}", with_article(&member.type_name())));
+    } else if let (None, Some(wanted @ (Unit::Milliseconds | Unit::Seconds)), false) = (written, wanted, sure) {
+        problem.add_note(format!("`{name}` takes {}", wanted.label()));
+    }
+    if editable {
+        let mut fix = fix::rename(problem.range.clone(), name, sure);
+        fix.edits.extend(edits);
+        fix.preferred &= sure || fits;
+        problem.fixes.push(fix);
+    }
+    problem.with_help(fix::rename_title(name))
 }
 
 /// The nearest place to this one where a key is known. One that another form of the mapping here has does not belong

@@ -16,36 +16,40 @@ impl Context<'_> {
     pub(super) fn wrong_type(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
         let (Some(node), Some(shape)) = (self.node.find(&at), self.member(&at)) else {
-            return Problem::new(Code::WrongType, at, range, "a value of another type is expected here");
+            return Problem::new(Code::WrongType, at, range, "the value has another type than the one expected");
         };
-        let (mut label, kind) = (shape.type_label(), shape.kind());
+        let (mut label, kind) = (shape.type_name(), shape.kind());
         if kind == Type::Text
             && let Some(problem) = unquoted_template(&at, node)
         {
             return problem;
         }
         if let Some(text) = shape.text_form() {
-            label = format!("{label} or {}", with_article(&text.type_label()));
+            label = format!("{label} or {}", with_article(&text.type_name()));
         }
+        let label = with_article(&label);
         let found = describe(node);
-        let mut message = match self.key_at(&at) {
-            _ if at.is_root() && self.base.is_root() && kind == Type::List => {
-                format!("expected a list, found {found}: begin each item with `- `")
-            }
-            _ if at.is_root() && self.base.is_root() => {
-                format!("expected a mapping, found {found}: a file begins with `{}: …`", first_field(&shape))
-            }
-            Some(key) if node.is_null() => format!("`{key}` has no value: expected {}", with_article(&label)),
-            Some(key) => format!("`{key}` must be {}, not {found}", with_article(&label)),
-            None if node.is_null() => format!("nothing stands here: expected {}", with_article(&label)),
-            None => format!("expected {}, found {found}", with_article(&label)),
+        let is_whole_file = at.is_root() && self.base.is_root();
+        let message = match self.key_at(&at) {
+            _ if is_whole_file && kind == Type::List => format!("expected a list, found {found}"),
+            _ if is_whole_file => format!("expected a mapping, found {found}"),
+            Some(key) if node.is_null() => format!("`{key}` has no value"),
+            Some(key) => format!("expected {label} for `{key}`, found {found}"),
+            None if node.is_null() => "empty list item".to_owned(),
+            None => format!("expected {label}, found {found}"),
         };
+        let mut problem = Problem::new(Code::WrongType, at.clone(), range, message);
+        if is_whole_file {
+            problem.help = Some(match kind {
+                Type::List => "begin each item with `- `".to_owned(),
+                _ => format!("begin the file with `{}: …`", first_field(&shape)),
+            });
+        }
         if let Some(meant) = self.key_at(&at).and_then(|key| unit::meant(&key, node, &shape)) {
             let key = self.key_at(&at).unwrap_or_default();
-            let message = format!("`{key}` must be {}, not {found}", meant.unit.label());
-            let problem = Problem::new(Code::WrongType, at, range, message);
+            problem.message = format!("expected {} for `{key}`, found {found}", meant.unit.label());
             return match meant.fix {
-                Some(fix) => problem.with_fix(fix),
+                Some(fix) => problem.with_help(fix.title.clone()).with_fix(fix),
                 None => problem.with_help("write the number alone, in the unit of the field"),
             };
         }
@@ -56,7 +60,7 @@ impl Context<'_> {
             (Type::Text, NodeShape::Scalar)
                 if !node.is_null() && node.text().is_some_and(|text| shape.admits_text(text)) =>
             {
-                message.push_str(": put it in quotes");
+                problem.help = Some("put it in quotes".to_owned());
                 fix = fix::quoted(node);
             }
             (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
@@ -64,18 +68,19 @@ impl Context<'_> {
                 fix = fix::unquoted(node, kind);
                 match fix::literal(node, kind) {
                     Some(meant) if node.style() == Some(Style::Plain) => {
-                        message = format!("{message}, which is what YAML takes it for: write `{meant}`");
+                        problem.note = Some("YAML 1.2 reads it as a string".to_owned());
+                        problem.help = Some(format!("write `{meant}`"));
                     }
-                    Some(_) if fix.is_some() => message.push_str(": remove the quotes"),
+                    Some(_) if fix.is_some() => problem.help = Some("remove the quotes".to_owned()),
                     Some(_) | None => {}
                 }
             }
             (Type::List, NodeShape::Mapping) if fix::dashed(node).is_some() => {
-                message.push_str(": a blank is missing behind the dashes");
+                problem.note = Some("without a space after it, a dash is part of the key".to_owned());
                 fix = fix::dashed(node);
             }
             (Type::List, NodeShape::Scalar) if fix::dashed_texts(node).is_some() => {
-                message.push_str(": a blank is missing behind the dash");
+                problem.note = Some("without a space after it, a dash is part of the string".to_owned());
                 fix = fix::dashed_texts(node);
             }
             (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
@@ -92,74 +97,73 @@ impl Context<'_> {
                         .and_then(|item| fix::listed(node, Some(item)));
                 } else if let Some(words) = &short {
                     let words = format!("[{words}]");
-                    fix = Some(fix::replace(node.own_range(), words.clone(), format!("Write `{words}`")));
+                    fix = Some(fix::replace(node.own_range(), words.clone(), format!("write `{words}`")));
                 }
-                if at.is_root() && self.base.is_root() {
-                } else if let Some(words) = short {
-                    message.push_str(&format!(": write `[{words}]`"));
-                } else if is_mapping && !in_brackets {
-                    message.push_str(": begin each item with `- `");
-                } else {
-                    message.push_str(": write `[…]`");
+                if !is_whole_file {
+                    problem.help = Some(match short {
+                        Some(words) => format!("write `[{words}]`"),
+                        None if is_mapping && !in_brackets => "begin each item with `- `".to_owned(),
+                        None => fix.as_ref().map_or("write it as a list", |fix| fix.title.as_str()).to_owned(),
+                    });
                 }
             }
             (Type::Mapping, NodeShape::Scalar) if let Some(words) = fix::short_form(node, &shape) => {
-                message.push_str(&format!(": write `{words}`"));
-                fix = Some(fix::replace(node.own_range(), words.clone(), format!("Write `{words}`")));
+                fix = Some(fix::replace(node.own_range(), words.clone(), format!("write `{words}`")));
             }
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !at.is_root() => {
-                message.push_str(if in_brackets { ": remove the brackets" } else { ": remove the `- `" });
+                problem.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
                 fix = fix::only_item(node);
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
-                message.push_str(": `: ` makes a mapping of it");
+                problem.note = Some("`: ` makes it a mapping".to_owned());
                 fix = Some(quoted);
             }
             (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
                 if let Some(undashed) = fix::undashed(node) =>
             {
-                message.push_str(": remove the `- `");
+                problem.help = Some("remove the `- `".to_owned());
                 fix = Some(undashed);
             }
-            (Type::Mapping, NodeShape::Sequence) if in_brackets => message.push_str(": write `{…}`"),
-            (Type::Mapping, NodeShape::Sequence) if !at.is_root() => message.push_str(": remove the `- `"),
+            (Type::Mapping, NodeShape::Sequence) if in_brackets => problem.help = Some("write `{…}`".to_owned()),
+            (Type::Mapping, NodeShape::Sequence) if !at.is_root() => problem.help = Some("remove the `- `".to_owned()),
             (_, NodeShape::Scalar) if node.is_null() => {
-                if let Some(cure) = self.cure_of_nothing(&at) {
-                    message.push_str(cure);
-                }
+                let removal = self.removal(&at).map(|it| format!(", or {it}")).unwrap_or_default();
+                problem.help = Some(format!("write {label}{removal}"));
             }
             (Type::Text, NodeShape::Scalar) if !node.is_null() && !node.resolved().is_through_alias() => {
                 if let [only] = shape.values().as_slice() {
                     let text = shape::show(only.value);
-                    fix = Some(fix::guess(node.own_range(), text.clone(), format!("Write {text}")));
+                    fix = Some(fix::guess(node.own_range(), text.clone(), format!("write `{text}`")));
                 }
             }
             _ => {}
         }
-        let problem = Problem::new(Code::WrongType, at, range, message);
-        match fix {
-            Some(fix) => problem.with_fix(fix),
-            None => problem,
+        // The title of a fix is its help, unless more can be said.
+        problem.help = problem.help.or_else(|| fix.as_ref().map(|fix| fix.title.clone()));
+        if let (Some(help), Some(fix)) = (&problem.help, &mut fix) {
+            fix.title.clone_from(help);
         }
+        problem.fixes.extend(fix);
+        problem
     }
 
     /// What to do with a key, or an item, that has no value, beside giving it one.
-    fn cure_of_nothing(&self, at: &Pointer) -> Option<&'static str> {
+    fn removal(&self, at: &Pointer) -> Option<&'static str> {
         let Some((parent, key)) = at.parent().zip(self.key_at(at)) else {
             // The root of what is checked alone is an item, unless it is the root of the file.
-            return (!self.base.join(at).is_root()).then_some(", or remove the entry");
+            return (!self.base.join(at).is_root()).then_some("remove the `-`");
         };
         let mapping = self.mapping(&parent);
         let is_required = |shape: &Shape| {
             shape.fields(mapping.node).iter().any(|field| field.name == key && field.need != shape::Need::Optional)
         };
-        (!mapping.shape.as_ref().is_some_and(is_required)).then_some(", or remove the key")
+        (!mapping.shape.as_ref().is_some_and(is_required)).then_some("remove the key")
     }
 
     pub(super) fn wrong_value(&self, at: Pointer) -> Problem {
         let range = place(self.node, &at);
         let (Some(node), Some(shape)) = (self.node.find(&at), self.member(&at)) else {
-            return Problem::new(Code::InvalidValue, at, range, "this value cannot stand here");
+            return Problem::new(Code::InvalidValue, at, range, "this value is not allowed here");
         };
         let choices = shape.values();
         let is_text = choices.iter().all(|choice| choice.value.is_string());
@@ -168,7 +172,7 @@ impl Context<'_> {
         }
         let name = match self.key_at(&at) {
             Some(name) => format!("`{name}`"),
-            None => "this entry".to_owned(),
+            None => "this item".to_owned(),
         };
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
@@ -179,10 +183,13 @@ impl Context<'_> {
         };
         let near = fix::nearest_choice(node, &choices);
         let message = match near {
-            Some(near) => format!("{name} cannot be {}: did you mean `{near}`?", describe(node)),
-            None => format!("{name} must be {names}, not {}", describe(node)),
+            Some(_) => format!("{name} cannot be {}", describe(node)),
+            None => format!("{name} must be {names}, found {}", describe(node)),
         };
         let mut problem = Problem::new(code, at, range, message);
+        if let Some(near) = near {
+            problem.help = Some(format!("change it to `{near}`"));
+        }
         if let Some(written) = node.as_str().filter(|_| near.is_none()) {
             let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
             problem.note = opposite_of(written, &names).map(|name| format!("it is the opposite of `{name}`"));
@@ -197,13 +204,13 @@ impl Context<'_> {
                 let sure = node.text().is_some_and(|text| {
                     is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
                 });
-                let (text, title) = (shape::scalar(near), format!("Change to `{near}`"));
+                let (text, title) = (shape::scalar(near), format!("change it to `{near}`"));
                 let fix = if sure { fix::replace } else { fix::guess };
                 problem.with_fix(fix(node.own_range(), text, title))
             }
             (None, Some(only)) => {
                 let text = shape::show(only.value);
-                problem.with_fix(fix::guess(node.own_range(), text.clone(), format!("Change to `{text}`")))
+                problem.with_fix(fix::guess(node.own_range(), text.clone(), format!("change it to `{text}`")))
             }
             (None, None) => problem,
         }
@@ -217,16 +224,20 @@ impl Context<'_> {
             Some(
                 Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell,
             ) => {
-                format!("`{name}` cannot be {found}")
+                format!("{found} is not a valid value of `{name}`")
             }
             None if self.key_at(&at).is_none() => {
                 let shape = self.shape(&at);
                 let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
                 let examples = shape.map(|shape| shape.examples()).unwrap_or_default();
                 let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
-                format!("{found} cannot stand here: expected {summary}{}", example.unwrap_or_default())
+                format!("expected {summary}{}, found {found}", example.unwrap_or_default())
             }
-            None => format!("{found} is no URL: begin `{name}` with a scheme, such as `https://`"),
+            None => {
+                let message = format!("`{name}` is not a valid URL");
+                let problem = Problem::new(Code::InvalidValue, at, range, message);
+                return problem.with_help("begin it with a scheme, such as `https://`");
+            }
         };
         Problem::new(Code::InvalidValue, at, range, message)
     }

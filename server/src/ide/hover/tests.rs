@@ -64,7 +64,7 @@ fn a_key_has_its_page() {
         "tests:\n  - expect:\n      output:\n        max$0Length: 3\n",
         expect![[r#"
         [maxLength]
-        **maxLength** · whole number, at least 1
+        **maxLength** · integer, at least 1
 
         The greatest length of the text, in UTF-16 units as JavaScript counts them.
 
@@ -84,7 +84,7 @@ fn a_key_has_its_page() {
         "tests:\n  - expect:\n      output:\n        maxLength: $03\n",
         expect![[r#"
         [3]
-        **maxLength** · whole number, at least 1
+        **maxLength** · integer, at least 1
 
         The greatest length of the text, in UTF-16 units as JavaScript counts them.
 
@@ -309,7 +309,7 @@ fn defaults_of_the_file_are_told_where_they_count() {
         "defaults: { repeat: 3 }\ntests:\n  - rep$0eat: 2\n",
         expect![[r#"
         [repeat]
-        **repeat** · whole number, 1 to 100
+        **repeat** · integer, 1 to 100
 
         How many times the test is run, in place of `defaults.repeat`.
 
@@ -324,7 +324,7 @@ fn defaults_of_the_file_are_told_where_they_count() {
         "defaults: { rep$0eat: 3 }\n",
         expect![[r#"
         [repeat]
-        **repeat** · whole number, 1 to 100 · default `1`
+        **repeat** · integer, 1 to 100 · default `1`
 
         How many times each test is run.
     "#]],
@@ -427,7 +427,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
         &claim.replace("tool: x", "to$0ol: x"),
         expect![[r#"
             [tool]
-            **tool** · text · required
+            **tool** · string · required
 
             The tool's exact name.
 
@@ -454,7 +454,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
         &format!("{merged}      - {{ <<: *a, to$0ol: x }}\n"),
         expect![[r#"
             [tool]
-            **tool** · text · required
+            **tool** · string · required
 
             The tool's exact name.
 
@@ -511,7 +511,7 @@ fn a_field_that_depends_on_another_has_its_docs() {
         "//- /cli-bench.yaml\ntasks:\n  - assert: [{ exit$0_code: 0 }]\n",
         expect![[r#"
         [exit_code]
-        **exit_code** · whole number or text
+        **exit_code** · integer or string
 
         The exit code that the last command must end with: `0` is success.
 
@@ -537,7 +537,7 @@ fn what_counts_for_all_tasks_is_told_at_a_task() {
         "//- /cli-bench.yaml\nrepeat: 4\ntasks:\n  - rep$0eat: 2\n",
         expect![[r#"
         [repeat]
-        **repeat** · whole number, 1 to 100
+        **repeat** · integer, 1 to 100
 
         How often the task is run with each model, in place of the suite's `repeat`.
 
@@ -566,7 +566,7 @@ fn an_alias_shows_what_it_stands_for() {
         "tests:\n  - name: a\n    expect: *no$0ne\n",
         expect![[r#"
             [*none]
-            **\*none** · no `&none` stands before it
+            **\*none** · there is no `&none` before it
         "#]],
     );
     check(

@@ -399,7 +399,7 @@ impl Parser {
                     return Ok(Some(Part { text, repeatable: true, ..body }));
                 }
                 ')' if seen && !minus => {
-                    return Err(self.invalid(start, "flags for the whole pattern must stand at its beginning"));
+                    return Err(self.invalid(start, "flags for the whole pattern must be at its beginning"));
                 }
                 'L' => return Err(self.invalid(self.at, "the flag `L` is for bytes only")),
                 'a' | 'u' if minus => {

@@ -240,7 +240,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   words: [urgent, guaranteed, limited time]
 /// ```
 ///
-/// The list stands here, or in a YAML file:
+/// The list is here, or in a YAML file:
 ///
 /// ```yaml
 /// - type: artifact_absent_words
@@ -250,7 +250,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 /// ```
 ///
 /// Words are found anywhere, also inside of others; upper and lower case count as equal. For ClawSpec a
-/// list that cannot be found is an empty one, so that the claim always holds.
+/// list that cannot be found is an empty one, so the assertion always holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ArtifactAbsentWords {
@@ -265,7 +265,7 @@ pub struct ArtifactAbsentWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
-    /// Where in `source` the list stands; `a.b` is `b` inside of `a`.
+    /// Path of the list in `source`; `a.b` is `b` inside of `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,

@@ -97,8 +97,8 @@ impl AssertionType for GatewayResponse {
 ///   pattern: "approved"
 /// ```
 ///
-/// The pattern is a regular expression of Python; `^` and `$` stand for the ends of lines. It also counts when it occurs
-/// in the log letter by letter, so that a text need not be escaped. For ClawSpec it is an expression only,
+/// The pattern is a regular expression of Python; `^` and `$` match at the ends of lines. It also counts when it occurs
+/// in the log letter by letter, so a text need not be escaped. For ClawSpec it is an expression only,
 /// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

@@ -125,7 +125,7 @@ impl AssertionType for ToolWasCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// A log that is not there, or that says nothing about the run, shows nothing: the claim is unknown then. For the original
+/// A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then. For ClawSpec
 /// program it holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -255,8 +255,8 @@ impl AssertionType for DelegationOccurred {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// The list names what is allowed; every other tool fails the claim. To forbid one tool, use `tool_not_called` or
-/// `tool_not_invoked`. A log that is not there, or that says nothing about the run, shows nothing: the claim is unknown then.
+/// The list names what is allowed; a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called` or
+/// `tool_not_invoked`. A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotPermitted {
@@ -315,7 +315,7 @@ impl AssertionType for ToolNotPermitted {
 /// ```
 ///
 /// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
-/// one. A log without such a line makes the claim skipped.
+/// one. A log without such a line skips the assertion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {

@@ -1,4 +1,4 @@
-//! Preconditions: what the environment must be like. They usually stand under `given`, and may stand anywhere.
+//! Preconditions: what the environment must be like. They usually stand under `given`, and may be anywhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -22,7 +22,7 @@ const JUDGE: &str = "/qa/judge";
 ///   pass_threshold: 4
 /// ```
 ///
-/// ClawSpec only warns when the score is too low. A judge that does not answer makes the claim skipped.
+/// ClawSpec only warns when the score is too low. A judge that does not answer skips the assertion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmJudge {
@@ -161,7 +161,7 @@ fn endpoint(written: Option<&RunText>, scope: &Scope, context: &Context) -> Opti
     }
 }
 
-/// The scores, as many as were to be given. A judge that fails makes the claim skipped.
+/// The scores, as many as were to be given. A judge that fails skips the assertion.
 fn scores(answer: &ScoreAnswer, times: u32) -> Result<&[f64], Row> {
     if let Some(scores) = answer.scores.get(..times as usize) {
         return Ok(scores);

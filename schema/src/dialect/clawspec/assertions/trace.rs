@@ -266,7 +266,7 @@ impl AssertionType for ModelUsed {
 ///   expected: [orchestrator, copywriter, brand-guardian]
 /// ```
 ///
-/// The agents must appear in this order; others may stand in between, and a part of an agent's name is enough. When the
+/// The agents must appear in this order; others may be in between, and a part of an agent's name is enough. When the
 /// trace tells nothing about other agents, routing data decides: the keys below, the first of them that is given. Without it the answer is
 /// a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -30,15 +30,15 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    /// A Slack message was sent. No program can evaluate it.
+    /// A Slack message was sent. It cannot be evaluated.
     ///
-    /// The original's schema admits the type; nothing documents or evaluates it, and every scenario with it breaks.
+    /// ClawSpec accepts the type, and aborts every scenario that has it.
     SlackMessageSent = "slack_message_sent"
 }
 
 unsupported! {
-    /// An e-mail was received. No program can evaluate it.
+    /// An e-mail was received. It cannot be evaluated.
     ///
-    /// The original's schema admits the type; nothing documents or evaluates it, and every scenario with it breaks.
+    /// ClawSpec accepts the type, and aborts every scenario that has it.
     EmailReceived = "email_received"
 }

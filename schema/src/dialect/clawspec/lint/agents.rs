@@ -205,10 +205,14 @@ pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: 
 pub(super) fn lint(name: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(text) = name.text() else { return };
     let Standing::Misspelt(near) = standing(text, files) else { return };
-    let message = format!("this workspace has no directory of an agent `{text}`: did you mean `{near}`?");
-    let mut problem = name.problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+    let help = format!("change it to `{near}`");
+    let mut problem = name
+        .problem(Code::UnknownReference, format!("unknown agent `{text}`"))
+        .with_severity(Severity::Warning)
+        .with_note("no directory of this workspace with a `SOUL.md` has this name")
+        .with_help(&help);
     if let Some(edit) = edits::replace(name, scalar(&near)) {
-        problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     problems.push(problem);
 }

@@ -12,7 +12,7 @@ use crate::{
     document::Scalar,
     files::Files,
     problem::{Code, Fix, Problem, Severity},
-    rewrite::{COMMENT, moving},
+    rewrite::moving,
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
@@ -312,7 +312,7 @@ fn lint_limits(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         if problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&assertion.at) {
             told = true;
             // Without the key the claim would lack one.
-            problem.fixes.retain(|fix| fix.title != COMMENT);
+            problem.fixes.retain(|fix| !fix.is_comment);
         }
     }
     if told {
@@ -524,7 +524,7 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         problem.help = Some("keep one of the two".to_owned());
         if key.is_none() {
             let edit = moving::take(assertion.node, "source");
-            problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `source`", vec![edit])));
+            problem.fixes.extend(edit.map(|edit| Fix::suggestion("remove `source`", vec![edit])));
         }
         problems.push(problem);
     }

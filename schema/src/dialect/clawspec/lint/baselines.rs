@@ -14,7 +14,7 @@ use crate::{
 
 use super::files as paths;
 
-/// Capturing takes no fewer runs.
+/// Minimum number of runs that ClawSpec captures.
 const LEAST_RUNS: f64 = 5.0;
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
@@ -24,23 +24,26 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     let mut search = Search::default();
     for (name, baseline) in &baselines {
         if let Some(names) = names.as_ref().filter(|_| known.as_ref().is_some_and(|it| !it.contains(name.as_str()))) {
-            let message = match search.nearest(name, names.iter().map(String::as_str)) {
-                Some(near) => format!("there is no scenario `{name}` beside this file: did you mean `{near}`?"),
-                None => format!("there is no scenario `{name}` beside this file"),
-            };
-            problems.push(baseline.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning));
+            let near = search.nearest(name, names.iter().map(String::as_str));
+            let problem = baseline
+                .head_problem(Code::UnknownReference, format!("unknown scenario `{name}`"))
+                .with_severity(Severity::Warning)
+                .with_note("the contract beside this file has no scenario of this name");
+            let help = near.map(|near| format!("rename it to `{near}`"));
+            problems.push(Problem { help, ..problem });
         }
         if let Some(when) = baseline.get("captured_at")
             && when.node.scalar() != Some(crate::document::Scalar::Timestamp)
             && when.text().is_some_and(|text| !text.is_empty() && time::parse(text).is_none())
         {
-            problems.push(when.problem(Code::InvalidValue, "this is no time: write it as `2026-05-14T12:00:00Z`"));
+            let problem = when.problem(Code::InvalidValue, "`captured_at` is not a valid time");
+            problems.push(problem.with_help("write it as `2026-05-14T12:00:00Z`"));
         }
         if let Some(runs) = baseline.get("runs")
             && runs.number().is_some_and(|count| (1.0..LEAST_RUNS).contains(&count))
         {
-            let message = "a baseline of fewer than five runs says little: capturing takes five at least";
-            problems.push(runs.problem(Code::OutOfRange, message).with_severity(Severity::Warning));
+            let problem = runs.problem(Code::OutOfRange, "a baseline needs at least 5 runs");
+            problems.push(problem.with_severity(Severity::Warning));
         }
         for (metric, distribution) in baseline.get("metrics").map(|it| it.entries()).unwrap_or_default() {
             lint_distribution(&metric, &distribution, problems);

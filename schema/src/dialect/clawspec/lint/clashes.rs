@@ -54,7 +54,7 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, spot)) => {
-                    let message = format!("another claim expects `{other}` of the same place: both cannot hold");
+                    let message = format!("another assertion expects `{other}` of the same place");
                     let problem = value.2.problem(Code::Contradiction, message);
                     problems.push(problem.with_related("the other claim", spot.at.clone(), spot.range()));
                 }
@@ -106,13 +106,13 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
         let (_, last) =
             if denied.spot.range().start < other.spot.range().start { (denied, other) } else { (other, denied) };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        let message = format!("another claim says the opposite of `{}`: both cannot hold", denied.name);
+        let message = format!("another assertion says the opposite of `{}`", denied.name);
         let problem = last.spot.problem(Code::Contradiction, message);
         problems.push(problem.with_related("the other claim", first.spot.at.clone(), first.spot.range()));
     }
     for called in said.iter().filter(|it| it.holds && it.about == "call") {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
-            let message = format!("`{}` must be called, and is none of the tools that are allowed", called.name);
+            let message = format!("`{}` must be called, and is not one of the allowed tools", called.name);
             let problem = called.spot.problem(Code::Contradiction, message);
             problems.push(problem.with_related("the tools that are allowed", tools.at.clone(), tools.range()));
         }

@@ -2,8 +2,8 @@
 
 use crate::{
     files::{FileKind, Files},
-    problem::{Code, Fix, Problem, Severity},
-    rewrite::{self, COMMENT},
+    problem::{Code, Fix, Problem, Severity, Subject},
+    rewrite,
     spot::Spot,
 };
 
@@ -57,7 +57,8 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
             Some((_, first)) => {
                 let problem = name
                     .problem(Code::DuplicateName, format!("duplicate name `{text}`"))
-                    .with_help("give each fact a name of its own");
+                    .with_help("give each fact a name of its own")
+                    .with_subject(Subject::Name(text.to_owned()));
                 problems.push(problem.with_related("first named here", first.at.clone(), first.range()));
             }
             None => names.push((text, name)),
@@ -88,7 +89,7 @@ pub(super) fn lint_handoff(root: &Spot<'_>, files: &dyn Files, problems: &mut Ve
     replaced::lint(root, files, problems);
 }
 
-/// Settings that are given twice, or that nobody knows.
+/// Settings that are given twice, or that are unknown.
 pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     if paths::is_placed(files) {
         if let Some(ledger) = root.get("ledger_path")
@@ -102,9 +103,8 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
             let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
             let found = files.glob(text);
             if found.paths.is_empty() && !found.cut {
-                let message =
-                    format!("no file matches `{text}`, so that no scenario is found by it: correct it, or remove it");
-                problems.push(pattern.problem(Code::MissingFile, message).with_severity(Severity::Warning));
+                let problem = pattern.problem(Code::MissingFile, format!("no file matches `{text}`"));
+                problems.push(problem.with_severity(Severity::Warning).with_help("correct it, or remove it"));
             }
         }
     }
@@ -119,10 +119,10 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
     ];
     for old in flat.into_iter().filter_map(|key| root.get(key)).filter(|_| nested.is_some()) {
         let key = old.at.last().unwrap_or_default();
-        let message = format!("`{key}` is ignored: the block `observability` replaces it");
-        let mut problem = old.head_problem(Code::NoEffect, message);
+        let mut problem = old.head_problem(Code::NoEffect, format!("`{key}` has no effect"));
+        problem.note = Some("the block `observability` replaces it".to_owned());
         let edits = rewrite::comment(root.node, &old.at);
-        problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+        problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
         problems.push(problem);
     }
     if let Some(address) = root.get("gateway_base_url") {
@@ -131,37 +131,40 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
     if let Some(place) = root.get("gateway_webhook_endpoint")
         && place.text().is_some_and(|text| !text.is_empty() && !text.starts_with('/'))
     {
-        let message = "the place is put behind `gateway_base_url` as it stands: begin it with `/`";
-        problems.push(place.problem(Code::InvalidValue, message));
+        let problem = place.problem(Code::InvalidValue, "`gateway_webhook_endpoint` does not begin with `/`");
+        problems.push(problem.with_note("ClawSpec appends it to `gateway_base_url`").with_help("begin it with `/`"));
     }
     if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
-        let message = "the list is empty, so that no scenario is ever found: remove the key, or name the files";
-        problems.push(patterns.problem(Code::VacuousClaim, message));
+        let problem = patterns.problem(Code::VacuousClaim, "an empty list of `scenario_patterns`");
+        let problem = problem.with_note("ClawSpec finds no scenario then");
+        problems.push(problem.with_help("add a pattern, or remove the key to use the default"));
     }
     if let Some(pattern) = root.get("gateway_log_pattern")
         && let Some(text) = pattern.text()
         && !text.contains("{{")
         && text.replace("{date}", "").contains(['{', '}'])
     {
-        problems.push(pattern.problem(Code::InvalidValue, "only `{date}` is filled here"));
+        problems.push(pattern.problem(Code::InvalidValue, "only `{date}` is filled in here"));
     }
     if let Some(pattern) = root.get("gateway_log_pattern")
         && let Some(text) = pattern.text()
         && text.contains("{{")
     {
-        let message = "write `{date}` with single braces: templates are not filled here";
-        problems.push(pattern.problem(Code::InvalidValue, message));
+        let problem = pattern.problem(Code::InvalidValue, "templates are not filled in here");
+        problems.push(problem.with_help("write `{date}`, in single braces"));
     }
     if let Some(token) =
         root.get("gateway_auth_token").filter(|token| token.text().is_some_and(|text| !text.is_empty()))
     {
         let variable = token.text().is_some_and(|text| text.starts_with('$'));
         if variable {
-            let message = "variables are not filled here, so that this text is sent: remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`";
-            problems.push(token.problem(Code::InvalidValue, message));
+            let problem = token.problem(Code::InvalidValue, "variables are not filled in here");
+            let problem = problem.with_note("ClawSpec sends this text as the token");
+            problems.push(problem.with_help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"));
             return;
         }
-        let message = "a secret in a file is a secret for everyone who reads it: set `CLAWSPEC_GATEWAY_AUTH_TOKEN` in the environment";
-        problems.push(token.head_problem(Code::PastedSecret, message));
+        let problem = token.head_problem(Code::PastedSecret, "`gateway_auth_token` holds a secret");
+        let problem = problem.with_note("whoever reads the file has the secret");
+        problems.push(problem.with_help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"));
     }
 }

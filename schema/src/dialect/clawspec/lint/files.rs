@@ -99,7 +99,7 @@ impl Target<'_, '_> {
     /// The fix that names the directory of the contract instead; the best one if a definition is there.
     fn change_to(&self, here: &str, files: &dyn Files) -> Option<Fix> {
         let edit = edits::replace(self.path, crate::shape::scalar(here))?;
-        let title = format!("Change `{}` to `{here}`", self.key);
+        let title = format!("change `{}` to `{here}`", self.key);
         Some(match is_defined(here, files) {
             true => Fix::guess(title, vec![edit]),
             false => Fix::suggestion(title, vec![edit]),
@@ -112,7 +112,7 @@ fn is_defined(directory: &str, files: &dyn Files) -> bool {
     ["SKILL.md", "SOUL.md"].iter().any(|name| files.kind(&format!("{directory}/{name}")) == Some(FileKind::File))
 }
 
-/// The structural checks that the definition of a target does not pass. The fault is in another file, so it is told once
+/// The structural checks that the definition of a target does not pass. The problem is in another file, so it is reported once
 /// where that is named.
 pub(super) fn lint_structure(target: &Target<'_, '_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let file = format!("{}/{}", target.wanted, target.definition);
@@ -134,17 +134,17 @@ pub(super) fn lint_structure(target: &Target<'_, '_>, files: &dyn Files, problem
     problems.push(target.path.problem(Code::InvalidDefinition, message).with_note(note).with_help(helps.join("; ")));
 }
 
-/// A target that is named otherwise than from the root: by that name nothing finds it.
+/// A target whose path is not relative to the root: it is not found by that path.
 fn lint_outside(path: &Spot<'_>, here: Option<&str>, problems: &mut Vec<Problem>) {
     let text = path.text().unwrap_or_default();
-    let message = format!(
-        "`{text}` is not written from the root of the workspace: scenarios are found by this text, so write it as `skills/name`"
-    );
-    let mut problem = path.problem(Code::TargetMismatch, message);
+    let message = format!("`{text}` is not relative to the root of the workspace");
+    let problem = path.problem(Code::TargetMismatch, message).with_note("ClawSpec finds scenarios by this text");
+    let mut problem = problem.with_help("write it as `skills/name`");
     if let Some(here) = here
         && let Some(edit) = edits::replace(path, crate::shape::scalar(here))
     {
-        problem = problem.with_fix(Fix::guess(format!("Change to `{here}`"), vec![edit]));
+        let help = format!("change it to `{here}`");
+        problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
     }
     problems.push(problem);
 }
@@ -193,10 +193,10 @@ pub(super) fn missing(spot: &Spot<'_>, wanted: &str, kind: FileKind, files: &dyn
         return spot.problem(Code::MissingFile, message);
     };
     let path = if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") };
-    let problem = spot.problem(Code::MissingFile, format!("`{wanted}` does not exist: did you mean `{path}`?"));
+    let help = format!("change it to `{path}`");
+    let problem = spot.problem(Code::MissingFile, format!("`{wanted}` does not exist")).with_help(&help);
     match edits::one_line(spot) {
-        Some(range) => problem
-            .with_fix(Fix::guess(format!("Change to `{path}`"), vec![Edit::new(range, crate::shape::scalar(&path))])),
+        Some(range) => problem.with_fix(Fix::guess(help, vec![Edit::new(range, crate::shape::scalar(&path))])),
         None => problem,
     }
 }
@@ -219,7 +219,7 @@ pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: 
     match files.kind(&wanted) {
         Some(FileKind::File) => {}
         Some(FileKind::Directory | FileKind::Other) => {
-            problems.push(file.problem(Code::MissingFile, format!("`{wanted}` is no file")));
+            problems.push(file.problem(Code::MissingFile, format!("`{wanted}` is not a file")));
         }
         None => {
             let mut problem = missing(&file, &wanted, FileKind::File, files).with_severity(Severity::Warning);

@@ -51,7 +51,25 @@ const RENAMED: &[(&str, &str, &str, bool)] = &[
     ("trace_cost", "max_cost_usd", "max_usd", true),
     ("llm_call_count", "max_calls", "max", true),
     ("llm_call_count", "min_calls", "min", true),
+    ("llm_call_count", "at_most", "max", true),
+    ("llm_call_count", "at_least", "min", true),
 ];
+
+/// Keys of a list of tools that must not be called, which no type has.
+const DENYING: &[&str] = &[
+    "disallow",
+    "disallowed",
+    "disallowed_tools",
+    "forbidden",
+    "forbidden_tools",
+    "deny",
+    "denied",
+    "denied_tools",
+    "blocked_tools",
+];
+
+/// The types that forbid a tool.
+const FORBID_ONE: &str = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
 
 /// What happens because of such a key.
 const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
@@ -94,7 +112,17 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
             (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
             (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
-            (Some(_) | None, _) => {}
+            (Some(_) | None, _) => {
+                for member in DENYING.iter().filter_map(|key| assertion.get(key)) {
+                    if !member.at.last().is_some_and(|key| unknown(&key, problems)) {
+                        continue;
+                    }
+                    take(problems, &[member.at.clone(), assertion.at.key("allowed_tools")]);
+                    let key = member.at.last().unwrap_or_default();
+                    let message = format!("`tool_not_permitted` is an allow-list and has no key `{key}`");
+                    problems.push(error(&member, message).with_help(FORBID_ONE));
+                }
+            }
         },
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
@@ -202,8 +230,7 @@ fn take(problems: &mut Vec<Problem>, places: &[Pointer]) {
 fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     let places = ["tool", "allowed_tools", "log_path", "run_id"].map(|key| assertion.at.key(key));
     take(problems, &places);
-    let help = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
-    let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(help);
+    let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(FORBID_ONE);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
     let by_log = edits::replace(kind, "tool_not_called").map(|edit| {
         let mut changes = vec![edit];

@@ -7,8 +7,9 @@ use crate::{
     document::{Document, NodeRef},
     files::{FileKind, Files},
     new_file::{self, Template},
-    problem::{Code, Problem, Severity},
+    problem::{Code, Problem, Severity, Subject},
     spot::Spot,
+    validate::rename_title,
     words::Search,
 };
 
@@ -26,7 +27,9 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
         {
             match known.get(text) {
                 Some(first) => {
-                    let problem = id.problem(Code::DuplicateName, format!("`{text}` stands in the ledger twice"));
+                    let problem = id
+                        .problem(Code::DuplicateName, format!("duplicate id `{text}` in the ledger"))
+                        .with_subject(Subject::Name(text.to_owned()));
                     problems.push(problem.with_related("first here", first.at.clone(), first.range()));
                 }
                 None => drop(known.insert(text, id)),
@@ -55,8 +58,8 @@ fn lint_keys(item: &Spot<'_>, problems: &mut Vec<Problem>) {
             }
             let free = names.iter().copied().filter(|name| mapping.get(name).is_none());
             if let Some(name) = crate::words::nearest(&key, free) {
-                let message = format!("unknown key `{key}`, which nothing reads: did you mean `{name}`?");
-                problems.push(member.head_problem(Code::UnknownKey, message).with_severity(Severity::Warning));
+                let problem = member.head_problem(Code::UnknownKey, format!("unknown key `{key}`"));
+                problems.push(problem.with_severity(Severity::Warning).with_help(rename_title(name)));
             }
         }
     }
@@ -71,7 +74,7 @@ fn base(place: &str) -> &str {
     }
 }
 
-/// The scenario contract of an entry, from the root, in a ledger that stands at `place`.
+/// The scenario contract of an entry, from the root, in a ledger at `place`.
 pub fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
@@ -100,7 +103,7 @@ fn lint_item(item: &Spot<'_>, known: &mut Contracts<'_>, problems: &mut Vec<Prob
         let handoffs = contracts.iter().filter_map(|it| it.get("handoff_files")).flat_map(|list| list.items());
         named.extend(handoffs.map(|file| (file, Template::Handoff)));
         if contracts.as_ref().is_some_and(|contracts| contracts.get("pipeline_file").is_none()) {
-            let message = "an orchestrator without `pipeline_file`: nothing covers its pipeline";
+            let message = "missing `pipeline_file`, the contract of the orchestrator's pipeline";
             problems.push(item.head_problem(Code::MissingField, message).with_severity(Severity::Warning));
         }
     }
@@ -170,9 +173,9 @@ fn lint_negative(
         }
         (Some(false) | None, true) => {
             let place = claimed.unwrap_or_else(|| item.clone());
-            let message =
-                "the contract has a scenario that is tagged `negative`: say `negative: true`, so that it counts";
-            problems.push(place.head_problem(Code::MissingNegative, message).with_severity(Severity::Information));
+            let message = "the contract has a scenario that is tagged `negative`";
+            let problem = place.head_problem(Code::MissingNegative, message).with_severity(Severity::Information);
+            problems.push(problem.with_help("write `negative: true`"));
         }
         (Some(true), true) | (Some(false) | None, false) => {}
     }
@@ -185,10 +188,7 @@ fn lint_smoke(item: &Spot<'_>, contracts: Option<&Spot<'_>>, known: &mut Contrac
     let Some(Contract { names, search, .. }) = known.of(contracts) else { return };
     if !names.iter().any(|known| known == name) {
         let near = search.nearest(name, names.iter().map(String::as_str));
-        let message = match near {
-            Some(near) => format!("the contract has no scenario `{name}`: did you mean `{near}`?"),
-            None => format!("the contract has no scenario `{name}`"),
-        };
-        problems.push(smoke.problem(Code::UnknownReference, message));
+        let problem = smoke.problem(Code::UnknownReference, format!("the contract has no scenario `{name}`"));
+        problems.push(Problem { help: near.map(|near| format!("change it to `{near}`")), ..problem });
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     document::Pointer,
     files::{FileKind, Files},
     problem::{Code, Edit, Fix, Problem},
-    rewrite::{self, COMMENT},
+    rewrite,
     shape::scalar,
     spot::Spot,
     words::nearest,
@@ -124,7 +124,7 @@ fn comment_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
     for problem in unknown {
         let edits = problem.at.parent().and_then(|check| rewrite::comment(root.node, &check));
-        problem.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+        problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
         Some(near) => {
             let edit = edits::one_line(&check).map(|range| Edit::new(range, near));
             let fix = edit.map(|edit| Fix::guess(format!("change it to `{near}`"), vec![edit]));
-            let problem = problem.with_help(format!("did you mean `{near}`?"));
+            let problem = problem.with_help(format!("change it to `{near}`"));
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
         None => problem.with_help(format!("write {forms}, or turn it into a comment")),
@@ -152,7 +152,7 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-/// What stands at a handoff contract's path.
+/// What is at a handoff contract's path.
 pub(super) fn handoff_kind(base: &str, path: &str, files: &dyn Files) -> Option<(String, Option<FileKind>)> {
     let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
     let wanted = paths::below_root(&joined)?;

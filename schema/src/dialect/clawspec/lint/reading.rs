@@ -12,10 +12,10 @@ use crate::{
 
 use super::edits;
 
-/// Who says so.
-const READER: &str = "ClawSpec rejects the file";
+/// What happens because of it.
+const REJECTED: &str = "ClawSpec rejects the file";
 
-/// The blanks and line ends that PyYAML does not take for such, wherever they stand in the text.
+/// The blanks and line ends that PyYAML does not read as such, wherever they are in the text.
 pub(super) fn lint_text(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let document = root.node.document();
     let text = document.text();
@@ -35,10 +35,11 @@ pub(super) fn lint_text(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             }
             let range = start + at..start + end;
             let trailing = line[end..].trim().is_empty();
-            let (title, words) = if trailing { ("Remove the tab", "") } else { ("Write a space", " ") };
-            let message = format!("a tab stands where only spaces may: {READER}");
+            let (help, words) = if trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
+            let message = "a tab where only spaces are allowed";
             let problem = Problem::new(Code::Syntax, document.pointer_at(range.start), range.clone(), message);
-            problems.push(problem.with_fix(Fix::safe(title, vec![Edit::new(range, words)])));
+            let problem = problem.with_note(REJECTED).with_help(help);
+            problems.push(problem.with_fix(Fix::safe(help, vec![Edit::new(range, words)])));
         }
     }
 }
@@ -121,9 +122,8 @@ fn walk(spot: &Spot<'_>, wants_text: &dyn Fn(&Pointer) -> bool, without: &[&str]
 fn lint_anchor(spot: &Spot<'_>, node: NodeRef<'_>, problems: &mut Vec<Problem>) {
     let Some(name) = node.anchor() else { return };
     if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) {
-        let message =
-            format!("`&{name}` is no name for an anchor: letters, digits, `-` and `_` may stand in it; {READER}");
-        problems.push(spot.head_problem(Code::Syntax, message));
+        let problem = spot.head_problem(Code::Syntax, format!("`&{name}` is not a valid name of an anchor"));
+        problems.push(problem.with_note(REJECTED).with_help("use only ASCII letters, digits, `-` and `_`"));
     }
 }
 
@@ -134,42 +134,45 @@ fn lint_tag(spot: &Spot<'_>, node: NodeRef<'_>, problems: &mut Vec<Problem>) {
     let core = tag.strip_prefix("tag:yaml.org,2002:");
     let shown = core.map_or_else(|| tag.to_owned(), |core| format!("!!{core}"));
     if core.is_none_or(|core| !KNOWN.contains(&core)) {
-        let message = format!("nobody knows the tag `{shown}`: {READER}; remove it");
-        problems.push(spot.problem(Code::InvalidValue, message));
+        let problem = spot.problem(Code::InvalidValue, format!("unknown tag `{shown}`"));
+        problems.push(problem.with_note(REJECTED).with_help("remove it"));
     } else if matches!(core, Some("int" | "float" | "bool")) && node.scalar() == Some(Scalar::Text) {
-        let message = format!("`{}` is no `{shown}`: {READER}", node.text().unwrap_or_default());
-        problems.push(spot.problem(Code::InvalidValue, message));
+        let message = format!("`{}` is not a valid `{shown}`", node.text().unwrap_or_default());
+        problems.push(spot.problem(Code::InvalidValue, message).with_note(REJECTED));
     }
 }
 
-/// A list or a mapping is no key.
+/// A list or a mapping as a key.
 fn lint_key(member: &Spot<'_>, key: NodeRef<'_>, problems: &mut Vec<Problem>) {
-    let told = |problems: &[Problem], range: &Range<usize>| {
+    let is_reported = |problems: &[Problem], range: &Range<usize>| {
         problems
             .iter()
             .any(|it| it.code == Code::UnquotedTemplate && it.range.start <= range.start && range.end <= it.range.end)
     };
     let range = key.range();
     match key.shape() {
-        NodeShape::Sequence | NodeShape::Mapping if !told(problems, &range) => {
+        NodeShape::Sequence | NodeShape::Mapping if !is_reported(problems, &range) => {
             let text = member.node.document().text();
             let before = text.get_byte_slice(range.start.saturating_sub(1)..range.end + 1).map(String::from);
             let template = before.is_some_and(|words| words.starts_with("{{") && words.ends_with('}'));
-            let message = if template {
-                "a text that begins with `{{` needs quotes".to_owned()
-            } else {
-                format!("a key must be text, not a list or a mapping: {READER}")
-            };
-            let code = if template { Code::UnquotedTemplate } else { Code::InvalidValue };
-            problems.push(Problem::new(code, member.at.clone(), range, message));
+            let problem = |code, message| Problem::new(code, member.at.clone(), range, message);
+            problems.push(match (template, key.shape()) {
+                (true, _) => problem(Code::UnquotedTemplate, "a string that begins with `{{` needs quotes"),
+                (false, NodeShape::Sequence) => {
+                    problem(Code::InvalidValue, "expected a string as the key, found a list").with_note(REJECTED)
+                }
+                (false, _) => {
+                    problem(Code::InvalidValue, "expected a string as the key, found a mapping").with_note(REJECTED)
+                }
+            });
         }
         NodeShape::Scalar if key.text() == Some("<<") && key.style() == Some(Style::Plain) => {
             let fits = |node: NodeRef<'_>| node.shape() == NodeShape::Mapping;
             let value = member.node;
             let merged = fits(value) || value.shape() == NodeShape::Sequence && value.items().all(fits);
             if !merged && value.shape() != NodeShape::Dangling {
-                let message = format!("`<<` takes the entries of a mapping, or of a list of mappings: {READER}");
-                problems.push(member.problem(Code::WrongType, message));
+                let message = format!("expected a mapping for `<<`, found {}", crate::validate::describe(value));
+                problems.push(member.problem(Code::WrongType, message).with_note(REJECTED));
             }
         }
         NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping | NodeShape::Dangling => {}
@@ -184,22 +187,20 @@ fn lint_scalar(spot: &Spot<'_>, wants_text: &dyn Fn(&Pointer) -> bool, problems:
         if problems.iter().any(|problem| problem.at == spot.at && problem.code == Code::WrongType) {
             return;
         }
-        let message = if !is_date {
-            format!("`{text}` alone has a meaning of its own in YAML 1.1: {READER}; put it in quotes")
+        let (code, message, note) = if !is_date {
+            (Code::InvalidValue, format!("`{text}` is not a string in YAML 1.1"), REJECTED)
         } else if !is_moment(text) {
-            format!("`{text}` has the form of a date, and there is no such day or time: {READER}; put it in quotes")
+            (Code::InvalidValue, format!("`{text}` is not a valid date or time"), REJECTED)
         } else if wants_text(&spot.at) {
-            format!(
-                "`{text}` is a date in YAML 1.1, by which this file is read, and text is expected: put it in quotes"
-            )
+            (Code::WrongType, format!("expected a string, found the date `{text}`"), "ClawSpec reads YAML 1.1")
         } else {
             return;
         };
-        let code = if is_date && is_moment(text) { Code::WrongType } else { Code::InvalidValue };
-        let mut problem = spot.problem(code, message);
+        let mut problem = spot.problem(code, message).with_note(note);
         let quoted = serde_json::Value::from(text).to_string();
         if let Some(edit) = edits::replace(spot, quoted.clone()) {
-            problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
+            let help = format!("write `{quoted}`");
+            problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
         }
         problems.push(problem);
     }

@@ -13,7 +13,7 @@ use crate::{
     files::{FileKind, Files, matches},
     kind::target_of,
     new_file::{self, Template},
-    problem::{Code, Fix, OtherFile, Problem, Severity},
+    problem::{Code, Fix, OtherFile, Problem, Severity, Subject},
     shape::scalar,
     spot::Spot,
     validate::is_damaged,
@@ -43,8 +43,10 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
             Some((first_index, first_start, first)) => {
                 let (at, range) = absolute(name, list, index, *start);
                 let (first_at, first_range) = absolute(first, list, *first_index, *first_start);
-                let message = format!("another {what} is named `{}`: only one of them is found by its name", name.name);
-                let problem = Problem::new(Code::DuplicateName, at, range, message);
+                let message = format!("duplicate {what} name `{}`", name.name);
+                let problem = Problem::new(Code::DuplicateName, at, range, message)
+                    .with_note("only one of them is found by its name")
+                    .with_subject(Subject::Name(name.name.clone()));
                 problems.push(problem.with_related("first named here", first_at, first_range));
             }
             None => {
@@ -191,33 +193,32 @@ fn lint_contract(
     }
     let root = document.root().map(Spot::root);
     let Some(handoff) = root.and_then(|root| root.get("handoff")) else {
-        let message = format!("`{path}` is no handoff contract: it has no `handoff`");
+        let message = format!("`{path}` is not a handoff contract: it has no `handoff`");
         return Some(Problem::new(Code::MissingFile, at, range, message));
     };
     let (agent, to) = (stage.facts.agent.as_ref()?, handoff.get("to")?);
     let (own, other) = (agent.name.as_str(), to.text()?);
     let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
     let is_misspelt = |name: &str| matches!(agents::standing(name, files), Standing::Misspelt(_));
-    // A slip of the keys is told where it stands.
+    // A slip of the keys is reported where it is.
     if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
         return None;
     }
     let (at, range) = absolute(agent, "stages", stage.index, stage.start);
-    let message = format!(
-        "the agent of the stage is `{own}`, and its contract hands over to `{other}`: name the same agent in both"
-    );
+    let message = format!("the agent of the stage is `{own}`, and its contract hands over to `{other}`");
+    let help = format!("change it to `{other}`");
     let file = OtherFile { path: path.to_owned(), bytes: Arc::clone(&bytes) };
     let said = format!("hands over to `{other}`");
     let problem = Problem::new(Code::Contradiction, at.clone(), range, message);
-    let mut problem = problem.with_related_in(file, said, to.at.clone(), to.range());
+    let mut problem = problem.with_related_in(file, said, to.at.clone(), to.range()).with_help(&help);
     let written = stage.root.node.find(&at).map(|node| Spot { node, key: None, at });
     if let Some(edit) = written.and_then(|written| edits::replace(&written, scalar(other))) {
-        problem = problem.with_fix(Fix::guess(format!("Change to `{other}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     Some(problem)
 }
 
-/// A stage, and where it stands.
+/// A stage, and where it is.
 struct Stage<'s> {
     root: &'s Spot<'s>,
     facts: &'s ItemFacts,
@@ -236,11 +237,9 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         let (at, range) = absolute(handoff, "stages", index, *start);
         let Some((wanted, kind)) = pipeline::handoff_kind(base, &handoff.name, files) else {
             if handoff.name.contains(['*', '?', '{']) {
-                let message = format!(
-                    "`{}` is taken literally: a handoff contract is one file, named without templates and wildcards",
-                    handoff.name
-                );
-                problems.push(Problem::new(Code::MissingFile, at, range, message));
+                let message = format!("`{}` is taken literally", handoff.name);
+                let problem = Problem::new(Code::MissingFile, at, range, message);
+                problems.push(problem.with_help("name one file, without templates and wildcards"));
             }
             continue;
         };
@@ -252,16 +251,17 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", &wanted));
         let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
         let near = nearest_file(name, names.iter().map(String::as_str));
-        let message = match near {
-            Some(near) => format!("`{wanted}` does not exist: did you mean `{near}`?"),
-            None => format!("`{wanted}` does not exist: a handoff contract is relative to the directory of the skill"),
-        };
+        let path = near.map(|near| format!("{}{near}", handoff.name.strip_suffix(name).unwrap_or_default()));
         let written = root.node.find(&at).map(|node| Spot { node, key: None, at: at.clone() });
-        let mut problem = Problem::new(Code::MissingFile, at, range, message);
-        if let (Some(near), Some(written)) = (near, written) {
-            let path = format!("{}{near}", handoff.name.strip_suffix(name).unwrap_or_default());
-            let edit = edits::replace(&written, scalar(&path));
-            problem.fixes.extend(edit.map(|edit| Fix::guess(format!("Change to `{path}`"), vec![edit])));
+        let mut problem = Problem::new(Code::MissingFile, at, range, format!("`{wanted}` does not exist"));
+        match path {
+            Some(path) => {
+                let help = format!("change it to `{path}`");
+                let edit = written.and_then(|written| edits::replace(&written, scalar(&path)));
+                problem.fixes.extend(edit.map(|edit| Fix::guess(&help, vec![edit])));
+                problem.help = Some(help);
+            }
+            None => problem.note = Some("the path is relative to the directory of the skill".to_owned()),
         }
         problem.fixes.extend(new_file::creation(&wanted, Template::Handoff, files));
         problems.push(problem);

@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::assertion::Assertion,
     document::Shape,
     problem::{Code, Edit, Fix, Problem, Severity},
-    rewrite::{self, COMMENT, moving},
+    rewrite::{self, moving},
     spot::Spot,
 };
 
@@ -12,15 +12,15 @@ use super::{around::Around, assertions::artifact_paths, edits};
 
 /// Keys of a scenario in the form that older guides show, and where their content belongs.
 const OLD_KEYS: &[(&str, &str, &str)] = &[
-    ("assertions", "then", "write the assertions below `then`"),
+    ("assertions", "then", "move the assertions to `then`"),
     ("steps", "when", "a scenario has one action, `when: { invoke, params }`"),
-    ("preconditions", "given", "write the preconditions below `given`, as assertions"),
+    ("preconditions", "given", "move the preconditions to `given`, as assertions"),
     ("id", "name", "a scenario is called by its `name`"),
-    ("invoke", "when", "move it below `when`"),
-    ("inputs", "when", "move it below `when`, as `params`"),
-    ("params", "when", "move it below `when`"),
-    ("expect", "then", "write what is expected below `then`, as assertions"),
-    ("expected", "then", "write what is expected below `then`, as assertions"),
+    ("invoke", "when", "move it under `when`"),
+    ("inputs", "when", "move it under `when`, as `params`"),
+    ("params", "when", "move it under `when`"),
+    ("expect", "then", "move what is expected to `then`, as assertions"),
+    ("expected", "then", "move what is expected to `then`, as assertions"),
 ];
 
 /// The lists of assertions below keys that stand for `given` and `then`.
@@ -53,12 +53,12 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
                 };
                 found.fixes.extend(edits::rename(&member, real).map(fix));
             }
-            "invoke" => found.fixes.extend(moving::fix_below(scenario.node, old, "when")),
+            "invoke" => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
             // Without `invoke`, `when` would be the next mistake.
-            "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when")),
+            "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
             "inputs" if !free => {
                 let edits = moving::below_as(scenario.node, old, "when", "params");
-                found.fixes.extend(edits.map(|edits| Fix::guess("move it below `when`, as `params`", edits)));
+                found.fixes.extend(edits.map(|edits| Fix::guess("move it under `when`, as `params`", edits)));
             }
             "expect" | "expected" if free && member.is_list() => {
                 let edit = edits::rename(&member, real);
@@ -71,7 +71,7 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         if !free && found.fixes.is_empty() {
             let edits = rewrite::comment(scenario.node, &member.at);
-            found.fixes.extend(edits.map(|edits| Fix::suggestion(COMMENT, edits)));
+            found.fixes.extend(edits.map(|edits| Fix::comment(edits)));
         }
         // That the real key is missing is the same mistake.
         let place = scenario.at.key(real);
@@ -132,7 +132,7 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
         return None;
     }
     let start = text.line_to_byte(line);
-    Some(Fix::safe("put its items below `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
+    Some(Fix::safe("move its items to `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
 }
 
 /// An `id` beside a name: nothing is lost where both say the same.
@@ -166,13 +166,13 @@ fn lint_sent(when: &Spot<'_>, problems: &mut [Problem]) {
         }
         problem.message = format!("`when` has no key `{key}`");
         problem.note = Some(REJECTED.to_owned());
-        let help = "move it below `params`, if it is sent with `invoke`";
+        let help = "move it under `params`, if it is sent with `invoke`";
         problem.help = Some(help.to_owned());
         problem.severity = Severity::Error;
         let edits = moving::below(when.node, &key, "params");
         let fix = |edits| match key.as_str() {
-            "test_mode" => Fix::safe("move it below `params`", edits),
-            _ => Fix::guess("move it below `params`", edits),
+            "test_mode" => Fix::safe("move it under `params`", edits),
+            _ => Fix::guess("move it under `params`", edits),
         };
         problem.fixes = edits.map(fix).into_iter().collect();
     }
@@ -234,7 +234,7 @@ pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
         let only = around.node.find(&list)?.items().count() == 1;
         rewrite::comment(around.node, &list).filter(|_| only)
     })?;
-    Some(Fix::suggestion(COMMENT, edits))
+    Some(Fix::comment(edits))
 }
 
 /// A sentence in place of an assertion, of which `: ` makes a mapping. Returns whether it is one.

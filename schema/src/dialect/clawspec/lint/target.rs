@@ -20,7 +20,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     if let Some(problem) = problems.iter_mut().find(lacks("target"))
         && let Some(edit) = whole(root, files)
     {
-        problem.fixes = vec![Fix::guess("Add the `target` that the file lies beside", vec![edit])];
+        problem.fixes = vec![Fix::guess("add the `target` whose directory holds this file", vec![edit])];
     }
     let Some(target) = root.get("target") else { return };
     if let Some(trigger) = target.get("trigger").and_then(|trigger| trigger.text()).filter(|text| !text.is_empty()) {
@@ -50,7 +50,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     let Some(path) = text("path").filter(|path| !path.is_empty()) else { return };
     let trigger = trigger(&path, text("type").as_deref() == Some("agent"));
     if let Some(edit) = super::edits::insert_behind(&target, "path", &[("trigger", scalar(&trigger))]) {
-        problem.fixes = vec![Fix::guess(format!("Add `trigger: {trigger}`"), vec![edit])];
+        problem.fixes = vec![Fix::guess(format!("add `trigger: {trigger}`"), vec![edit])];
     }
 }
 

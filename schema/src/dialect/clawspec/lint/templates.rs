@@ -61,7 +61,7 @@ fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Pro
                     VARIABLES.iter().filter(|variable| variable.files.contains(&file)).map(|variable| variable.name);
                 let near = nearest(placeholder.name, names.clone());
                 let help = match near {
-                    Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
+                    Some(near) => format!("change it to `{{{{{near}}}}}`"),
                     None => {
                         let names: Vec<String> = names.map(|name| format!("`{{{{{name}}}}}`")).collect();
                         format!("use one of {}", names.join(", "))
@@ -92,7 +92,7 @@ fn lint_name(name: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// `{{today}}` without quotes, also where any value may stand.
+/// `{{today}}` without quotes, also where any value may be.
 fn lint_unquoted(member: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(problem) = unquoted_template(&member.at, member.node) {
         problems.retain(|known| known.at != member.at && known.at.below(&member.at).is_none());

@@ -207,7 +207,7 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let mut problem = path.head_problem(Code::Unchecked, "the file in `path` is not checked beside `state_path`");
         problem.help = Some("keep one of the two".to_owned());
         let edit = crate::rewrite::moving::take(assertion.node, "path");
-        problem.fixes.extend(edit.map(|edit| Fix::suggestion("Remove `path`", vec![edit])));
+        problem.fixes.extend(edit.map(|edit| Fix::suggestion("remove `path`", vec![edit])));
         problems.push(problem);
     }
 }

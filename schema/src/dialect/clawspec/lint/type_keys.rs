@@ -6,7 +6,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
     rewrite::is_flow,
-    shape::{Need, Shape, Type},
+    shape::{Field, Need, Shape, Type},
     spot::Spot,
     words::nearest,
 };
@@ -36,7 +36,7 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let message =
         format!("the type of an assertion stands under `type`, so that nothing is claimed: write `type: {name}`");
     let mut problem = member.head_problem(Code::UnknownType, message);
-    problem.fixes.extend(fix.map(|edits| Fix::safe(format!("Write `type: {name}`"), edits)));
+    problem.fixes.extend(fix.map(|edits| Fix::safe(format!("write `type: {name}`"), edits)));
     problems.push(problem);
 }
 
@@ -101,12 +101,18 @@ fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>, is_alone: bo
     Some(vec![Edit::new(start..own.end, format!("{tag}{separator}{}: {words}", field.0))])
 }
 
+/// Returns the keys that an assertion of a type has.
+pub(super) fn fields_of(name: &str) -> Vec<Field> {
+    let place = Pointer::parse("/scenarios/0/then/0");
+    let forms =
+        Shape::find(SpecFile::ClawSpecScenarios, &place, None).map(|shape| shape.variants()).unwrap_or_default();
+    let form = forms.into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
+    form.map(|form| form.shape.fields(None)).unwrap_or_default()
+}
+
 /// The field that a type needs, where it is one, and whether it is a list; nothing where the value does not fit.
 fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
-    let place = Pointer::parse("/scenarios/0/then/0");
-    let assertion = Shape::find(SpecFile::ClawSpecScenarios, &place, None)?;
-    let form = assertion.variants().into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name))?;
-    let fields = form.shape.fields(None);
+    let fields = fields_of(name);
     let mut needed = fields.iter().filter(|field| field.need == Need::Required && field.name != "type");
     let field = needed.next().filter(|_| needed.next().is_none())?;
     let is_text = value.as_str().is_some_and(|text| !text.is_empty());

@@ -8,14 +8,15 @@ use crate::{
         clawspec::assertion::{Assertion, Category},
     },
     document::Pointer,
+    json_schema::SpecFile,
     problem::{Code, Fix, Problem},
     rewrite,
-    shape::scalar,
+    shape::{all_keys, scalar},
     spot::Spot,
     words::{nearest, opposite_of, same_negation},
 };
 
-use super::{around::Around, assertions::artifact_paths, edits, shapes::comment};
+use super::{around::Around, assertions::artifact_paths, edits, shapes::comment, type_keys::fields_of};
 
 /// A type that people write and that does not exist.
 struct Foreign {
@@ -50,19 +51,29 @@ const FOREIGN: &[Foreign] = &[
     foreign("tool_called", "tool_was_called", &[], true),
     foreign("tool_invoked", "tool_was_called", &[], false),
     foreign("tool_used", "tool_was_called", &[], false),
+    foreign("tool_was_invoked", "tool_was_called", &[], false),
+    foreign("tool_was_used", "tool_was_called", &[], false),
     foreign("tool_not_used", "tool_not_called", &[], false),
+    foreign("tool_was_not_called", "tool_not_called", &[], true),
+    foreign("tool_was_not_used", "tool_not_called", &[], false),
+    foreign("tool_was_not_invoked", "tool_not_invoked", &[], false),
     foreign("file_exists", "file_present", &[], true),
     foreign("file_not_exists", "file_absent", &[], true),
     foreign("file_not_present", "file_absent", &[], true),
     foreign("file_missing", "file_absent", &[], true),
     foreign("artifact_absent", "file_absent", &[], true),
     foreign("artifact_not_exists", "file_absent", &[], true),
+    foreign("artifact_missing", "file_absent", &[], true),
+    foreign("state_file_absent", "file_absent", &[], true),
     foreign("artifact_present", "artifact_exists", &[], true),
     foreign("artifact_contains_text", "log_entry", TEXT_KEYS, false),
     foreign("file_contains", "log_entry", TEXT_KEYS, false),
     foreign("log_contains", "log_entry", TEXT_KEYS, true),
     foreign("artifact_not_contains", "artifact_absent_words", &[], false),
     foreign("file_not_contains", "artifact_absent_words", &[], false),
+    foreign("log_not_contains", "artifact_absent_words", &[], false),
+    foreign("log_entry_absent", "artifact_absent_words", &[], false),
+    foreign("no_log_entry", "artifact_absent_words", &[], false),
     foreign("env_set", "env_present", &[], true),
     foreign("http_status", "gateway_response", &[("url", "endpoint"), ("status", "expected_status")], false),
     foreign("routing_result", "decision_routed_to", &[], false),
@@ -87,7 +98,7 @@ const ADVICE: &[(&[&str], &str, &str)] = &[
         UNSEEN.1,
     ),
     (
-        &["env_unset", "env_absent"],
+        &["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
         "ClawSpec can check only that a variable is set",
         "remove it, or use `env_present` for a variable that must be set",
     ),
@@ -95,6 +106,26 @@ const ADVICE: &[(&[&str], &str, &str)] = &[
         &["invoke"],
         "`given` and `then` can only check, not act",
         "move what is done to `when`; to require its result, use `file_present`",
+    ),
+    (
+        &[
+            "disallow",
+            "disallowed_tools",
+            "tool_disallowed",
+            "tool_forbidden",
+            "forbidden_tools",
+            "forbid_tool",
+            "tool_denied",
+            "tool_blocked",
+            "tool_not_allowed",
+        ],
+        "ClawSpec forbids tools by their calls",
+        "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
+    ),
+    (
+        &["tool_permitted", "tool_allowed", "tools_permitted", "tools_allowed", "allowed_tools"],
+        "`tool_not_permitted` is an allow-list: a call of any other tool fails",
+        "use `tool_not_permitted` with `allowed_tools`",
     ),
     (
         &["model_not_used", "model_not_expected", "model_not_called"],
@@ -169,15 +200,15 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
         }
         (None, Some((_, note, help)), _) => problem.with_note(*note).with_help(*help),
         (None, None, Some(near)) => {
-            let help = format!("did you mean `{near}`?");
+            let help = format!("change the type to `{near}`");
             let edit = edits::replace(kind, scalar(near));
-            let fix = edit.map(|edit| Fix::guess(format!("change the type to `{near}`"), vec![edit]));
+            let fix = edit.map(|edit| Fix::guess(&help, vec![edit]));
             let problem = problem.with_help(help);
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
         (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
             Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
-            None => problem.with_note(format!("it is the opposite of `{other}`, which has no counterpart in ClawSpec")),
+            None => problem.with_note(format!("it is the opposite of `{other}`, and ClawSpec has no type for that")),
         },
         (None, None, None) => problem.with_help("use one of the types that `speclens explain` lists"),
     };
@@ -263,24 +294,24 @@ fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
     wild && matches!(foreign.real, "file_absent" | "file_present")
 }
 
-/// Whether every key of an assertion has a meaning for the type that exists. What has none may have said the opposite
-/// (`expected: false`), or more than that type checks (`updated_after`).
+/// Whether every key of an assertion has a meaning for the type that exists, under its own or another name. What has none
+/// may have said the opposite (`expected: false`), or more than that type checks (`updated_after`).
 fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
-    let known: &[&str] = match foreign.real {
-        "file_present" | "file_absent" => &["path"],
-        "artifact_exists" => &["path", "timeout", "updated_after"],
-        "tool_was_called" => &["tool", "log_path", "run_id"],
-        "log_entry" => &["path", "text", "contains", "content", "value"],
-        "env_present" => &["vars"],
-        _ => &[],
-    };
-    let is_pattern = |key: &str| foreign.real == "log_entry" && key == "pattern";
+    let waits = Assertion::type_info(foreign.real).is_some_and(|info| info.waits);
+    let has_effect = |key: &str| waits || !["timeout", "updated_after"].contains(&key);
+    let fields: Vec<&str> =
+        fields_of(foreign.real).iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
+    // A key that types of assertions have may mean there what it means in them.
+    let is_free = |key: &str| !all_keys(SpecFile::ClawSpecScenarios).any(|known| known == key);
+    let is_other_name = |key: &str| foreign.keys.iter().any(|(other, _)| *other == key) && is_free(key);
+    let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_other_name(key);
+    let is_pattern = |key: &str| fields.contains(&"pattern") && key == "pattern";
     // A pattern that was searched for as a text means something else as a regular expression.
     let is_plain = |value: Option<String>| value.is_some_and(|text| regex::escape(&text) == text);
     assertion.node.entries().all(|entry| {
         let key = entry.key.key_text();
         let key = key.as_ref();
-        key == "type" || known.contains(&key) || is_pattern(key) && is_plain(entry.value.as_str().map(str::to_owned))
+        key == "type" || is_known(key) || is_pattern(key) && is_plain(entry.value.as_str().map(str::to_owned))
     })
 }
 

@@ -16,7 +16,7 @@ use crate::{
 
 /// A file that must exist when the task is over, and contain a text.
 ///
-/// The text may stand anywhere in the file; it is not compared with the whole. A missing file, a directory, or a
+/// The text may be anywhere in the file; it is not compared with the whole. A missing file, a directory, or a
 /// file that cannot be read fails the assertion.
 ///
 /// ```yaml

@@ -18,7 +18,7 @@ use crate::{
 /// A regular expression that no command of the model may match.
 ///
 /// For what is dangerous, and for ways that should not be taken. Read like the pattern of `ran`: ECMAScript syntax,
-/// searched anywhere in each command, plain text when it is no regular expression. A model that runs nothing
+/// searched anywhere in each command, plain text when it is not a valid regular expression. A model that runs nothing
 /// fulfils it: add an assertion that something happened.
 ///
 /// ```yaml

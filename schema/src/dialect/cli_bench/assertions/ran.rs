@@ -18,7 +18,7 @@ use crate::{
 /// A regular expression that at least one command of the model must match.
 ///
 /// ECMAScript syntax, without flags, searched anywhere in the text of each command, over all turns. A command is
-/// what went to the shell at once: `cd app && mycli init` is one command. What is no regular expression is searched
+/// what went to the shell at once: `cd app && mycli init` is one command. What is not a valid regular expression is searched
 /// for as plain text.
 ///
 /// ```yaml

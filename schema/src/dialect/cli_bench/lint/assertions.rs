@@ -1,4 +1,4 @@
-//! The assertions of a task: each can fail, all can hold together, none stands twice.
+//! The assertions of a task: each can fail, all can hold together, none is there twice.
 
 use std::collections::HashMap;
 
@@ -27,32 +27,38 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// An assertion that cannot fail.
 fn vacuous(item: &Spot<'_>, problems: &mut Vec<Problem>) {
-    let mut push = |spot: &Spot<'_>, message: &str| problems.push(spot.problem(Code::VacuousClaim, message));
+    let mut push = |spot: &Spot<'_>, message: &str, help: &str| {
+        problems.push(spot.problem(Code::VacuousClaim, message).with_help(help));
+    };
     let is_empty = |spot: &Spot<'_>| spot.text() == Some("");
     for name in ["output_contains", "error_contains"] {
         if let Some(spot) = item.get(name).filter(is_empty) {
-            push(&spot, "every output contains the empty text: say what it must contain");
+            push(&spot, "every output contains the empty string", "write what the output must contain");
         }
     }
     if let Some(spot) = item.find(&["file_contains", "text"]).filter(is_empty) {
-        push(&spot, "every file contains the empty text: use `file_exists` to say no more than that");
+        push(&spot, "every file contains the empty string", "use `file_exists` to check only that there is a file");
     }
     if let Some(count) = item.get("run_count").filter(Spot::is_mapping) {
         let (min, max) = (count.get("min"), count.get("max"));
-        // A bound under another name is told there.
+        // A bound under another name is reported there.
         let is_known = |(name, _): &(String, Spot<'_>)| ["pattern", "min", "max"].contains(&name.as_str());
         match (min, max) {
             (None, None) if !count.entries().iter().all(is_known) => {}
-            (None, None) => push(&count, "without `min` or `max` any number of commands is right: add one"),
+            (None, None) => push(&count, "`run_count` without `min` and `max` always passes", "add `min` or `max`"),
             (Some(min), None) if min.number() == Some(0.0) => {
-                push(&min, "`min: 0` cannot fail: write 1 or more, or add `max`");
+                push(
+                    &min,
+                    "a count is never below 0, so this assertion always passes",
+                    "write 1 or more, or add `max`",
+                );
             }
             (Some(_), _) | (None, Some(_)) => {}
         }
     }
     let Some(verify) = item.get("verify") else { return };
     if let Some(spot) = verify.get("output_contains").filter(is_empty) {
-        push(&spot, "every output contains the empty text: remove it");
+        push(&spot, "every output contains the empty string", "remove it");
     }
     let Some(run) = verify.get("run") else { return };
     let command = run.text().unwrap_or_default().trim();
@@ -61,9 +67,9 @@ fn vacuous(item: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let ends = |end: &str| command.strip_suffix(end).is_some_and(|rest| rest.trim_end().ends_with("||"));
     if ["true", ":"].contains(&command) {
-        push(&run, "this command always succeeds: run something that can fail");
+        push(&run, "this command always succeeds", "run a command that can fail");
     } else if ["true", ":", "exit 0"].iter().any(|end| ends(end)) {
-        push(&run, "what stands behind `||` always succeeds, so that this cannot fail");
+        push(&run, "the command after `||` always succeeds", "remove the `||` and what follows");
     }
 }
 
@@ -73,11 +79,12 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
     let number = match spot.text() {
         Some(text) => {
             let Ok(number) = text.trim().parse::<i64>() else { return };
-            let message = format!("an exit code is a number: `{text}` counts as {number}, remove the quotes");
+            let title = format!("write `{number}`");
+            let message = format!("expected an integer for `exit_code`, found the string `{text}`");
             let mut problem = spot.problem(Code::WrongType, message).with_severity(Severity::Warning);
+            problem = problem.with_note(format!("it counts as {number}")).with_help(&title);
             if spot.is_own() {
                 let edit = Edit::new(spot.node.own_range(), number.to_string());
-                let title = format!("Write `{number}`");
                 let is_same = number.to_string() == text.trim();
                 problem = problem.with_fix(if is_same {
                     Fix::safe(title, vec![edit])
@@ -95,7 +102,7 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
     };
     if !(0.0..=255.0).contains(&number) {
         let written = spot.node.text().unwrap_or_default();
-        let message = format!("no process ends with {written}: exit codes go from 0 to 255");
+        let message = format!("`exit_code` must be from 0 to 255, found `{written}`");
         problems.push(spot.problem(Code::OutOfRange, message).with_severity(Severity::Warning));
     }
 }
@@ -127,22 +134,22 @@ impl<'d> Assertions<'d, '_> {
         let codes: Vec<(f64, Spot<'_>)> =
             self.all("exit_code").into_iter().filter_map(|spot| Some((code(&spot)?, spot))).collect();
         if let Some((first, rest)) = codes.split_first() {
-            // What no process ends with is told as such.
+            // What no process ends with is reported as such.
             let is_code = |code: f64| (0.0..=255.0).contains(&code);
             for (code, spot) in rest.iter().filter(|(code, _)| *code != first.0 && is_code(*code) && is_code(first.0)) {
-                let message = format!("the last command cannot end with {code} and with {}: keep one", first.0);
-                problems.push(clash(spot, &first.1, message, "the other exit code"));
+                let message = format!("`exit_code` cannot be both {} and {code}", first.0);
+                problems.push(clash(spot, &first.1, message, "the other exit code").with_help("keep one of the two"));
             }
         }
         let equals = self.texts("output_equals");
         if let Some((first, rest)) = equals.split_first() {
             for (_, spot) in rest.iter().filter(|(text, _)| trim(text) != trim(first.0)) {
-                let message = "the output cannot be equal to two different texts: keep one".to_owned();
-                problems.push(clash(spot, &first.1, message, "the other text"));
+                let message = "the output cannot be equal to two different strings".to_owned();
+                problems.push(clash(spot, &first.1, message, "the other string").with_help("keep one of the two"));
             }
             for (text, spot) in self.texts("output_contains").iter().filter(|(text, _)| !first.0.contains(*text)) {
-                let message = format!("`{text}` is no part of the text that the output must be equal to");
-                problems.push(clash(spot, &first.1, message, "the whole text"));
+                let message = format!("`output_equals` does not contain `{text}`");
+                problems.push(clash(spot, &first.1, message, "the whole output"));
             }
         }
         self.pattern_contradictions(problems);
@@ -153,22 +160,22 @@ impl<'d> Assertions<'d, '_> {
                 && let (Some(text), Some(wanted)) = (whole.text(), part.text())
                 && !text.contains(wanted)
             {
-                let message = format!("`{wanted}` is no part of the text that the output must be equal to");
-                problems.push(clash(&part, &whole, message, "the whole text"));
+                let message = format!("`output_equals` does not contain `{wanted}`");
+                problems.push(clash(&part, &whole, message, "the whole output"));
             }
             let Some(count) = item.get("run_count") else { continue };
             if let (Some(min), Some(max)) = (count.get("min"), count.get("max"))
                 && let (Some(least), Some(most)) = (min.number(), max.number())
                 && least > most
             {
-                let message = format!("nothing is at least {least} and at most {most}: swap them");
-                let mut problem = clash(&min, &max, message, "the greatest number");
+                let message = format!("`min` ({least}) is greater than `max` ({most})");
+                let mut problem = clash(&min, &max, message, "the maximum").with_help("swap `min` and `max`");
                 if min.is_own() && max.is_own() {
                     let edits = vec![
                         Edit::new(min.node.own_range(), most.to_string()),
                         Edit::new(max.node.own_range(), least.to_string()),
                     ];
-                    problem = problem.with_fix(Fix::guess("Swap `min` and `max`", edits));
+                    problem = problem.with_fix(Fix::guess("swap `min` and `max`", edits));
                 }
                 problems.push(problem);
             }
@@ -187,13 +194,12 @@ impl<'d> Assertions<'d, '_> {
             let pairs = same.iter().flat_map(|other| [(count, *other), (*other, count)]);
             let contradiction = pairs.into_iter().find_map(|(low, high)| {
                 let ((least, min), (most, max)) = (bound(low, "min")?, bound(high, "max")?);
-                let (told, related) = if std::ptr::eq(low, count) { (min, max) } else { (max, min) };
-                (least > most).then_some((least, most, told, related))
+                let (place, related) = if std::ptr::eq(low, count) { (min, max) } else { (max, min) };
+                (least > most).then_some((least, most, place, related))
             });
-            if let Some((least, most, told, related)) = contradiction {
-                let message =
-                    format!("`{pattern}` cannot be run at least {least} times and at most {most} times: keep one");
-                let problem = told.problem(Code::Contradiction, message);
+            if let Some((least, most, place, related)) = contradiction {
+                let message = format!("`{pattern}` cannot be run at least {least} and at most {most} times");
+                let problem = place.problem(Code::Contradiction, message).with_help("keep one of the two");
                 problems.push(problem.with_related("the other bound", related.at.clone(), related.range()));
             }
             if same.len() < CLOSELY {
@@ -224,7 +230,7 @@ impl<'d> Assertions<'d, '_> {
             wanted.iter().enumerate().rev().map(|(place, (text, _))| (*text, place)).collect();
         for (text, spot) in &forbidden {
             let compiled = EcmaPattern::compile(text, false).ok();
-            // A pattern that every command matches is told already.
+            // A pattern that every command matches is reported already.
             if compiled.as_ref().is_some_and(EcmaPattern::matches_empty) {
                 continue;
             }
@@ -236,17 +242,15 @@ impl<'d> Assertions<'d, '_> {
             let before = &wanted[..same.unwrap_or(wanted.len()).min(CLOSELY)];
             let Some(place) = before.iter().position(|(wanted, _)| found(wanted)).or(same) else { continue };
             let (must, first) = &wanted[place];
-            let message = if must == text {
-                format!("`{text}` must not be run, and must be run: no task does both")
-            } else {
-                format!("`{text}` must not be run, and whatever matches `{must}` matches it, too: no task does both")
-            };
-            let problem = spot.problem(Code::Contradiction, message);
+            let mut problem = spot.problem(Code::Contradiction, format!("`{must}` must be run, and must not be run"));
+            if must != text {
+                problem.note = Some(format!("every command that matches `{must}` matches `{text}`"));
+            }
             problems.push(problem.with_related("this must be run", first.at.clone(), first.range()));
         }
     }
 
-    /// Assertions that stand twice.
+    /// Assertions that are there twice.
     fn repeated(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
         let values: Vec<_> =
             self.items.iter().map(|item| item.node.to_value().ok().filter(|it| it.is_object())).collect();
@@ -262,10 +266,11 @@ impl<'d> Assertions<'d, '_> {
                 continue;
             }
             let first = &self.items[first];
-            let problem = self.items[index].head_problem(Code::Collision, "this assertion stands twice: remove one");
+            let problem = self.items[index].head_problem(Code::Collision, "duplicate assertion");
+            let problem = problem.with_help("remove it");
             let mut problem = problem.with_related("first here", first.at.clone(), first.head());
             if let Some(edit) = edits::remove_item(list.node, index) {
-                problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+                problem = problem.with_fix(Fix::safe("remove it", vec![edit]));
             }
             problems.push(problem);
         }
@@ -287,13 +292,13 @@ impl<'d> Assertions<'d, '_> {
                     .is_some_and(|count| count.get("min").is_none_or(|min| min.number().is_some_and(|min| min <= 0.0)))
         };
         if self.items.iter().all(idle) {
-            let message = "a model that does nothing fulfils all of this: say what must happen";
-            problems.push(list.head_problem(Code::VacuousClaim, message));
+            let message = "a model that does nothing passes all these assertions";
+            problems.push(list.head_problem(Code::VacuousClaim, message).with_help("add what must happen"));
         } else if count(&["exit_code", "verify"]) == 0 {
-            let message = "nothing here says whether the command succeeded: add `exit_code: 0`, unless the task is about an error";
-            let mut problem = list.head_problem(Code::NoExitCode, message);
+            let problem = list.head_problem(Code::NoExitCode, "no assertion checks whether the command succeeded");
+            let mut problem = problem.with_help("add `exit_code: 0`");
             if let Some(edit) = edits::insert_item(list.node, "exit_code: 0") {
-                problem = problem.with_fix(Fix::guess("Add `exit_code: 0`", vec![edit]));
+                problem = problem.with_fix(Fix::guess("add `exit_code: 0`", vec![edit]));
             }
             problems.push(problem);
         }
@@ -301,8 +306,8 @@ impl<'d> Assertions<'d, '_> {
         let different = ran.iter().skip(1).any(|(text, _)| *text != ran[0].0);
         let output = ["output_contains", "output_equals"].iter().find_map(|name| self.all(name).into_iter().next());
         if let Some(output) = output.filter(|_| different) {
-            let message = "only the output of the last command is looked at, and several commands are expected: which one is last is up to the model";
-            let problem = output.head_problem(Code::LastCommandOnly, message);
+            let problem = output.head_problem(Code::LastCommandOnly, "this checks the output of the last command only");
+            let problem = problem.with_note("several commands are expected, and the model decides which one is last");
             problems.push(problem.with_related("another command", ran[1].1.at.clone(), ran[1].1.range()));
         }
     }

@@ -1,4 +1,4 @@
-//! Texts of nothing but blanks, and intents that ask for nothing.
+//! Texts that consist of spaces.
 
 use crate::{
     problem::{Code, Problem},
@@ -8,8 +8,8 @@ use crate::{
 /// The name of the program.
 pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(cli) = root.get("cli").filter(is_blank) {
-        problems
-            .push(cli.problem(Code::OutOfRange, "`cli` must not be blank: name the program that the tasks are about"));
+        let problem = cli.problem(Code::OutOfRange, "`cli` must not be blank");
+        problems.push(problem.with_help("name the program that the tasks are about"));
     }
 }
 
@@ -17,7 +17,7 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_task(task: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (key, wanted) in [("id", "name the task"), ("intent", "say what the model must achieve")] {
         if let Some(spot) = task.get(key).filter(is_blank) {
-            problems.push(spot.problem(Code::OutOfRange, format!("`{key}` must not be blank: {wanted}")));
+            problems.push(spot.problem(Code::OutOfRange, format!("`{key}` must not be blank")).with_help(wanted));
         }
     }
 }

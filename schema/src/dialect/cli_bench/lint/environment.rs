@@ -4,7 +4,7 @@ use crate::{
     document::Scalar,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
-    template::placeholders,
+    template::{Placeholder, placeholders},
 };
 
 /// The `env` of a suite or a task.
@@ -17,11 +17,13 @@ pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let written = value.node.text().unwrap_or_default();
                 let quoted = serde_json::Value::from(written).to_string();
                 let message =
-                    format!("an environment variable is a text: `{name}` is taken as {quoted}, put it in quotes");
+                    format!("expected a string for `{name}`, found {}", crate::validate::describe(value.node));
+                let help = format!("write `{quoted}`");
                 let mut problem = value.problem(Code::WrongType, message).with_severity(Severity::Warning);
+                problem = problem.with_note("the value of an environment variable is a string").with_help(&help);
                 if value.is_own() {
-                    let edit = Edit::new(value.node.own_range(), quoted.clone());
-                    problem = problem.with_fix(Fix::safe(format!("Write {quoted}"), vec![edit]));
+                    let edit = Edit::new(value.node.own_range(), quoted);
+                    problem = problem.with_fix(Fix::safe(help, vec![edit]));
                 }
                 problems.push(problem);
             }
@@ -29,7 +31,7 @@ pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
             Some(Scalar::Null) | None => {}
         }
         if name.is_empty() || name.contains(['=', '\0']) {
-            let message = format!("no environment variable can be called `{name}`");
+            let message = format!("`{name}` is not a valid name of an environment variable");
             problems.push(value.head_problem(Code::InvalidValue, message));
         }
     }
@@ -47,16 +49,38 @@ pub(super) fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     if is_plain(name) {
         return;
     }
-    let message = match is_plain(bare) {
-        true => format!("no variable is called `{name}`, so that nothing is masked: write the name alone, `{bare}`"),
-        false => format!("no variable is called `{name}`, so that nothing is masked: name one, such as `MYCLI_TOKEN`"),
+    let message = format!("`{name}` is not a valid name of an environment variable");
+    let help = match is_plain(bare) {
+        true => format!("write the name alone, `{bare}`"),
+        false => "name a variable, such as `MYCLI_TOKEN`".to_owned(),
     };
     let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
+    problem = problem.with_note("no value is masked").with_help(&help);
     if is_plain(bare) && spot.is_own() {
         let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(bare));
-        problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
+        problem = problem.with_fix(Fix::safe(help, vec![edit]));
     }
     problems.push(problem);
+}
+
+/// A placeholder other than `{{workdir}}`.
+pub(super) fn unknown_placeholder(spot: &Spot<'_>, found: &Placeholder<'_>) -> Problem {
+    let mut problem = Problem::new(
+        Code::MissingVariable,
+        spot.at.clone(),
+        spot.part(found.text, 0),
+        format!("`{}` is not filled in", found.text),
+    )
+    .with_severity(Severity::Warning)
+    .with_note("`{{workdir}}` is the only placeholder of cli-bench");
+    if crate::words::nearest(found.name, ["workdir"]).is_some() {
+        let help = "change it to `{{workdir}}`";
+        if spot.is_own() && problem.range.len() == found.text.len() {
+            problem.fixes.push(Fix::guess(help, vec![Edit::new(problem.range.clone(), "{{workdir}}")]));
+        }
+        problem = problem.with_help(help);
+    }
+    problem
 }
 
 /// `{{workdir}}` is the only placeholder.
@@ -65,24 +89,18 @@ pub(super) fn lint_template(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     // What begins with a dot belongs to other programs, such as `{{.Names}}`.
     let is_ours = |name: &str| name != "workdir" && !name.starts_with('.');
     for found in placeholders(text).iter().filter(|found| is_ours(found.name)) {
-        let message = format!("`{}` is left as it stands: `{{{{workdir}}}}` is the only placeholder", found.text);
-        let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), spot.part(found.text, 0), message)
-            .with_severity(Severity::Warning);
-        let near = crate::words::nearest(found.name, ["workdir"]).is_some();
-        if near && spot.is_own() && problem.range.len() == found.text.len() {
-            let edit = Edit::new(problem.range.clone(), "{{workdir}}");
-            problem = problem.with_fix(Fix::guess("Change to `{{workdir}}`", vec![edit]));
-        }
-        problems.push(problem);
+        problems.push(unknown_placeholder(spot, found));
     }
     if let Some(at) = text.find("{{ workdir }}") {
         let written = &text[at..at + "{{ workdir }}".len()];
         let range = spot.part(written, 0);
-        let message = "`{{ workdir }}` is left as it stands: write `{{workdir}}`";
+        let message = "`{{ workdir }}` is not filled in";
+        let help = "write it without spaces, `{{workdir}}`";
         let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message)
-            .with_severity(Severity::Warning);
+            .with_severity(Severity::Warning)
+            .with_help(help);
         if spot.is_own() && range.len() == written.len() {
-            problem = problem.with_fix(Fix::safe("Remove the spaces", vec![Edit::new(range, "{{workdir}}")]));
+            problem = problem.with_fix(Fix::safe(help, vec![Edit::new(range, "{{workdir}}")]));
         }
         problems.push(problem);
     }

@@ -187,7 +187,7 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
                     // A broken file is reported where it is checked.
                     None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
                     Some(root) if root.shape() != crate::document::Shape::Sequence => {
-                        wrong("holds no list: a task file begins with `- id: …`".to_owned())
+                        wrong("is not a list of tasks".to_owned())
                     }
                     Some(root) => FileFacts {
                         path: path.to_owned(),

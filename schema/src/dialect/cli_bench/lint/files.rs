@@ -16,6 +16,15 @@ use super::{
     facts::{ItemFacts, file_facts},
 };
 
+/// What happens because of an entry that leads nowhere.
+const MISSING_TASKS: &str = "the suite runs without its tasks";
+
+/// Why a path out of the workspace is reported.
+const ELSEWHERE: &str = "it may not exist on other machines";
+
+/// Why the tasks of a file outside of the workspace are not checked.
+const UNREAD: &str = "the editor does not read it; `speclens check` and `speclens run` on the command line do";
+
 /// A `file://` entry of the main file.
 pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(text) = entry.text() else { return };
@@ -25,26 +34,26 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
     match target {
         Target::Nowhere => {}
         Target::Outside(reason) => {
-            let message = format!("`{path}` {reason}: its tasks are missing, write a path relative to this file");
-            problems.push(entry.problem(Code::InvalidPath, message));
+            let problem = entry.problem(Code::InvalidPath, format!("`{path}` {reason}")).with_note(MISSING_TASKS);
+            problems.push(problem.with_help("write a path relative to this file"));
         }
         Target::Missing(normal) => problems.push(missing(entry, path, &normal, files, FileKind::File, SCHEME)),
         Target::NoFile(_) => {
-            let message = format!("`{path}` is a directory: write `{SCHEME}{}/*.yaml`", path.trim_end_matches('/'));
-            let mut problem = entry.problem(Code::MissingFile, message);
             let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
+            let help = format!("change it to `{name}`");
+            let mut problem = entry.problem(Code::MissingFile, format!("`{path}` is a directory")).with_help(&help);
             if entry.is_own() {
                 let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
-                problem = problem.with_fix(Fix::guess(format!("Change to `{name}`"), vec![edit]));
+                problem = problem.with_fix(Fix::guess(help, vec![edit]));
             }
             problems.push(problem);
         }
         Target::NoMatch { cut: true } => {
-            let message = format!("`{path}` leads through too many files to look at: name a directory");
-            problems.push(entry.problem(Code::TooLarge, message));
+            let problem = entry.problem(Code::TooLarge, format!("`{path}` matches in too many directories"));
+            problems.push(problem.with_help("name the directory"));
         }
         Target::NoMatch { cut: false } => {
-            let message = format!("no file matches `{path}`: no task comes from here");
+            let message = format!("no file matches `{path}`");
             let mut problem = entry.problem(Code::MissingFile, message).with_severity(Severity::Warning);
             if let Ok(pattern) = &normal
                 && !pattern.contains(['?', '['])
@@ -62,7 +71,7 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
             }
             for path in found {
                 let facts = file_facts(&path, files);
-                // What is checked by itself tells that by itself.
+                // A file that is checked by itself reports that by itself.
                 if let Some(wrong) = facts.wrong.as_ref().filter(|_| facts.is_other || !files.parts_are_checked()) {
                     problems.push(entry.problem(Code::InvalidValue, format!("the task file `{path}` {wrong}")));
                 }
@@ -72,12 +81,16 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
     if path.starts_with('/') {
         let leads_far =
             normal.as_ref().is_ok_and(|normal| matches!(files.named(normal), Lead::Found { is_far: true, .. }));
-        let message = format!("`{path}` is absolute, and fits this machine only: write it relative to this file");
-        let mut problem = entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning);
+        let mut problem = entry
+            .problem(Code::InvalidPath, format!("`{path}` is an absolute path"))
+            .with_severity(Severity::Warning)
+            .with_note("it is valid on this machine only");
+        problem.help = Some("write it relative to this file".to_owned());
         if let (Ok(relative), true) = (normal, entry.is_own() && !leads_far) {
             let name = format!("{SCHEME}{relative}");
             let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
-            problem = problem.with_fix(Fix::safe(format!("Change to `{name}`"), vec![edit]));
+            let help = format!("change it to `{name}`");
+            problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
         }
         problems.push(problem);
     }
@@ -86,21 +99,20 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
 /// Files that an entry leads to beyond the workspace.
 fn far(entry: &Spot<'_>, path: &str, found: &[String], files: &dyn Files) -> Option<Problem> {
     let unread = found.iter().find(|found| files.named(found) == Lead::Unread);
-    let message = if let Some(unread) = unread {
-        let how = if unread.starts_with("../") { "leads" } else { "is a link that leads" };
-        format!(
-            "`{unread}` {how} out of the workspace, where nothing is read while editing: its tasks are missing here; \
-             `speclens check` and `run` on the command line read it"
-        )
-    } else {
-        let normal = task_files::normalize(path, files).ok()?;
-        let is_far = |found: &String| matches!(files.named(found), Lead::Found { is_far: true, .. });
-        if !normal.starts_with("../") || path.starts_with('/') || !found.iter().any(is_far) {
-            return None;
-        }
-        format!("`{path}` leads out of the workspace: others may not have what stands there; move it below this file")
-    };
-    Some(entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning))
+    if let Some(unread) = unread {
+        let how = if unread.starts_with("../") { "is" } else { "is a link to a file" };
+        let message = format!("`{unread}` {how} outside of the workspace");
+        let problem = entry.problem(Code::InvalidPath, message).with_severity(Severity::Warning);
+        return Some(problem.with_note(UNREAD));
+    }
+    let normal = task_files::normalize(path, files).ok()?;
+    let is_far = |found: &String| matches!(files.named(found), Lead::Found { is_far: true, .. });
+    if !normal.starts_with("../") || path.starts_with('/') || !found.iter().any(is_far) {
+        return None;
+    }
+    let problem = entry.problem(Code::InvalidPath, format!("`{path}` is outside of the workspace"));
+    let problem = problem.with_severity(Severity::Warning).with_note(ELSEWHERE);
+    Some(problem.with_help("move the file into the directory of this file"))
 }
 
 /// Files that several entries lead to, and suites without a task.
@@ -131,9 +143,8 @@ pub(super) fn lint_entries(root: &Spot<'_>, items: &[(usize, &ItemFacts)], probl
                 continue;
             };
             let (at, range) = entry.place(&list.index(index), *start);
-            let message =
-                format!("`{}` is named by an earlier entry, too: its tasks run once, for that entry", file.path);
-            let mut problem = Problem::new(Code::Collision, at, range, message);
+            let message = format!("`{}` is named by an earlier item, too", file.path);
+            let mut problem = Problem::new(Code::Collision, at, range, message).with_note("its tasks run once");
             if let ItemFacts::Files(entry, _) = items[*first].1 {
                 let (at, range) = entry.place(&list.index(*first), *first_start);
                 problem = problem.with_related("named here first", at, range);
@@ -146,8 +157,7 @@ pub(super) fn lint_entries(root: &Spot<'_>, items: &[(usize, &ItemFacts)], probl
         && !items.is_empty()
         && let Some(spot) = root.get("tasks")
     {
-        let message = "the files named here hold no task, so that nothing is run";
-        problems.push(spot.head_problem(Code::OutOfRange, message));
+        problems.push(spot.head_problem(Code::OutOfRange, "the files named here contain no task"));
     }
 }
 
@@ -157,32 +167,29 @@ pub(super) fn lint_scaffold(owner: &Spot<'_>, files: &dyn Files, problems: &mut 
     let Some(path) = scaffold.text().filter(|path| !path.is_empty()) else { return };
     match task_files::normalize(path, files) {
         Err(reason) => {
-            let message =
-                format!("`{path}` {reason}: whether it is there is not looked at, and others may not have it");
-            problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+            let problem = scaffold.problem(Code::InvalidPath, format!("`{path}` {reason}"));
+            problems.push(problem.with_severity(Severity::Warning).with_note(ELSEWHERE));
         }
         Ok(normal) => match files.named(&normal) {
             Lead::Found { kind: FileKind::Directory, is_far: false, .. } => {}
             Lead::Found { kind: FileKind::Directory, is_far: true, .. } => {
-                let message = format!("`{path}` leads out of the workspace: others may not have it");
-                problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+                let problem = scaffold.problem(Code::InvalidPath, format!("`{path}` is outside of the workspace"));
+                problems.push(problem.with_severity(Severity::Warning).with_note(ELSEWHERE));
             }
             Lead::Unread => {
-                let message = format!(
-                    "`{path}` leads out of the workspace: whether it is there is not looked at, and others may not have it"
-                );
-                problems.push(scaffold.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+                let problem = scaffold.problem(Code::InvalidPath, format!("`{path}` is outside of the workspace"));
+                problems.push(problem.with_severity(Severity::Warning).with_note(ELSEWHERE));
             }
             Lead::Found { kind: FileKind::File | FileKind::Other, .. } => {
-                let message = format!("`{path}` is no directory: name one, its content is copied");
-                problems.push(scaffold.problem(Code::MissingFile, message));
+                let problem = scaffold.problem(Code::MissingFile, format!("`{path}` is not a directory"));
+                problems.push(problem.with_help("name a directory, whose content is copied"));
             }
             Lead::Nothing => problems.push(missing(&scaffold, path, &normal, files, FileKind::Directory, "")),
         },
     }
 }
 
-/// A path at which nothing stands, with the nearest name that does.
+/// A path that does not exist, with the nearest one that does.
 fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: FileKind, scheme: &str) -> Problem {
     let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
     let names: Vec<String> =
@@ -202,12 +209,12 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: F
         problem.fixes.extend(create());
         return problem;
     };
-    let message = format!("`{path}` does not exist: did you mean `{prefix}{near}`?");
-    let mut problem = spot.problem(Code::MissingFile, message);
+    let help = format!("change it to `{prefix}{near}`");
+    let mut problem = spot.problem(Code::MissingFile, format!("`{path}` does not exist")).with_help(&help);
     if spot.is_own() {
         let name = format!("{scheme}{prefix}{near}");
         let edit = Edit::new(spot.node.own_range(), crate::shape::show(&name.as_str().into()));
-        problem = problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     problem.fixes.extend(create());
     problem

@@ -1,4 +1,4 @@
-//! What the model is told: the goal, and not the way.
+//! The intent of a task: the goal, and not the way.
 
 use std::ops::Range;
 
@@ -28,25 +28,24 @@ pub(super) fn lint(
             by_name.or_else(|| task.hints.command.clone())
         });
         if let Some(intent) = task.intent.as_ref().filter(|_| task.hints.wish.is_vague(suite.cli.as_deref())) {
-            let message =
-                "the intent names no outcome, so that any answer would do: say what there is to be, or to be found out";
             let (at, range) = intent.place(&list.index(index), *start);
-            problems.push(Problem::new(Code::VagueIntent, at, range, message));
+            let problem = Problem::new(Code::VagueIntent, at, range, "the intent names no outcome");
+            problems.push(problem.with_help("say what the model must achieve, or find out"));
         }
         if let (Some(intent), Some(found)) = (&task.intent, revealed) {
             let command = &intent.text[found.clone()];
-            let message = format!(
-                "the intent gives the command away, `{command}`, so that the task measures nothing: say what is to be achieved"
-            );
+            let message = format!("the intent contains the command `{command}`");
             let (at, range) = part(root, intent, found, &list.index(index), *start);
-            problems.push(Problem::new(Code::RevealingIntent, at, range, message));
+            let problem = Problem::new(Code::RevealingIntent, at, range, message);
+            let note = "the task measures only whether the model copies it";
+            problems.push(problem.with_note(note).with_help("say what the model must achieve, not how"));
         }
         if let Some((named, turns @ 0..=2)) = task.max_turns.as_ref().filter(|_| discoverable) {
             let (at, range) = named.place(&list.index(index), *start);
             let turns = if *turns == 1 { "one turn is".to_owned() } else { format!("{turns} turns are") };
-            let message =
-                format!("{turns} few with `help_modes: [discoverable]`, where looking for help takes one to three");
-            problems.push(Problem::new(Code::TooFewTurns, at, range, message));
+            let message = format!("{turns} few with `help_modes: [discoverable]`");
+            let problem = Problem::new(Code::TooFewTurns, at, range, message);
+            problems.push(problem.with_note("looking for help takes one to three"));
         }
     }
 }

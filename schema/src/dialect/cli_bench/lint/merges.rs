@@ -1,4 +1,4 @@
-//! Merge keys: what stands behind `<<` is a mapping, or a list of them.
+//! Merge keys: the value of `<<` is a mapping, or a list of mappings.
 
 use crate::{
     document::Shape,
@@ -17,8 +17,9 @@ pub(super) fn lint(spot: &Spot<'_>, without: &[&str], problems: &mut Vec<Problem
             let is_mapping = |spot: &Spot<'_>| matches!(spot.node.shape(), Shape::Mapping | Shape::Dangling);
             let fits = is_mapping(&member) || (member.is_list() && member.items().iter().all(is_mapping));
             if !fits {
-                let message = "`<<` merges the entries of another mapping: name one, as in `<<: *base`";
-                problems.push(member.problem(Code::WrongType, message));
+                let message = format!("expected a mapping for `<<`, found {}", crate::validate::describe(member.node));
+                let help = "name the mapping to merge, as in `<<: *base`";
+                problems.push(member.problem(Code::WrongType, message).with_help(help));
             }
         } else if !without.contains(&key.as_str()) {
             lint(&member, &[], problems);

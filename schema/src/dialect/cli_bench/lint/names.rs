@@ -1,10 +1,10 @@
-//! Task ids: each stands for one task of the whole suite.
+//! Task ids: each is the id of one task of the whole suite.
 
 use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
     spot::Spot,
 };
 
@@ -18,14 +18,16 @@ pub(super) fn lint_id(task: &Spot<'_>, problems: &mut Vec<Problem>) {
     if text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.chars().all(plain) {
         return;
     }
-    let message = format!(
-        "`{text}` becomes a file name and selects the task on the command line: letters, digits, `.`, `_` and `-` are best"
-    );
-    let mut problem = id.problem(Code::InvalidValue, message).with_severity(Severity::Hint);
+    let message = format!("`{text}` contains characters that are not safe in a file name");
+    let mut problem = id
+        .problem(Code::InvalidValue, message)
+        .with_severity(Severity::Hint)
+        .with_note("the id becomes a file name, and selects the task on the command line")
+        .with_help("use letters, digits, `.`, `_` and `-`");
     let slug = slug(text);
     if id.is_own() && !slug.is_empty() {
         let edit = Edit::new(id.node.own_range(), crate::shape::scalar(&slug));
-        problem = problem.with_fix(Fix::guess(format!("Change to `{slug}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(format!("change it to `{slug}`"), vec![edit]));
     }
     problems.push(problem);
 }
@@ -36,7 +38,7 @@ fn slug(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// Ids that stand twice in the suite.
+/// Ids that are in the suite twice.
 pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteFacts, problems: &mut Vec<Problem>) {
     let mut seen: FxHashMap<&str, Holder<'_>> = FxHashMap::default();
     seen.reserve(items.len());
@@ -52,16 +54,13 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
                 match seen.get(id.text.as_str()) {
                     Some(Holder::Task(first, first_index, first_start)) => {
                         let (at, range) = id.place(&list.index(index), *start);
-                        let message = format!("task id `{}` is already taken: choose another", id.text);
-                        let problem = Problem::new(Code::DuplicateName, at, range, message);
+                        let problem = taken(at, range, &id.text);
                         let (at, range) = first.place(&list.index(*first_index), *first_start);
                         problems.push(problem.with_related("first used here", at, range));
                     }
                     Some(Holder::File(file, first)) => {
                         let (at, range) = id.place(&list.index(index), *start);
-                        let message =
-                            format!("task id `{}` is already taken in `{}`: choose another", id.text, file.path);
-                        let problem = Problem::new(Code::DuplicateName, at, range, message);
+                        let problem = taken(at, range, &id.text).with_note(format!("`{}` has it, too", file.path));
                         problems.push(file.shown_beside(problem, first, "used here, too"));
                     }
                     None => drop(seen.insert(&id.text, Holder::Task(id, index, *start))),
@@ -69,45 +68,47 @@ pub(super) fn lint(list: &Pointer, items: &[(usize, &ItemFacts)], suite: &SuiteF
             }
             ItemFacts::Nothing => {}
             ItemFacts::Files(entry, files) => {
-                let mut told = Vec::new();
+                let mut own_ids = Vec::new();
                 for file in files {
-                    // A file that several entries lead to counts once; that is told by another lint.
+                    // A file that several entries lead to counts once; that is reported by another lint.
                     if seen.values().any(|holder| matches!(holder, Holder::File(known, _) if known.path == file.path)) {
                         continue;
                     }
                     for own in &file.ids {
                         let id = &own.text;
                         let (at, range) = entry.place(&list.index(index), *start);
-                        let problem = |message| Problem::new(Code::DuplicateName, at, range, message);
+                        let problem = taken(at, range, id);
                         match seen.get(id.as_str()) {
                             Some(Holder::Task(first, first_index, first_start)) => {
-                                let message = format!(
-                                    "task id `{id}` of `{}` is already taken in this file: choose another",
-                                    file.path
-                                );
+                                let note = format!("`{}` and this file have it", file.path);
                                 let (at, range) = first.place(&list.index(*first_index), *first_start);
-                                let problem = problem(message).with_related("first used here", at, range);
+                                let problem = problem.with_note(note).with_related("first used here", at, range);
                                 problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
                             Some(Holder::File(other, first)) => {
-                                let message = format!(
-                                    "task id `{id}` stands in `{}` and in `{}`: choose another",
-                                    other.path, file.path
-                                );
-                                let problem = other.shown_beside(problem(message), first, "first used here");
+                                let problem =
+                                    problem.with_note(format!("`{}` and `{}` have it", other.path, file.path));
+                                let problem = other.shown_beside(problem, first, "first used here");
                                 problems.push(file.shown_beside(problem, own, "used here, too"));
                             }
-                            None => told.push(own),
+                            None => own_ids.push(own),
                         }
                     }
-                    // Within one file it is told where that file is checked.
-                    for id in told.drain(..) {
+                    // Within one file it is reported where that file is checked.
+                    for id in own_ids.drain(..) {
                         seen.insert(&id.text, Holder::File(file, id));
                     }
                 }
             }
         }
     }
+}
+
+/// The problem of an id that is used before.
+fn taken(at: Pointer, range: std::ops::Range<usize>, id: &str) -> Problem {
+    Problem::new(Code::DuplicateName, at, range, format!("duplicate task id `{id}`"))
+        .with_help("give the task another id")
+        .with_subject(Subject::Name(id.to_owned()))
 }
 
 /// What has an id already.

@@ -1,4 +1,4 @@
-//! Paths that assertions look at: below the working directory, and as they are written.
+//! Paths that assertions look at: below the working directory, and taken literally.
 
 use crate::{
     problem::{Code, Problem, Severity},
@@ -20,15 +20,15 @@ fn lint_path(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(path) = spot.text() else { return };
     if path.starts_with("~/") || path == "~" || path.starts_with('$') {
         let sign = if path.starts_with('~') { "`~`" } else { "a variable" };
-        let message = format!("{sign} is not expanded here: the name is looked for as it stands; use `verify` instead");
-        problems.push(spot.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+        let problem = spot.problem(Code::InvalidPath, format!("{sign} is not expanded here"));
+        let problem = problem.with_severity(Severity::Warning).with_note("the path is taken literally");
+        problems.push(problem.with_help("use `verify`, whose command the shell expands"));
         return;
     }
     if path.contains(['*', '?']) && !path.contains("{{") {
-        let message = format!(
-            "`{path}` is no pattern: a file of this very name is looked for; use `verify` with `run: ls {path}` instead"
-        );
-        problems.push(spot.problem(Code::SuspiciousPattern, message));
+        let problem = spot.problem(Code::SuspiciousPattern, format!("wildcards in `{path}` are not expanded"));
+        let problem = problem.with_note("the path is taken literally");
+        problems.push(problem.with_help(format!("use `verify` with `run: ls {path}`")));
     }
     let mut depth = 0_i32;
     for step in path.split('/') {
@@ -38,10 +38,9 @@ fn lint_path(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             _ => depth += 1,
         }
         if depth < 0 && !path.starts_with('/') {
-            let message = format!(
-                "`{path}` leaves the working directory of the task: what is found there may be older than the task"
-            );
-            problems.push(spot.problem(Code::InvalidPath, message).with_severity(Severity::Hint));
+            let message = format!("`{path}` is outside of the working directory of the task");
+            let problem = spot.problem(Code::InvalidPath, message).with_severity(Severity::Hint);
+            problems.push(problem.with_note("a file there may be older than the task"));
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! Patterns: they compile, and find what is meant.
+//! Patterns: they compile, and match what is meant.
 
 use std::sync::OnceLock;
 
@@ -14,14 +14,13 @@ use crate::{
 /// The patterns of `ran`, `not_ran` and `run_count`.
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(pattern) = assertion.get("ran") {
-        lint_pattern(&pattern, (Code::SuspiciousPattern, "every command matches: name the command"), problems);
+        lint_pattern(&pattern, (Code::SuspiciousPattern, "name the command"), problems);
     }
     if let Some(pattern) = assertion.get("not_ran") {
-        let message = "every command matches, so that this fails as soon as the model runs anything";
-        lint_pattern(&pattern, (Code::Contradiction, message), problems);
+        lint_pattern(&pattern, (Code::Contradiction, "name the command that must not be run"), problems);
     }
     if let Some(pattern) = assertion.find(&["run_count", "pattern"]) {
-        lint_pattern(&pattern, (Code::SuspiciousPattern, "every command is counted: name the command"), problems);
+        lint_pattern(&pattern, (Code::SuspiciousPattern, "name the command to count"), problems);
     }
 }
 
@@ -32,40 +31,44 @@ pub(super) fn is_literal(pattern: &str) -> bool {
 
 fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
-    let (code, message) = everything;
+    let (code, help) = everything;
+    let everything = || spot.problem(code, "this pattern matches every command").with_help(help);
     if is_literal(pattern) {
         if pattern.is_empty() {
-            problems.push(spot.problem(code, message));
+            problems.push(everything());
         }
         fixed_options(spot, pattern, problems);
         return;
     }
     match EcmaPattern::compile(pattern, false) {
         Err(error) if error.kind == PatternErrorKind::Invalid => {
-            let message = format!("no regular expression, so that it is searched for as plain text: {}", error.message);
+            let message = format!("not a valid regular expression: {}", error.message);
             // Whoever writes flags means a pattern, and the text itself is in no command.
             let flags = pattern.starts_with("(?");
             let severity = if flags { Severity::Warning } else { Severity::Information };
             let mut problem = spot.text_problem(Code::InvalidPattern, message).with_severity(severity);
+            problem = problem.with_note("cli-bench falls back to a plain-text search");
             let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')');
             if let Some(bare) = bare.filter(|bare| flags && spot.is_own() && !bare.is_empty() && !bare.contains('\n')) {
                 let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(bare).to_string());
-                problem = problem.with_fix(Fix::guess("Remove the flags", vec![edit]));
+                problem = problem.with_help("remove the flags").with_fix(Fix::guess("remove the flags", vec![edit]));
             } else if !flags && spot.is_own() && !pattern.contains('\n') {
-                let escaped = serde_json::Value::from(escaped(pattern)).to_string();
-                let edit = Edit::new(spot.node.own_range(), escaped);
-                problem = problem.with_fix(Fix::guess("Escape it, which means the same", vec![edit]));
+                let escaped = escaped(pattern);
+                let help = format!("escape it, `{escaped}`");
+                let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(escaped).to_string());
+                problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
             }
             problems.push(problem);
         }
         Err(error) => {
-            let message = format!("cannot be searched for here, so that the claim stays unknown: {}", error.message);
-            problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+            let message = format!("speclens cannot search for this: {}", error.message);
+            let problem = spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning);
+            problems.push(problem.with_note("the result of the assertion is unknown"));
         }
         Ok(compiled) => {
             let finds = |text: &&str| compiled.find_iter(text).next().is_some();
             if compiled.matches_empty() && ["", "x", "a b"].iter().all(finds) {
-                problems.push(spot.problem(code, message));
+                problems.push(everything());
             }
             unescaped_dot(spot, pattern, problems);
             fixed_options(spot, pattern, problems);
@@ -73,7 +76,7 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
     }
 }
 
-/// A pattern that finds a text as it stands.
+/// A pattern that matches a text literally.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
@@ -85,7 +88,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// `config.json`, where `.` stands for any character.
+/// `config.json`, where `.` matches any character.
 fn unescaped_dot(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     static FILE: OnceLock<Regex> = OnceLock::new();
     let file = FILE.get_or_init(|| {
@@ -100,13 +103,14 @@ fn unescaped_dot(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     let name = &pattern[whole.start()..dot.end() + ending.len()];
     let nth = pattern[..whole.start()].matches(name).count();
     let range = spot.part(name, nth);
-    let message = format!("the `.` in `{name}` stands for any character: write `\\.`");
+    let message = format!("the `.` in `{name}` matches any character");
     let mut problem =
         Problem::new(Code::SuspiciousPattern, spot.at.clone(), range.clone(), message).with_severity(Severity::Hint);
+    problem = problem.with_help("escape it, `\\.`");
     if spot.is_own() && range.len() == name.len() {
         let at = range.start + (dot.start() - whole.start());
         let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\" } else { "\\" };
-        problem = problem.with_fix(Fix::guess("Escape the `.`", vec![Edit::new(at..at, sign)]));
+        problem = problem.with_fix(Fix::guess("escape it, `\\.`", vec![Edit::new(at..at, sign)]));
     }
     problems.push(problem);
 }
@@ -117,7 +121,8 @@ fn fixed_options(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     let option = OPTION
         .get_or_init(|| Regex::new(r"[A-Za-z0-9_](?<space> )-{1,2}[A-Za-z]").expect("the pattern is fixed and tested"));
     let Some(space) = option.captures(pattern).and_then(|found| found.name("space")) else { return };
-    let message = "options in another order, or between others, are not found: write `.*` in place of the space";
+    let message = "this pattern does not match options in another order";
+    let help = "write `.*` instead of the space";
     let word: String = pattern[space.start()..]
         .chars()
         .take_while(|letter| *letter == ' ' || *letter == '-' || letter.is_ascii_alphanumeric())
@@ -127,9 +132,10 @@ fn fixed_options(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     let range = spot.part(&first, nth);
     let mut problem =
         Problem::new(Code::SuspiciousPattern, spot.at.clone(), range.clone(), message).with_severity(Severity::Hint);
+    problem = problem.with_help(help);
     if spot.is_own() && range.len() == first.len() {
         let edit = Edit::new(range.start..range.start + 1, ".*");
-        problem = problem.with_fix(Fix::guess("Write `.*` in place of the space", vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     problems.push(problem);
 }
@@ -139,11 +145,12 @@ pub(super) fn lint_redaction(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
     match EcmaPattern::compile(pattern, false) {
         Err(error) => {
-            let message = format!("no regular expression, so that nothing is masked: {}", error.message);
-            problems.push(spot.text_problem(Code::InvalidPattern, message));
+            let message = format!("not a valid regular expression: {}", error.message);
+            problems.push(spot.text_problem(Code::InvalidPattern, message).with_note("nothing is masked"));
         }
         Ok(compiled) if pattern.is_empty() || compiled.matches_empty() => {
-            problems.push(spot.problem(Code::SuspiciousPattern, "matches the empty text, of which nothing is masked"));
+            let problem = spot.problem(Code::SuspiciousPattern, "this pattern matches the empty string");
+            problems.push(problem.with_note("an empty match masks nothing"));
         }
         Ok(_) => {}
     }

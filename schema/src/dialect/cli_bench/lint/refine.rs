@@ -1,4 +1,4 @@
-//! What the schema finds wrong, said in the words of this format, with the cure that belongs to it.
+//! Problems that the schema finds, in the words of this format and with its fixes.
 
 use crate::{
     dialect::other_names,
@@ -6,7 +6,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity},
     rewrite::moving,
-    validate::Definition,
+    validate::{Definition, split_into},
 };
 
 use super::{
@@ -21,7 +21,7 @@ const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     slips::lint(node, definition, problems);
     other_names::lint(node, definition, problems);
-    let mut told = false;
+    let mut is_beside = false;
     for problem in problems.iter_mut() {
         let parent = problem.at.parent().unwrap_or_default();
         let key = problem.at.last().unwrap_or_default();
@@ -31,12 +31,12 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
         if problem.code == Code::UnknownKey {
             if !in_assert && Assertion::NAMES.contains(&key.as_str()) {
                 let in_task = parent.is_root() && is_task(definition);
-                told |= in_task && node.entry("assert").is_none();
+                is_beside |= in_task && node.entry("assert").is_none();
                 misplaced_assertion(mapping, &key, in_task, problem);
             } else if key == "assert" && parent.is_root() && !is_task(definition) {
                 problem.severity = Severity::Error;
-                problem.message =
-                    "`assert` is never checked here: it belongs in each task, beside `id` and `intent`".to_owned();
+                problem.note = Some("cli-bench checks the `assert` of tasks only".to_owned());
+                problem.help = Some("move it into each task".to_owned());
             }
         } else if matches!(problem.code, Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
             wrong_value(definition, &key, in_assert, found, problem);
@@ -47,16 +47,12 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
             && parent.last().is_some_and(|list| list == "assert")
             && let Some(edits) = node.find(&problem.at).and_then(edits::split_item)
         {
-            let title = match edits.len() {
-                1 => "Split into two".to_owned(),
-                more => format!("Split into {}", more + 1),
-            };
-            problem.fixes.push(Fix::safe(title, edits));
+            problem.fixes.push(Fix::safe(split_into(edits.len() + 1), edits));
         }
     }
-    // What stands beside the place where it belongs is one mistake.
+    // What is beside the place where it belongs is one problem.
     let place = Pointer::root().key("assert");
-    problems.retain(|problem| !told || problem.code != Code::MissingField || problem.at != place);
+    problems.retain(|problem| !is_beside || problem.code != Code::MissingField || problem.at != place);
 }
 
 /// Assertions that are mappings, with the field that a single text stands for, and what else they need.
@@ -68,46 +64,56 @@ fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
     let Some((_, field, more)) = WHOLE.iter().find(|(known, ..)| *known == name) else { return };
     let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
     let written = format!("{{ {field}: {}{more} }}", crate::shape::show(&text.into()));
-    problem.message = format!("`{name}` is a mapping: write `{written}`");
+    let title = format!("write `{written}`");
+    problem.help = Some(title.clone());
     let is_plain = value.alias().is_none() && value.anchor().is_none() && value.tag().is_none();
     if !value.is_through_alias() && is_plain && !text.contains('\n') {
-        let edit = Edit::new(value.own_range(), written.clone());
-        let title = format!("Write `{written}`");
+        let edit = Edit::new(value.own_range(), written);
         problem.fixes =
             vec![if more.is_empty() { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) }];
     }
 }
 
-/// A value that cannot stand where it does.
+/// A value that is not allowed where it is.
 fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option<NodeRef<'_>>, problem: &mut Problem) {
     let Some(value) = found else { return };
     let is_root = problem.at.is_root();
     let lacks_blanks = value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')));
     if key == "assert" && value.shape() == Shape::Mapping && !lacks_blanks {
         if let Some(edits) = edits::list_of_keys(value) {
-            problem.fixes = vec![Fix::safe("Make each assertion an item of a list", edits)];
+            let help = "make each assertion a list item";
+            problem.help = Some(help.to_owned());
+            problem.fixes = vec![Fix::safe(help, edits)];
         } else if value.entries().nth(1).is_some() {
             problem.fixes.clear();
         }
     } else if in_assert && WHOLE.iter().any(|(name, ..)| *name == key) {
         short_form(key, value, problem);
     } else if in_assert && key == "exit_code" {
-        let found = crate::validate::describe(value);
-        problem.message = format!("`exit_code` must be a whole number, such as `0`, not {found}");
+        if value.is_null() {
+            problem.help = Some("write an integer".to_owned());
+        } else {
+            problem.message =
+                format!("expected an integer for `exit_code`, found {}", crate::validate::describe(value));
+            problem.help = problem.fixes.first().map(|fix| fix.title.clone());
+        }
         if value.shape() == Shape::Sequence {
-            problem.message.push_str(": a task expects one exit code, so make two tasks");
+            problem.note = Some("a task expects one exit code".to_owned());
+            problem.help = Some("write a task for each exit code".to_owned());
         }
     } else if in_assert && value.shape() == Shape::Sequence && Assertion::NAMES.contains(&key) {
-        problem.message = format!("`{key}` takes one text: write an item `- {key}: …` for each");
+        let help = format!("write an item `- {key}: …` for each");
         if let Some(edit) = edits::one_item_each(value, key) {
-            problem.fixes = vec![Fix::safe("Make an item for each", vec![edit])];
+            problem.fixes = vec![Fix::safe(&help, vec![edit])];
         }
+        problem.help = Some(help);
     } else if is_root && is_task(definition) && value.shape() == Shape::Scalar {
         wrong_entry(definition.file(), value, problem);
     } else if value.is_null() && problem.code == Code::WrongType {
         null_value(key, in_assert, value, problem);
     } else if let Some(model) = value.as_str().filter(|_| is_root && is_provider(definition)) {
-        problem.message = format!("`{model}` is no model: write `provider/model-id`, such as `openai/gpt-4o`");
+        problem.message = format!("`{model}` is not a valid model id");
+        problem.help = Some("write it as `provider/model-id`, such as `openai/gpt-4o`".to_owned());
     }
 }
 
@@ -119,18 +125,19 @@ fn is_provider(definition: Definition) -> bool {
     matches!(definition, Definition::Item(SpecFile::CliBench, "providers"))
 }
 
-/// An assertion that stands beside `assert` instead of in it.
+/// An assertion beside `assert` instead of in it.
 fn misplaced_assertion(mapping: Option<NodeRef<'_>>, key: &str, in_task: bool, problem: &mut Problem) {
     problem.severity = Severity::Error;
     problem.fixes.clear();
-    problem.message = if in_task {
-        format!("`{key}` is never checked here: it belongs under `assert`, as an item `- {key}: …`")
-    } else {
-        format!("`{key}` is never checked here: it belongs under `assert` of a task, as an item `- {key}: …`")
+    let help = match in_task {
+        true => format!("move it under `assert`, as an item `- {key}: …`"),
+        false => format!("move it under `assert` of a task, as an item `- {key}: …`"),
     };
+    problem.note = Some("cli-bench checks only the items of `assert`".to_owned());
     if let Some(edits) = mapping.filter(|_| in_task).and_then(|mapping| moving::into_list(mapping, key, "assert")) {
-        problem.fixes.push(Fix::safe("Move below `assert`", edits));
+        problem.fixes.push(Fix::safe(&help, edits));
     }
+    problem.help = Some(help);
 }
 
 /// A scalar in place of a task.
@@ -138,25 +145,29 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
     let text = item.text().unwrap_or_default();
     problem.fixes.clear();
     if item.is_null() {
-        problem.message = "nothing stands here: expected a task, which begins with `id: …`".to_owned();
+        problem.help = Some("add a task, which begins with `id: …`, or remove the `-`".to_owned());
         return;
     }
     let alone = file == SpecFile::CliBenchTasks;
-    problem.message = if alone && text.starts_with(SCHEME) {
-        "a task file cannot name other files: only the main file can, move the entry there".to_owned()
+    let (message, help) = if alone && text.starts_with(SCHEME) {
+        ("a task file cannot name other files".to_owned(), "move the item to the main file".to_owned())
     } else if alone {
-        format!("expected a task, which begins with `id: …`, not `{text}`")
+        (format!("expected a task, found the string `{text}`"), "begin the task with `id: …`".to_owned())
     } else if text == SCHEME {
-        format!("`{SCHEME}` needs a path, such as `{SCHEME}tasks/*.yaml`")
+        (format!("`{SCHEME}` needs a path"), format!("add a path, such as `{SCHEME}tasks/*.yaml`"))
     } else {
-        format!("expected a task, or a file as `{SCHEME}…`, not `{text}`")
+        (format!("expected a task or a file, found the string `{text}`"), format!("write a file as `{SCHEME}…`"))
     };
+    problem.message = message;
+    problem.help = Some(help);
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     let path = path_of(text);
     if file == SpecFile::CliBench && is_path && !path.contains("://") && !item.resolved().is_through_alias() {
         let name = format!("{SCHEME}{path}");
         let edit = Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
-        problem.fixes.push(Fix::safe(format!("Change to `{name}`"), vec![edit]));
+        let help = format!("change it to `{name}`");
+        problem.fixes.push(Fix::safe(&help, vec![edit]));
+        problem.help = Some(help);
     }
 }
 
@@ -180,5 +191,5 @@ fn null_value(key: &str, in_assert: bool, value: NodeRef<'_>, problem: &mut Prob
         return;
     }
     problem.severity = Severity::Hint;
-    problem.message = format!("`{key}` has no value, and counts as absent: give it one, or remove the key");
+    problem.note = Some("it counts as absent".to_owned());
 }

@@ -14,7 +14,7 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems.push(problem.with_note("they give a model the name of the program and the intent"));
     }
     let providers = root.get("providers");
-    // Under a name that is told to be another one they are there.
+    // Under another name, which is reported, they are there.
     let is_misspelt = |(key, _): &(String, Spot<'_>)| {
         crate::words::nearest(key, ["providers"]).is_some()
             || crate::dialect::other_names::of("", key) == Some("providers")
@@ -23,9 +23,9 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         return;
     }
     if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {
-        let message = "no model is named: add `providers`, or name models on the command line";
         let spot = providers.as_ref().unwrap_or(root);
-        problems.push(spot.head_problem(Code::MissingField, message).with_severity(Severity::Hint));
+        let problem = spot.head_problem(Code::MissingField, "the suite names no model").with_severity(Severity::Hint);
+        problems.push(problem.with_help("add `providers`, or name the models on the command line"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Slips that break several rules of the schema at once: each is one mistake, and is told once.
+//! Slips that break several rules of the schema at once: each is one problem, and is reported once.
 
 use crate::{
     dialect::other_names,
@@ -7,7 +7,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity, by_item},
     shape::{scalar, show},
     validate::Definition,
-    words::{all_of, is_negative, nearest, opposite_of},
+    words::{all_of, is_negative, nearest, opposite_of, same_negation},
 };
 
 use super::{
@@ -44,7 +44,7 @@ pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
                 }
                 problems.append(&mut found);
             }
-            // What stands under a number need not be an item.
+            // What is under a number need not be an item.
             problems.extend(known.into_values().flatten());
         }
         Definition::Root(_) | Definition::Item(..) => {}
@@ -64,7 +64,7 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
     }
     let known = entries.iter().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
     if known < 2 {
-        // That a key is unknown is told already, and it cannot be split off.
+        // That a key is unknown is reported already, and it cannot be split off.
         let unknown = problems.iter().any(|problem| problem.code == Code::UnknownKey && problem.at.below(at).is_some());
         problems.retain(|problem| !(unknown && problem.code == Code::ConflictingFields && problem.at == *at));
     }
@@ -74,10 +74,10 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
         if let Some(fields) = entry.value.entries().next().filter(|_| key == "run_count").map(|_| entry.value) {
             exact_count(fields, &at, problems);
         }
-        let is_unknown =
-            |problem: &Problem| problem.at == at && problem.code == Code::UnknownKey && problem.help.is_none();
-        let unknown = problems.iter_mut().find(|problem| is_unknown(problem));
-        let denies = is_negative(&key) || opposite_of(&key, Assertion::NAMES).is_some();
+        let unknown = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::UnknownKey);
+        let opposite = opposite_of(&key, Assertion::NAMES);
+        let has_negation = opposite.is_some_and(|name| same_negation(&key, name, Assertion::NAMES).is_some());
+        let denies = !has_negation && (is_negative(&key) || opposite.is_some());
         if let Some(problem) = unknown.filter(|_| denies && other_names::of("Assertion", &key).is_none()) {
             negated(&key, entry, problem);
         }
@@ -86,7 +86,7 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
 
 /// `- file_contains:` with its fields beside it instead of below it.
 fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
-    // What stands above the name cannot belong to it.
+    // What is above the name cannot belong to it.
     let owner = entries.first().filter(|entry| entry.value.is_null())?;
     let name = owner.key.key_text();
     let (name, fields) = WHOLE.iter().find(|(known, _)| *known == name)?;
@@ -96,8 +96,15 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
         return None;
     }
     let names = all_of(rest.iter().map(String::as_str));
-    let message = format!("{names} belong to `{name}`: indent them below it, deeper than its name");
-    let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message);
+    let message = match rest.as_slice() {
+        [_] => format!("{names} belongs to `{name}`"),
+        [..] => format!("{names} belong to `{name}`"),
+    };
+    let help = match rest.as_slice() {
+        [_] => format!("indent it more than `{name}`"),
+        [..] => format!("indent them more than `{name}`"),
+    };
+    let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message).with_help(&help);
     if let Some(mut edits) = edits::indent_entries(item, name) {
         // With the fields below it the name has a value.
         let end = owner.key.own_range().end + 1;
@@ -107,7 +114,7 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
             first.text.insert_str(0, &String::from(between));
             first.range.start = end;
         }
-        problem = problem.with_fix(Fix::safe(format!("Indent them below `{name}`"), edits));
+        problem = problem.with_fix(Fix::safe(help, edits));
     }
     Some(problem)
 }
@@ -150,15 +157,17 @@ fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<P
         },
     };
     let shown = converted.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
-    let message = format!("an assertion is named by its key: write `{name}: {shown}`");
-    let mut problem =
-        Problem::new(Code::UnknownKey, at.key(&key), tag.key.range(), message).with_severity(Severity::Error);
+    let help = format!("write `{name}: {shown}`");
+    let mut problem = Problem::new(Code::UnknownKey, at.key(&key), tag.key.range(), format!("unknown key `{key}`"))
+        .with_severity(Severity::Error)
+        .with_note("the type of an assertion is its key")
+        .with_help(&help);
     let place = |range: fn(&EntryRef<'_>) -> usize| entries.iter().map(range);
     let start = place(|entry| entry.key.own_range().start).min()?;
     let end = place(|entry| entry.value.own_range().end).max()?;
     if let Some(value) = converted.as_deref().filter(|_| !item.resolved().is_through_alias()) {
         let edit = Edit::new(start..end, format!("{name}: {value}"));
-        problem = problem.with_fix(Fix::guess(format!("Write `{name}: {shown}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     Some(problem)
 }
@@ -173,42 +182,48 @@ fn exact_count(fields: NodeRef<'_>, at: &Pointer, problems: &mut [Problem]) {
             continue;
         };
         let Some(problem) = problems.iter_mut().find(|problem| problem.at == at.key(&key)) else { continue };
-        problem.message =
-            format!("unknown key `{key}`: write `min: {count}` and `max: {count}`; what it claims is never checked");
+        let help = format!("write `min: {count}` and `max: {count}`");
+        problem.note = Some(UNCHECKED.to_owned());
+        problem.help = Some(help.clone());
         problem.fixes.clear();
         let is_free = ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
         if is_free && !fields.resolved().is_through_alias() && !entry.value.is_through_alias() {
             let range = entry.key.own_range().start..entry.value.own_range().end;
             let edit = edits::beside(fields, range, &[format!("min: {count}"), format!("max: {count}")]);
-            problem
-                .fixes
-                .extend(edit.map(|edit| Fix::guess(format!("Write `min: {count}` and `max: {count}`"), vec![edit])));
+            problem.fixes.extend(edit.map(|edit| Fix::guess(help, vec![edit])));
         }
     }
 }
 
+/// What happens because of an unknown key in an assertion.
+const UNCHECKED: &str = "cli-bench ignores the key, so it checks nothing";
+
+/// The way to check what no assertion does.
+const BY_COMMAND: &str = "use `verify` with a command that checks it";
+
 /// An assertion that says the opposite of one that exists: its name must not be "corrected" into that.
 fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
     problem.fixes.clear();
-    problem.note = None;
     let about = |words: &[&str]| words.iter().any(|word| key.to_lowercase().contains(word));
-    let what = if about(&["file", "path", "exist"]) {
+    let (what, help) = if about(&["file", "path", "exist"]) {
         let path = entry.value.as_str().unwrap_or("…");
         let command = format!("test ! -e {}", shell_word(path));
+        let text = format!("verify: {{ run: {} }}", scalar(&command));
+        let help = format!("write `{text}`");
         if !entry.value.is_through_alias() && !path.contains('\n') && entry.value.as_str().is_some() {
             let range = entry.key.own_range().start..entry.value.own_range().end;
-            let text = format!("verify: {{ run: {} }}", scalar(&command));
-            problem.fixes.push(Fix::guess(format!("Write `{text}`"), vec![Edit::new(range, text)]));
+            problem.fixes.push(Fix::guess(&help, vec![Edit::new(range, text)]));
         }
-        format!("no assertion says that a file is absent: use `verify` with `run: {command}`")
+        ("no assertion that a file is absent", help)
     } else if about(&["error", "stderr"]) {
-        "no assertion says what standard error must not hold: use `verify` with a command that checks it".to_owned()
+        ("no negative assertion about standard error", BY_COMMAND.to_owned())
     } else if about(&["output", "stdout", "contain", "equal"]) {
-        "no assertion says what the output must not hold: use `verify` with a command that checks it".to_owned()
+        ("no negative assertion about the output", BY_COMMAND.to_owned())
     } else {
-        "no assertion says so: use `verify` with a command that checks it".to_owned()
+        ("no such negative assertion", BY_COMMAND.to_owned())
     };
-    problem.message = format!("unknown key `{key}`: {what}; what it claims is never checked");
+    problem.note = Some(format!("cli-bench has {what}; {UNCHECKED}"));
+    problem.help = Some(help);
 }
 
 /// A text as one word of a shell command.
@@ -227,11 +242,12 @@ fn file_mapping(item: NodeRef<'_>, problems: &mut Vec<Problem>) -> bool {
     let Some(text) = entry.value.as_str().filter(|text| !text.is_empty()) else { return false };
     let name = format!("{SCHEME}{}", path_of(text.trim_start_matches('/')));
     let range = entry.key.own_range().start..entry.value.own_range().end;
-    let message = format!("an entry that names a file is a text: write `{name}`");
-    let mut problem = Problem::new(Code::InvalidValue, Pointer::root(), range, message);
+    let help = format!("write `{name}`");
+    let message = "expected a task or the path of a task file, found a mapping with one key";
+    let mut problem = Problem::new(Code::InvalidValue, Pointer::root(), range, message).with_help(&help);
     if !item.resolved().is_through_alias() {
         let edit = Edit::new(item.own_range(), show(&name.as_str().into()));
-        problem = problem.with_fix(Fix::guess(format!("Write `{name}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     replace(&Pointer::root(), problem, problems);
     true
@@ -252,32 +268,33 @@ fn tasks_by_name(root: NodeRef<'_>, problems: &mut [Problem]) {
         .iter()
         .any(|it| first.key.text() == Some(it.name))
     {
-        problem.message = "`tasks` must be a list, not a mapping: begin each task with `- `".to_owned();
+        problem.help = Some("begin each task with `- `".to_owned());
         return;
     }
     let name = first.key.key_text();
-    problem.message =
-        format!("`tasks` must be a list, not a mapping: begin each task with `- id: …`, as in `- id: {name}`");
+    let help = format!("make each task a list item, as in `- id: {name}`");
     if let Some(edits) = edits::items_with_ids(tasks) {
-        problem.fixes.push(Fix::guess("Make each task an item of a list", edits));
+        problem.fixes.push(Fix::guess(&help, edits));
     }
+    problem.help = Some(help);
 }
 
-/// A task file in which something stands around the list.
+/// A task file in which the list is below a key.
 fn wrapped(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
     let Some(entry) = root.entry("tasks").filter(|entry| entry.value.shape() == Shape::Sequence) else {
         if let Some(problem) = problems.iter_mut().find(|problem| problem.code == Code::WrongType) {
-            problem.message = "a task file is a plain list, which begins with `- id: …`".to_owned();
+            problem.help = Some("begin each task with `- id: …`".to_owned());
             problem.fixes.clear();
         }
         return;
     };
-    let message = "a task file is a plain list of tasks: remove what stands around it, `tasks:`";
-    let mut problem = Problem::new(Code::WrongType, Pointer::root(), entry.key.range(), message);
+    let help = "remove `tasks:`, and indent the list less";
+    let message = "expected a list of tasks, found a mapping";
+    let mut problem = Problem::new(Code::WrongType, Pointer::root(), entry.key.range(), message).with_help(help);
     if root.entries().nth(1).is_none()
         && let Some(edits) = edits::unwrap_list(entry)
     {
-        problem = problem.with_fix(Fix::safe("Remove `tasks:`", edits));
+        problem = problem.with_fix(Fix::safe(help, edits));
     }
     replace(&Pointer::root(), problem, problems);
 }

@@ -1,11 +1,13 @@
 //! `{{name}}`: only `{{workdir}}` is filled in, and only in some places.
 
 use crate::{
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Problem, Severity},
     spot::Spot,
     template::placeholders,
     words::nearest,
 };
+
+use super::environment::unknown_placeholder;
 
 /// Where `{{workdir}}` is filled in.
 const PLACES: &str = "`env`, in the paths of `file_exists` and `file_contains`, and in `verify`";
@@ -51,16 +53,15 @@ pub(super) fn lint_task(task: &Spot<'_>, problems: &mut Vec<Problem>) {
 fn lint_idle(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = spot.text() else { return };
     if let Some(found) = placeholders(text).iter().find(|found| found.name == "workdir") {
-        let message = format!("`{}` is left as it stands here: it has a value only in {PLACES}", found.text);
+        let message = format!("`{}` is not filled in here", found.text);
         let range = spot.part(found.text, 0);
-        problems.push(
-            Problem::new(Code::MissingVariable, spot.at.clone(), range, message).with_severity(Severity::Warning),
-        );
+        let problem = Problem::new(Code::MissingVariable, spot.at.clone(), range, message);
+        problems.push(problem.with_severity(Severity::Warning).with_note(format!("it has a value only in {PLACES}")));
     }
 }
 
 /// A shell command. Braces mean something to many programs there, such as `docker ps --format '{{.Names}}'`: only what
-/// looks like a placeholder of a suite is told.
+/// looks like a placeholder of a suite is reported.
 pub(super) fn lint_command(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = spot.text() else { return };
     for found in placeholders(text) {
@@ -68,13 +69,6 @@ pub(super) fn lint_command(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         if found.name == "workdir" || !(near || BROUGHT.contains(&found.name)) {
             continue;
         }
-        let message = format!("`{}` is left as it stands: `{{{{workdir}}}}` is the only placeholder", found.text);
-        let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), spot.part(found.text, 0), message)
-            .with_severity(Severity::Warning);
-        if near && spot.is_own() && problem.range.len() == found.text.len() {
-            let edit = Edit::new(problem.range.clone(), "{{workdir}}");
-            problem = problem.with_fix(Fix::guess("Change to `{{workdir}}`", vec![edit]));
-        }
-        problems.push(problem);
+        problems.push(unknown_placeholder(spot, &found));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
+    validate::rename_title,
     words::{Search, all_of},
 };
 
@@ -27,28 +28,30 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problems.push(unknown_model(name, spot, &known, near));
     }
     let tolerance = thresholds.get("tolerance");
-    // A tolerance that cannot be is told by itself.
+    // A tolerance that cannot be is reported by itself.
     let taken_off = tolerance.as_ref().and_then(Spot::number).filter(|it| (0.0..=100.0).contains(it)).unwrap_or(0.0);
     let limits = default.iter().chain(models.iter().map(|(_, spot)| spot));
     for limit in limits {
         let Some(value) = limit.number().filter(|value| (0.0..=100.0).contains(value)) else { continue };
         if value > 0.0 && value < 1.0 {
             let percent = format!("{}", (value * 1e4).round() / 100.0);
-            let message = format!("a threshold is a percentage: {value} is less than one percent, write `{percent}`");
+            let message = format!("a threshold of {value} is less than one percent");
+            let help = format!("write `{percent}`");
             let mut problem = limit.problem(Code::OutOfRange, message).with_severity(Severity::Warning);
+            problem = problem.with_note("a threshold is a percentage from 0 to 100").with_help(&help);
             if limit.is_own() {
-                let edit = Edit::new(limit.node.own_range(), percent.clone());
-                problem = problem.with_fix(Fix::guess(format!("Write `{percent}`"), vec![edit]));
+                let edit = Edit::new(limit.node.own_range(), percent);
+                problem = problem.with_fix(Fix::guess(help, vec![edit]));
             }
             problems.push(problem);
         }
         if value == 0.0 {
-            problems
-                .push(limit.problem(Code::VacuousClaim, "a threshold of 0 cannot be missed: remove it, or raise it"));
+            let problem = limit.problem(Code::VacuousClaim, "every model reaches a threshold of 0");
+            problems.push(problem.with_help("raise it, or remove it"));
         } else if let Some(tolerance) = tolerance.as_ref().filter(|_| taken_off >= value) {
-            let message = format!("with a tolerance of {taken_off} a threshold of {value} cannot be missed");
+            let message = format!("with a tolerance of {taken_off}, every model reaches a threshold of {value}");
             let problem = limit.problem(Code::VacuousClaim, message);
-            problems.push(problem.with_related("taken off", tolerance.at.clone(), tolerance.range()));
+            problems.push(problem.with_related("the tolerance", tolerance.at.clone(), tolerance.range()));
         }
     }
 }
@@ -56,8 +59,8 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 /// The id of a model has two parts.
 pub(super) fn lint_id(model: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(id) = model.text().filter(|id| id.matches('/').count() > 1) else { return };
-    let message = format!("`{id}` has more than two parts: the id of a model is `provider/model-id`");
-    problems.push(model.problem(Code::InvalidValue, message).with_severity(Severity::Warning));
+    let problem = model.problem(Code::InvalidValue, format!("model id `{id}` has more than two parts"));
+    problems.push(problem.with_severity(Severity::Warning).with_help("write it as `provider/model-id`"));
 }
 
 /// Models and modes that are named twice.
@@ -72,11 +75,11 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         for (index, mode) in items.iter().enumerate() {
             let Some(name) = mode.text() else { continue };
             let Some(first) = items[..index].iter().find(|first| first.text() == Some(name)) else { continue };
-            let message = format!("`{name}` stands twice: the whole suite runs once in each mode, so remove one");
-            let problem = mode.problem(Code::Collision, message);
+            let problem = mode.problem(Code::Collision, format!("duplicate mode `{name}`"));
+            let problem = problem.with_note("the whole suite runs once in each mode").with_help("remove it");
             let mut problem = problem.with_related("first here", first.at.clone(), first.range());
             if let Some(edit) = super::edits::remove_item(modes.node, index) {
-                problem = problem.with_fix(Fix::guess("Remove it", vec![edit]));
+                problem = problem.with_fix(Fix::guess("remove it", vec![edit]));
             }
             problems.push(problem);
         }
@@ -90,28 +93,27 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             seen.insert(name, model);
             continue;
         };
-        let problem = model.problem(Code::Collision, format!("`{name}` stands twice: it runs once"));
+        let problem = model.problem(Code::Collision, format!("duplicate model `{name}`"));
+        let problem = problem.with_note("it runs once").with_help("remove it");
         let mut problem = problem.with_related("first here", first.at.clone(), first.range());
         if let Some(edit) = super::edits::remove_item(providers.node, index) {
-            problem = problem.with_fix(Fix::safe("Remove it", vec![edit]));
+            problem = problem.with_fix(Fix::safe("remove it", vec![edit]));
         }
         problems.push(problem);
     }
 }
 
 fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str], near: Option<&str>) -> Problem {
-    let message = match near {
-        Some(near) => format!("`{name}` is not run, so that its threshold is never looked at: did you mean `{near}`?"),
-        None => format!(
-            "`{name}` is not run, so that its threshold is never looked at: `providers` has {}",
-            all_of(known.iter().copied())
-        ),
-    };
-    let problem = spot.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+    let problem = spot.head_problem(Code::UnknownReference, format!("the model `{name}` is not in `providers`"));
+    let mut problem = problem.with_severity(Severity::Warning).with_note("its threshold is never checked");
+    match near {
+        Some(near) => problem = problem.with_help(rename_title(near)),
+        None => problem.add_note(format!("`providers` has {}", all_of(known.iter().copied()))),
+    }
     match near.zip(spot.key).filter(|(_, key)| !key.is_through_alias() && key.alias().is_none()) {
         Some((near, key)) => {
             let edit = Edit::new(key.own_range(), crate::shape::scalar(near));
-            problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]))
+            problem.with_fix(Fix::guess(rename_title(near), vec![edit]))
         }
         None => problem,
     }

@@ -13,8 +13,8 @@ pub(super) fn lint(task: &Spot<'_>, problems: &mut Vec<Problem>) {
     let (Some(word), Some(count)) = (difficulty.text(), turns.number()) else { return };
     let Some(least) = Difficulty::parse(word).map(Difficulty::least_turns) else { return };
     if count >= 1.0 && count < f64::from(least) {
-        let message = format!("a {word} task is expected to take {least} turns or more, and gets {count}");
-        let problem = turns.problem(Code::TooFewTurns, message);
-        problems.push(problem.with_related("how hard it is", difficulty.at.clone(), difficulty.range()));
+        let message = format!("{count} turns are few for a task of `difficulty: {word}`");
+        let problem = turns.problem(Code::TooFewTurns, message).with_help(format!("allow {least} turns or more"));
+        problems.push(problem.with_related("the difficulty", difficulty.at.clone(), difficulty.range()));
     }
 }

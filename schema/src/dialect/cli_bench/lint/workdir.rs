@@ -16,19 +16,20 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         None => Some(f64::from(Config::CONCURRENCY)),
     };
     let Some(count) = count.filter(|count| *count > 1.0) else { return };
-    let message = format!(
-        "all tasks share this directory, and up to {count} run at once in the original: set `concurrency: 1`, as happens here in any case"
-    );
-    let mut problem = workdir.head_problem(Code::SharedWorkdir, message);
+    let help = "set `concurrency: 1`";
+    let mut problem = workdir
+        .head_problem(Code::SharedWorkdir, "all tasks share this directory")
+        .with_note(format!("cli-bench runs up to {count} of them at once; speclens runs one after the other"))
+        .with_help(help);
     let edit = match &concurrency {
         Some(spot) => spot.is_own().then(|| Edit::new(spot.node.own_range(), "1")),
         None => workdir.key.and_then(|key| crate::validate::line_before(key, "concurrency: 1")),
     };
     if let Some(edit) = edit {
-        problem = problem.with_fix(Fix::guess("Set `concurrency: 1`", vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     if let Some(spot) = &concurrency {
-        problem = problem.with_related("how many run at once", spot.at.clone(), spot.range());
+        problem = problem.with_related("the number of tasks at once", spot.at.clone(), spot.range());
     }
     problems.push(problem);
 }

@@ -6,7 +6,7 @@ use crate::{
     dialect::kindlm::expect::{CostExpect, JudgeExpect, LatencyExpect},
     document::Pointer,
     evidence::Evidence,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// `latency`.
@@ -32,7 +32,7 @@ impl Check for LatencyClaim {
             actual: format!("{shown} ms"),
             help: Vec::new(),
         };
-        vec![row.fail("PROVIDER_TIMEOUT", mismatch)]
+        vec![row.fail(FailureCode::ProviderTimeout, mismatch)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -67,7 +67,7 @@ impl Check for CostClaim {
             actual: format!("${}", number_text(cost)),
             help: Vec::new(),
         };
-        vec![row.fail("BUDGET_EXCEEDED", mismatch)]
+        vec![row.fail(FailureCode::BudgetExceeded, mismatch)]
     }
 
     fn texts(&self) -> Vec<String> {

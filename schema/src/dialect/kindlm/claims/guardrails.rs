@@ -13,7 +13,7 @@ use crate::{
     document::Pointer,
     evidence::Evidence,
     mask::HIDDEN,
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -96,14 +96,14 @@ impl PiiClaim {
                 actual: refused.source.clone(),
                 help: Vec::new(),
             };
-            return Some(row(refused).fail("INVALID_PATTERN", mismatch));
+            return Some(row(refused).fail(FailureCode::InvalidPattern, mismatch));
         }
         let invalid = |pattern: &&PiiPattern| {
             pattern.compiled().is_err_and(|error| error.kind != PatternErrorKind::Untranslatable)
         };
         let pattern = ordered().find(invalid)?;
         let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
-        Some(row(pattern).broken("INVALID_PATTERN", format!("pattern \"{}\": {reason}", pattern.name)))
+        Some(row(pattern).broken(FailureCode::InvalidPattern, format!("pattern \"{}\": {reason}", pattern.name)))
     }
 }
 
@@ -175,7 +175,7 @@ impl Check for PiiClaim {
             help: lines,
         };
         let related = places[1..].iter().map(|(at, count)| (format!("{count} more found by this pattern"), at.clone()));
-        vec![relate(Row::new(first, "pii", LABEL).fail("PII_DETECTED", mismatch), related)]
+        vec![relate(Row::new(first, "pii", LABEL).fail(FailureCode::PiiDetected, mismatch), related)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -226,7 +226,7 @@ impl Check for KeywordsClaim {
                     help: Vec::new(),
                 };
                 let answer = if answers.contains(&Certainty::Maybe) { Certainty::Maybe } else { Certainty::No };
-                row.fail_unless(seen.doubt_of(answer), "KEYWORD_MISSING", mismatch)
+                row.fail_unless(seen.doubt_of(answer), FailureCode::KeywordMissing, mismatch)
             });
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
@@ -240,7 +240,7 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     help: line_with(text, phrase).into_iter().collect(),
                 };
-                row.fail("KEYWORD_DENIED", mismatch)
+                row.fail(FailureCode::KeywordDenied, mismatch)
             } else {
                 row.pass_unless(seen.doubt_of(answer))
             });

@@ -14,7 +14,7 @@ use crate::{
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
     evidence::{Concealed, Evidence, Output},
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// The whole of `output`: when the JSON cannot be read, nothing else of it is judged.
@@ -101,7 +101,7 @@ impl OutputClaim {
                     actual: actual(&output.text),
                     help,
                 };
-                (row.fail("SCHEMA_PARSE_ERROR", mismatch), None)
+                (row.fail(FailureCode::SchemaParseError, mismatch), None)
             }
         }
     }
@@ -128,7 +128,7 @@ impl OutputClaim {
                 actual: actual(text),
                 help: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
             };
-            verdicts.push(row.fail_unless(seen.doubt_of(found), "CONTAINS_FAILED", mismatch));
+            verdicts.push(row.fail_unless(seen.doubt_of(found), FailureCode::ContainsFailed, mismatch));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
@@ -144,14 +144,14 @@ impl OutputClaim {
                 actual: actual(text),
                 help: super::guardrails::line_with(text, unwanted).into_iter().collect(),
             };
-            verdicts.push(row.fail("NOT_CONTAINS_FAILED", mismatch));
+            verdicts.push(row.fail(FailureCode::NotContainsFailed, mismatch));
         }
     }
 }
 
 fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdict {
     let row = Row::new(Pointer::root().key("schemaFile"), KIND, "Output matches JSON Schema");
-    let schema = match file.schema(&row, "SCHEMA_INVALID") {
+    let schema = match file.schema(&row, FailureCode::SchemaInvalid) {
         Ok(schema) => schema,
         Err(verdict) => return *verdict,
     };
@@ -170,7 +170,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
                 actual: actual(&json::text(instance)),
                 help: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
             };
-            row.fail("SCHEMA_INVALID", mismatch)
+            row.fail(FailureCode::SchemaInvalid, mismatch)
         }
     }
 }
@@ -183,7 +183,7 @@ fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
         return row.pass_unless(seen.doubt());
     }
     row.fail(
-        "MAX_LENGTH_EXCEEDED",
+        FailureCode::MaxLengthExceeded,
         Mismatch {
             message: format!("Output length {length} exceeds max {most}"),
             expected: format!("at most {most}"),

@@ -67,7 +67,7 @@ fn rows(expect: &str, evidence: &Evidence) -> String {
             Outcome::Pass => assert_eq!((verdict.code, verdict.score), (None, Some(1.0))),
             Outcome::Fail(mismatch) => {
                 assert_eq!(verdict.score, Some(0.0));
-                let code = verdict.code.unwrap();
+                let code = verdict.code.unwrap().as_str();
                 out.push_str(&format!(
                     "\n  {code}: {}\n  - {}\n  + {}",
                     mismatch.message, mismatch.expected, mismatch.actual
@@ -204,7 +204,7 @@ fn schemas_of_arguments_work() {
               = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
             pass /toolCalls/1/tool tool_called Tool "refund" called
             fail /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
-              TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
+              TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
               - a JSON Schema in broken.json
               + a file that cannot be used
         "#]],

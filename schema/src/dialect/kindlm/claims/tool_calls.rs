@@ -16,7 +16,7 @@ use crate::{
     document::Pointer,
     evidence::{Evidence, Output, ToolCall},
     mask::{HIDDEN, has_hidden, texts_of},
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// One entry of `toolCalls`.
@@ -59,7 +59,7 @@ impl Check for ToolCallClaim {
         let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
         if calls.is_empty() {
             let mismatch = self.missing(seen.output());
-            return vec![row.fail_unless(doubt, "TOOL_CALL_MISSING", mismatch)];
+            return vec![row.fail_unless(doubt, FailureCode::ToolCallMissing, mismatch)];
         }
         let mut verdicts = vec![row.pass()];
         if let Some(expected) = &self.expect.args_match {
@@ -107,7 +107,7 @@ impl ToolCallClaim {
         let Some(call) = calls.first() else { return row.pass_unless(doubt) };
         let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more times)", calls.len() - 1) };
         row.fail(
-            "TOOL_CALL_UNEXPECTED",
+            FailureCode::ToolCallUnexpected,
             Mismatch {
                 message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
                 expected: format!("no call of {tool}"),
@@ -181,13 +181,13 @@ impl ToolCallClaim {
         };
         let related = found[1..].iter().map(|it| (it.line(), at.join(&it.at)));
         let row = Row::new(at.join(&first.at), self.kind(), label);
-        relate(row.fail_unless(doubt, "TOOL_CALL_ARGS_MISMATCH", mismatch), related)
+        relate(row.fail_unless(doubt, FailureCode::ToolCallArgsMismatch, mismatch), related)
     }
 
     fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("argsSchema"), self.kind(), format!("Tool \"{tool}\" args schema valid"));
-        let schema = match file.schema(&row, "TOOL_CALL_ARGS_SCHEMA_INVALID") {
+        let schema = match file.schema(&row, FailureCode::ToolCallArgsSchemaInvalid) {
             Ok(schema) => schema,
             Err(verdict) => return *verdict,
         };
@@ -220,7 +220,7 @@ impl ToolCallClaim {
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
         };
-        row.fail_unless(doubt, "TOOL_CALL_ARGS_SCHEMA_INVALID", mismatch)
+        row.fail_unless(doubt, FailureCode::ToolCallArgsSchemaInvalid, mismatch)
     }
 
     fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
@@ -254,7 +254,7 @@ impl ToolCallClaim {
             Some(_) => None,
             None => seen.doubt(),
         };
-        row.fail_unless(doubt, "TOOL_CALL_ORDER_WRONG", mismatch)
+        row.fail_unless(doubt, FailureCode::ToolCallOrderWrong, mismatch)
     }
 }
 

@@ -5,10 +5,10 @@ use crate::{
     dialect::{CaseOutcome, Dialect, GateReport, RunOutcome},
     document::{Document, Pointer},
     suite::Subject,
-    verdict::{Mismatch, Outcome, Status, Verdict},
+    verdict::{FailureCode, Mismatch, Outcome, Status, Verdict},
 };
 
-fn row(kind: &'static str, code: Option<&'static str>, outcome: Outcome) -> Verdict {
+fn row(kind: &'static str, code: Option<FailureCode>, outcome: Outcome) -> Verdict {
     let score = match &outcome {
         Outcome::Pass => Some(1.0),
         Outcome::Fail(_) | Outcome::Error(_) => Some(0.0),
@@ -35,7 +35,7 @@ fn pass() -> Verdict {
     row("schema", None, Outcome::Pass)
 }
 
-fn fail(code: &'static str) -> Verdict {
+fn fail(code: FailureCode) -> Verdict {
     row("schema", Some(code), Outcome::Fail(Mismatch::default()))
 }
 
@@ -74,7 +74,7 @@ fn check(report: &GateReport, expected: &[(&str, Status, f64, &str)]) {
 
 #[test]
 fn defaults_stand_in_order_and_have_no_place() {
-    let report = evaluate("{}", &[&[Some(pass())], &[Some(fail("CONTAINS_FAILED"))]]);
+    let report = evaluate("{}", &[&[Some(pass())], &[Some(fail(FailureCode::ContainsFailed))]]);
     check(
         &report,
         &[
@@ -140,28 +140,28 @@ fn a_broken_run_leaves_open_what_it_could_turn() {
     assert_eq!((report.gates[0].status, report.gates[0].actual), (Status::Unknown, 0.5));
     let report = evaluate("{passRateMin: 0.5}", &[&[Some(pass())], &[None]]);
     assert_eq!(report.gates[0].status, Status::Pass);
-    let failed = Some(fail("CONTAINS_FAILED"));
+    let failed = Some(fail(FailureCode::ContainsFailed));
     let report = evaluate("{passRateMin: 0.6}", &[&[failed.clone(), failed], &[None]]);
     assert_eq!(report.gates[0].status, Status::Fail);
 }
 
 #[test]
 fn gates_in_the_file_may_rescue_what_they_measure() {
-    let flaky = [Some(pass()), Some(fail("CONTAINS_FAILED"))];
+    let flaky = [Some(pass()), Some(fail(FailureCode::ContainsFailed))];
     assert!(evaluate("{passRateMin: 0.5}", &[&flaky]).rescued);
     assert!(!evaluate("{passRateMin: 0.6}", &[&flaky]).rescued, "the gate fails");
     assert!(!evaluate("{passRateMin: 0.5}", &[&[Some(pass())]]).rescued, "nothing to rescue");
     let report = evaluate("{passRateMin: 0.5}", &[&flaky]);
     assert_eq!(report.gates[0].at.as_ref().map(Pointer::as_str), Some("/gates/passRateMin"));
 
-    let schema = [Some(fail("SCHEMA_INVALID"))];
+    let schema = [Some(fail(FailureCode::SchemaInvalid))];
     let many: Vec<&[Option<Verdict>]> = std::iter::repeat_n(&[][..], 0).chain([&schema[..]]).collect();
     assert!(!evaluate("{schemaFailuresMax: 1}", &many).rescued, "the default pass rate fails");
     let passing = [Some(pass())];
     let mostly: Vec<&[Option<Verdict>]> = std::iter::repeat_n(&passing[..], 30).chain([&schema[..]]).collect();
     assert!(evaluate("{schemaFailuresMax: 1}", &mostly).rescued);
     assert!(!evaluate("{piiFailuresMax: 1, schemaFailuresMax: 0}", &mostly).rescued);
-    let other = [Some(fail("CONTAINS_FAILED"))];
+    let other = [Some(fail(FailureCode::ContainsFailed))];
     let mostly: Vec<&[Option<Verdict>]> = std::iter::repeat_n(&passing[..], 30).chain([&other[..]]).collect();
     assert!(!evaluate("{schemaFailuresMax: 1}", &mostly).rescued, "no written gate looks at this failure");
     assert!(!evaluate("{}", &mostly).rescued, "a default never rescues");
@@ -185,7 +185,7 @@ fn ties_are_rounded_up() {
 #[test]
 fn a_count_that_an_open_row_could_raise_above_its_limit_is_unknown() {
     let open = || row("pii", None, Outcome::Unknown("masked".to_owned()));
-    let failed = || row("pii", Some("PII_DETECTED"), Outcome::Fail(Mismatch::default()));
+    let failed = || row("pii", Some(FailureCode::PiiDetected), Outcome::Fail(Mismatch::default()));
     for (limit, status) in [(0, Status::Fail), (1, Status::Unknown), (2, Status::Pass)] {
         let report = evaluate(&format!("{{piiFailuresMax: {limit}}}"), &[&[Some(failed()), Some(open())]]);
         let gate = report.gates.iter().find(|gate| gate.name == "piiFailuresMax").unwrap();

@@ -17,8 +17,8 @@ pub(super) fn lint_presence(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     if turns.iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
         return;
     }
-    let message = "this test claims nothing, so that it passes whatever happens: say what must hold, such as `output: { contains: [...] }`";
-    problems.push(expect.head_problem(Code::NoClaims, message));
+    let problem = expect.head_problem(Code::NoClaims, "`expect` holds no expectation, so this test always passes");
+    problems.push(problem.with_help("add an expectation, such as `output: { contains: [...] }`"));
 }
 
 /// The claims of one `expect`.
@@ -36,7 +36,7 @@ pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Proble
         empty_list(&judge, problems);
         for criterion in judge.items() {
             if let Some(least) = criterion.get("minScore").filter(|least| least.number() == Some(0.0)) {
-                problems.push(least.problem(Code::VacuousClaim, "`minScore: 0` cannot fail: every score reaches it"));
+                problems.push(least.problem(Code::VacuousClaim, "every score reaches `minScore: 0`"));
             }
         }
     }
@@ -47,15 +47,17 @@ pub(super) fn lint(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Proble
         unread::boundless(&bound, problems);
     }
     if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
-        let message = "a command has no cost that could be known: KindLM counts it as 0, and the claim always holds";
-        problems.push(cost.head_problem(Code::VacuousClaim, message));
+        let problem = cost.head_problem(Code::VacuousClaim, "the cost of a command is unknown");
+        problems
+            .push(problem.with_note("KindLM counts it as 0, so this expectation always holds").with_help("remove it"));
     }
 }
 
 fn empty_list(list: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
     let empty = list.is_list() && list.is_empty();
     if empty {
-        problems.push(list.problem(Code::VacuousClaim, "an empty list claims nothing: fill it, or remove it"));
+        let problem = list.problem(Code::VacuousClaim, "an empty list asserts nothing");
+        problems.push(problem.with_help("add an item, or remove the key"));
     }
     empty
 }
@@ -63,8 +65,8 @@ fn empty_list(list: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
 fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
     let is_json = output.get("format").and_then(|format| format.text()) == Some("json");
     if output.is_mapping() && !is_json && output.node.entries().all(|entry| entry.key.text() == Some("format")) {
-        let message = "`output` claims nothing: add `contains`, `notContains`, `maxLength` or `schemaFile`";
-        problems.push(output.head_problem(Code::VacuousClaim, message));
+        let problem = output.head_problem(Code::VacuousClaim, "`output` asserts nothing");
+        problems.push(problem.with_help("add `contains`, `notContains`, `maxLength` or `schemaFile`"));
     }
     let list = |key: &str| output.get(key).map(|list| list.texts()).unwrap_or_default();
     let (contains, forbidden) = (list("contains"), list("notContains"));
@@ -75,7 +77,7 @@ fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
     }
     for (_, spot) in contains.iter().filter(|(text, _)| text.is_empty()) {
-        problems.push(spot.problem(Code::VacuousClaim, "every output contains the empty text: remove it"));
+        problems.push(always_holds(spot));
     }
     for (text, spot) in &forbidden {
         if text.is_empty() {
@@ -83,23 +85,28 @@ fn lint_output(output: &Spot<'_>, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
-            let message = format!("`{text}` must not occur, and `{wanted}` must: no output does both");
+            let message = format!("the output must contain `{wanted}`, and must not contain `{text}`");
             let problem = clash(spot, message);
-            problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
+            problems.push(problem.with_related("this must be in the output", first.at.clone(), first.range()));
         }
     }
     if let Some((most, limit)) = output.get("maxLength").and_then(|spot| Some((spot.number()?, spot)))
         && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
     {
-        let message = format!("`{wanted}` is longer than the {most} characters allowed here: no output does both");
+        let message = format!("`{wanted}`, which the output must contain, is longer than `maxLength: {most}`");
         let problem = clash(&limit, message);
-        problems.push(problem.with_related("this must occur", first.at.clone(), first.range()));
+        problems.push(problem.with_related("this must be in the output", first.at.clone(), first.range()));
     }
 }
 
 /// The empty text where it must not occur.
 fn never_holds(spot: &Spot<'_>) -> Problem {
-    clash(spot, "every output contains the empty text, so that this never holds: remove it")
+    clash(spot, "every output contains the empty string, so this always fails").with_help("remove it")
+}
+
+/// The empty text where it must occur.
+fn always_holds(spot: &Spot<'_>) -> Problem {
+    spot.problem(Code::VacuousClaim, "every output contains the empty string").with_help("remove it")
 }
 
 /// Claims about the text that cannot hold together. The suite still means what it says, so it can be run.
@@ -112,13 +119,14 @@ fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// A text that stands twice in a list.
+/// A text that is in a list twice.
 fn repeated(list: &Spot<'_>, problems: &mut Vec<Problem>) {
     let mut seen: HashMap<String, Spot<'_>> = HashMap::new();
     for (text, spot) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
         let lower = text.to_lowercase();
         if let Some(first) = seen.get(&lower) {
-            let problem = spot.problem(Code::Collision, format!("`{text}` stands twice in this list: remove one"));
+            let problem = spot.problem(Code::Collision, format!("duplicate item `{text}`"));
+            let problem = problem.with_help("remove one of the two");
             problems.push(problem.with_related("first here", first.at.clone(), first.range()));
         } else {
             seen.insert(lower, spot);
@@ -141,15 +149,17 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
         if is_forbidden {
             for key in ["argsMatch", "argsSchema", "order"] {
                 if let Some(spot) = call.get(key) {
-                    let message = format!("`{key}` is not checked beside `shouldNotCall`: any call of `{name}` fails");
-                    problems.push(spot.head_problem(Code::Unchecked, message));
+                    let message = format!("`{key}` is not checked beside `shouldNotCall: true`");
+                    let note = format!("every call of `{name}` fails the expectation");
+                    problems.push(spot.head_problem(Code::Unchecked, message).with_note(note).with_help("remove it"));
                 }
             }
             forbidden.entry(name).or_insert(tool);
             continue;
         }
         if let Some(args) = call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
-            problems.push(args.problem(Code::VacuousClaim, "`{}` matches any arguments: name some, or remove it"));
+            let problem = args.problem(Code::VacuousClaim, "`{}` matches any arguments");
+            problems.push(problem.with_help("add an argument, or remove `argsMatch`"));
         }
         if let Some(args) = call.get("argsMatch") {
             unread::lint_zeros(&args, problems);
@@ -158,21 +168,22 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
             && let Some(position) = order.number().filter(|number| number.fract() == 0.0 && *number >= 0.0)
         {
             if let Some((other, first)) = positions.get(&(position as u64)) {
-                let message = if *other == name {
-                    format!("position {position} is claimed twice for `{name}`: remove one")
+                let (message, help) = if *other == name {
+                    (format!("`order: {position}` is expected of `{name}` twice"), "remove one of the two")
                 } else {
-                    format!("position {position} is claimed for `{other}`, too: only one tool can be called there")
+                    (format!("`order: {position}` is expected of `{other}` and of `{name}`"), "change one of the two")
                 };
-                let problem = order.problem(Code::Collision, message);
-                problems.push(problem.with_related("first claimed here", first.at.clone(), first.range()));
+                let problem = order.problem(Code::Collision, message).with_help(help);
+                problems.push(problem.with_related("first expected here", first.at.clone(), first.range()));
             } else {
                 positions.insert(position as u64, (name, order));
             }
         } else if ["argsMatch", "argsSchema"].iter().all(|key| call.get(key).is_none()) {
             if let Some(first) = bare.get(name) {
-                let message = format!("that `{name}` is called is claimed twice: one call satisfies both");
-                let problem = tool.problem(Code::Collision, message);
-                problems.push(problem.with_related("first claimed here", first.at.clone(), first.range()));
+                let message = format!("a call of `{name}` is expected twice");
+                let note = "one call satisfies both expectations";
+                let problem = tool.problem(Code::Collision, message).with_note(note);
+                problems.push(problem.with_related("first expected here", first.at.clone(), first.range()));
             } else {
                 bare.insert(name, tool.clone());
             }
@@ -183,7 +194,7 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
         forbidden.iter().filter_map(|(name, spot)| Some((*name, spot, called.get(name)?))).collect();
     both.sort_by_key(|(_, spot, _)| spot.at.clone());
     for (name, spot, first) in both {
-        let message = format!("`{name}` must not be called here, and must be called there: no run does both");
+        let message = format!("`{name}` must be called, and must not be called");
         let problem = spot.problem(Code::Contradiction, message);
         problems.push(problem.with_related("this must be called", first.at.clone(), first.range()));
     }
@@ -191,8 +202,8 @@ fn lint_tool_calls(calls: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Problem>) {
     if guardrails.is_mapping() && guardrails.is_empty() {
-        let message = "`guardrails` claims nothing: add `pii: {}` or `keywords`";
-        problems.push(guardrails.head_problem(Code::VacuousClaim, message));
+        let problem = guardrails.head_problem(Code::VacuousClaim, "`guardrails` asserts nothing");
+        problems.push(problem.with_help("add `pii: {}` or `keywords`"));
     }
     if let Some(pii) = guardrails.get("pii") {
         let enabled = pii.get("enabled");
@@ -202,10 +213,9 @@ fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<
             let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
             problems.push(problem.with_note("speclens does not search then"));
         } else if is_empty("denyPatterns") == Some(true) && is_empty("customPatterns") != Some(false) {
-            let message =
-                "without any pattern nothing is searched for: remove `denyPatterns` to search for the built-in ones";
             if let Some(deny) = pii.get("denyPatterns") {
-                problems.push(deny.problem(Code::VacuousClaim, message));
+                let problem = deny.problem(Code::VacuousClaim, "`pii` searches for nothing without a pattern");
+                problems.push(problem.with_help("remove `denyPatterns` to search for the built-in patterns"));
             }
         }
     }
@@ -220,7 +230,8 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
     let mut entries = keywords.entries().into_iter();
     let is_idle = |(key, list): (String, Spot<'_>)| ["deny", "allow"].contains(&key.as_str()) && list.is_empty();
     if keywords.is_mapping() && entries.all(is_idle) {
-        problems.push(keywords.head_problem(Code::VacuousClaim, "`keywords` claims nothing: fill `deny` or `allow`"));
+        let problem = keywords.head_problem(Code::VacuousClaim, "`keywords` asserts nothing");
+        problems.push(problem.with_help("add a word to `deny` or `allow`"));
     }
     for key in ["deny", "allow"] {
         if let Some(spot) = keywords.get(key) {
@@ -228,8 +239,7 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
         }
     }
     for (_, spot) in allow.iter().filter(|(text, _)| text.is_empty()) {
-        let message = "every output contains the empty text, so that this claim cannot fail: remove it";
-        problems.push(spot.problem(Code::VacuousClaim, message));
+        problems.push(always_holds(spot));
     }
     for (_, spot) in deny.iter().filter(|(text, _)| text.is_empty()) {
         problems.push(never_holds(spot));
@@ -240,7 +250,7 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
     let clashing = wanted.iter().filter(|(text, _)| denied(text).is_some());
     for (text, spot) in clashing.chain(allow.iter().filter(|_| all_allowed_denied)) {
         if let Some((word, first)) = denied(text) {
-            let message = format!("`{text}` is wanted, and `{word}` denied: no output does both");
+            let message = format!("the output must contain `{text}`, and `deny` has `{word}`");
             let problem = clash(spot, message);
             problems.push(problem.with_related("denied here", first.at.clone(), first.range()));
         }
@@ -250,20 +260,20 @@ fn lint_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<Prob
 fn lint_baseline(baseline: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(drift) = baseline.get("drift") else {
         if baseline.is_mapping() && baseline.is_empty() {
-            problems.push(baseline.head_problem(Code::VacuousClaim, "`baseline` claims nothing without `drift`"));
+            problems.push(baseline.head_problem(Code::VacuousClaim, "`baseline` asserts nothing without `drift`"));
         }
         return;
     };
     let method = drift.get("method");
     let name = method.as_ref().and_then(|method| method.text()).unwrap_or("judge");
     if let Some(most) = drift.get("maxScore").filter(|most| most.number() == Some(1.0) && name != "embedding") {
-        problems.push(most.problem(Code::VacuousClaim, "`maxScore: 1` cannot fail: no drift is greater"));
+        problems.push(most.problem(Code::VacuousClaim, "no drift exceeds `maxScore: 1`"));
     }
     let fields = drift.get("fields");
     if name == "field-diff" && fields.as_ref().is_none_or(|fields| fields.is_list() && fields.is_empty()) {
         let spot = fields.as_ref().or(method.as_ref()).unwrap_or(&drift);
-        problems
-            .push(spot.head_problem(Code::VacuousClaim, "`field-diff` compares nothing without `fields`: name some"));
+        let problem = spot.head_problem(Code::VacuousClaim, "`field-diff` compares nothing without `fields`");
+        problems.push(problem.with_help("name the fields to compare in `fields`"));
     } else if let Some(fields) = fields.filter(|_| name != "field-diff") {
         let message = format!("`fields` are not compared with `method: {name}`");
         let problem = fields.head_problem(Code::Unchecked, message);

@@ -1,4 +1,4 @@
-//! Keys that do nothing where they stand.
+//! Keys that have no effect where they are.
 
 use crate::{
     json_schema::SpecFile,
@@ -13,24 +13,23 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     if has("command") && !has("prompt") {
         for (name, other) in only_with() {
             if let Some(field) = test.get(name).filter(|_| !has(other)) {
-                let message = format!("`{name}` has no effect on a test that runs a command: it needs `{other}`");
-                problems.push(field.head_problem(Code::NoEffect, message));
+                let message = format!("`{name}` has no effect on a test that runs a command");
+                problems.push(field.head_problem(Code::NoEffect, message).with_note(format!("it needs `{other}`")));
             }
         }
     }
     if has("prompt")
         && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
     {
-        let problem = models.problem(Code::Unchecked, "the test never runs: `models` is an empty list");
+        let problem = models.problem(Code::Unchecked, "an empty list of `models`, so the test never runs");
         problems.push(problem.with_help("remove `models` to ask all models, or name some"));
     }
     let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
     for (name, model) in test.get("models").map(|models| models.texts()).unwrap_or_default() {
         match seen.iter().find(|(known, _)| *known == name) {
             Some((_, first)) => {
-                let message =
-                    format!("`{name}` stands twice in this list, and would be asked twice under one name: remove one");
-                let problem = model.problem(Code::Collision, message);
+                let problem = model.problem(Code::Collision, format!("duplicate model `{name}`"));
+                let problem = problem.with_help("remove one of the two");
                 problems.push(problem.with_related("first here", first.at.clone(), first.range()));
             }
             None => seen.push((name, model)),

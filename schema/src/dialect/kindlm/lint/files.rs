@@ -1,4 +1,4 @@
-//! Files that claims name: they exist below the suite's directory, and hold JSON Schemas.
+//! Files that expectations name: they exist below the suite's directory, and hold JSON Schemas.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -20,8 +20,8 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     for call in test.find(&["expect", "toolCalls"]).map(|calls| calls.items()).unwrap_or_default() {
         if let Some(file) = call.get("argsSchema") {
             if file.text() == Some("") {
-                problems
-                    .push(file.problem(Code::OutOfRange, "`argsSchema` must not be empty: name a JSON Schema file"));
+                let problem = file.problem(Code::OutOfRange, "`argsSchema` must not be empty");
+                problems.push(problem.with_help("name a JSON Schema file"));
                 continue;
             }
             lint_file(&file, files, problems);
@@ -32,27 +32,33 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     }
 }
 
+/// Why a file outside of the workspace is not checked.
+const UNREAD: &str = "the editor does not read it; `speclens check` and `speclens run` on the command line do";
+
 fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(path) = spot.text().filter(|path| !path.is_empty()) else { return };
     let normal = match normalize(path) {
         Ok(normal) => normal,
-        Err(reason) => {
-            problems.push(spot.problem(Code::InvalidPath, format!("`{path}` {reason}")));
+        Err(escape) => {
+            let (what, help) = match escape {
+                Escape::Absolute => ("is an absolute path", "write it relative to the directory of this file"),
+                Escape::Above => ("is outside of the directory of this file", "move the file into that directory"),
+            };
+            problems.push(spot.problem(Code::InvalidPath, format!("`{path}` {what}")).with_help(help));
             return;
         }
     };
     match files.named(&normal) {
         Lead::Found { kind: FileKind::File, .. } => {}
         Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => {
-            problems.push(spot.problem(Code::MissingFile, format!("`{path}` is no file: name a JSON Schema file")));
+            let problem = spot.problem(Code::MissingFile, format!("`{path}` is not a file"));
+            problems.push(problem.with_help("name a JSON Schema file"));
             return;
         }
         Lead::Unread => {
-            let message = format!(
-                "`{path}` is a link that leads out of the workspace, where nothing is read while editing: `speclens check` \
-                 and `run` on the command line read it"
-            );
-            problems.push(spot.problem(Code::InvalidPath, message).with_severity(Severity::Warning));
+            let message = format!("`{path}` is a link to a file outside of the workspace");
+            let problem = spot.problem(Code::InvalidPath, message).with_severity(Severity::Warning);
+            problems.push(problem.with_note(UNREAD));
             return;
         }
         Lead::Nothing => {
@@ -73,31 +79,38 @@ fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         }
         Examined::Valid { draft, unchecked } => {
             if draft != "draft-07" {
-                let message =
-                    format!("`{path}` is a JSON Schema of {draft}, which KindLM fails: it knows draft-07 only");
-                problems.push(Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message));
+                let message = format!("KindLM rejects `{path}`, a JSON Schema of {draft}");
+                let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
+                problems.push(problem.with_note("it knows draft-07 only"));
             }
             for format in unchecked {
                 let message = format!("`format: {format}` in `{path}` is not checked");
                 let note = "neither KindLM nor speclens knows the format";
                 let problem = spot.problem(Code::Unchecked, message).with_note(note);
-                problems.push(problem.with_help("use a `pattern` in its place"));
+                problems.push(problem.with_help("use `pattern` instead"));
             }
         }
     }
 }
 
+/// Where a path leads that no file of the suite has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escape {
+    Absolute,
+    Above,
+}
+
 /// The path without `.` and `..`, as text: links are not followed.
-fn normalize(path: &str) -> Result<String, &'static str> {
+fn normalize(path: &str) -> Result<String, Escape> {
     let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || drive {
-        return Err("is absolute: write it relative to the suite's directory");
+        return Err(Escape::Absolute);
     }
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {
         match step {
             "" | "." => {}
-            ".." if steps.pop().is_none() => return Err("leaves the suite's directory: move the file below it"),
+            ".." if steps.pop().is_none() => return Err(Escape::Above),
             ".." => {}
             step => steps.push(step),
         }
@@ -116,11 +129,11 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
         problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));
         return problem;
     };
-    let message = format!("`{path}` does not exist: did you mean `{prefix}{near}`?");
-    let mut problem = spot.problem(Code::MissingFile, message);
+    let help = format!("change it to `{prefix}{near}`");
+    let mut problem = spot.problem(Code::MissingFile, format!("`{path}` does not exist")).with_help(&help);
     if spot.is_own() {
         let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(&format!("{prefix}{near}")));
-        problem = problem.with_fix(Fix::guess(format!("Change to `{prefix}{near}`"), vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
     }
     problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));
     problem

@@ -21,33 +21,31 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     match EcmaPattern::compile(pattern, true) {
         Err(error) => {
             let range = match pattern.get(error.at..) {
-                // Where the pattern was written as it reads, the mistake can be pointed at.
+                // Where the pattern was written as it reads, the place in it can be underlined.
                 Some(rest) if !rest.is_empty() && spot.part(pattern, 0).len() == pattern.len() => {
                     let start = spot.part(pattern, 0).start + error.at;
                     start..start + rest.chars().next().map_or(1, char::len_utf8)
                 }
                 _ => spot.range(),
             };
-            let problem = match error.kind {
-                PatternErrorKind::Invalid | PatternErrorKind::TooNew => Problem::new(
-                    Code::InvalidPattern,
-                    spot.at.clone(),
-                    range,
-                    match pattern.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)")) {
-                        true => "ECMAScript has no `(?i)`: upper and lower case count the same anyway, so remove it"
-                            .to_owned(),
-                        false => format!("no regular expression: {}", error.message),
-                    },
-                ),
-                PatternErrorKind::Untranslatable => Problem::new(
-                    Code::InvalidPattern,
-                    spot.at.clone(),
-                    range,
-                    format!("cannot be searched for, so that the claim stays unknown: {}", error.message),
-                )
-                .with_severity(Severity::Warning),
-            };
-            problems.push(problem);
+            let problem = |message: String| Problem::new(Code::InvalidPattern, spot.at.clone(), range, message);
+            problems.push(match error.kind {
+                PatternErrorKind::Invalid | PatternErrorKind::TooNew
+                    if pattern.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)")) =>
+                {
+                    problem("`(?i)` is not valid in ECMAScript".to_owned())
+                        .with_note("the pattern ignores case anyway")
+                        .with_help("remove it")
+                }
+                PatternErrorKind::Invalid | PatternErrorKind::TooNew => {
+                    problem(format!("not a valid regular expression: {}", error.message))
+                }
+                PatternErrorKind::Untranslatable => {
+                    problem(format!("speclens cannot search for this: {}", error.message))
+                        .with_severity(Severity::Warning)
+                        .with_note("the result of the expectation is unknown")
+                }
+            });
         }
         Ok(_) if refused_by_original(pattern) => {
             let message = "KindLM rejects this pattern for its nested quantifiers";
@@ -55,8 +53,10 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(problem.with_note("the expectation fails").with_help("use one quantifier only"));
         }
         Ok(compiled) if compiled.matches_empty() => {
-            let message = "can match nothing at all: only what is longer than that is found here, and KindLM finds it in every output";
-            problems.push(spot.problem(Code::SuspiciousPattern, message));
+            let problem = spot.problem(Code::SuspiciousPattern, "this pattern matches the empty string");
+            problems.push(
+                problem.with_note("KindLM finds it in every output, speclens only where it matches more than that"),
+            );
         }
         Ok(_) => {}
     }
@@ -66,7 +66,8 @@ fn lint_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_name_pattern(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(pattern) = spot.text() else { return };
     if let Err(error) = EcmaPattern::compile(pattern, false) {
-        let message = format!("no regular expression, so that every span counts: {}", error.message);
-        problems.push(spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning));
+        let message = format!("not a valid regular expression: {}", error.message);
+        let problem = spot.text_problem(Code::InvalidPattern, message).with_severity(Severity::Warning);
+        problems.push(problem.with_note("KindLM ignores the filter, so every span counts"));
     }
 }

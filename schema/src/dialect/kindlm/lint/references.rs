@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
     spot::Spot,
     words::{Search, all_of},
 };
@@ -23,8 +23,10 @@ pub(super) fn lint_turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         let Some(label) = turn.get("turn") else { continue };
         let Some(name) = label.text() else { continue };
         if let Some(first) = seen.get(name) {
-            let message = format!("turn label `{name}` stands twice in this test: give each turn its own");
-            let problem = label.problem(Code::DuplicateName, message);
+            let problem = label
+                .problem(Code::DuplicateName, format!("duplicate turn label `{name}`"))
+                .with_help("give each turn a label of its own")
+                .with_subject(Subject::Name(name.to_owned()));
             problems.push(problem.with_related("first used here", first.at.clone(), first.range()));
         } else {
             seen.insert(name, label);
@@ -86,8 +88,8 @@ pub(super) fn lint(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &m
             tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.judge.as_ref()?)))
     {
         let place = Placed::of_test(judge, index, start);
-        let message = "a judge is a model, and `models` has none: add one";
-        problems.push(place.problem(Code::MissingField, message).with_severity(Severity::Warning));
+        let problem = place.problem(Code::MissingField, "`judge` needs a model, and `models` has none");
+        problems.push(problem.with_severity(Severity::Warning).with_help("add a model to `models`"));
     }
     unused(root, tests, problems);
 }
@@ -103,13 +105,11 @@ pub(super) fn refine_providers(root: &Spot<'_>, problems: &mut [Problem]) {
     let is_key = |problem: &Problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&section);
     for problem in problems.iter_mut().filter(|problem| is_key(problem)) {
         problem.severity = Severity::Error;
-        if !problem.message.contains(&format!("`{first}`?")) {
-            problem.message = format!("{}; a model asks for `{first}`", problem.message);
-        }
+        problem.add_note(format!("a model asks for the provider `{first}`, which is missing"));
     }
 }
 
-/// A name that is none of the eight kinds is a mistake that validation reports.
+/// A name that is none of the eight kinds is a problem that validation reports.
 fn is_provider(name: &str) -> bool {
     let place = Pointer::root().key("models").index(0).key("provider");
     crate::shape::Shape::find(crate::json_schema::SpecFile::KindLm, &place, None)
@@ -158,9 +158,10 @@ fn duplicates<'n>(names: impl Iterator<Item = Placed<'n>>, what: &str, problems:
     for place in names {
         let name = place.named.name.as_str();
         if let Some(first) = seen.get(name) {
-            let message = format!("{what} `{name}` is already taken: choose another");
             let (at, range) = first.place();
-            problems.push(place.problem(Code::DuplicateName, message).with_related("first used here", at, range));
+            let problem = place.problem(Code::DuplicateName, format!("duplicate {what} `{name}`"));
+            let problem = problem.with_subject(Subject::Name(name.to_owned()));
+            problems.push(problem.with_related("first used here", at, range));
         } else {
             seen.insert(name, place);
         }
@@ -188,26 +189,24 @@ fn unknown(place: Placed<'_>, what: &str, section: &Section<'_>, search: &mut Se
     // A provider that is asked for exists: where it is not defined under its name, the definition is misspelt.
     let near = search.nearest(name, section.defined.iter().copied()).filter(|_| is_closed);
     let only = section.defined.first().copied().filter(|_| section.defined.len() == 1 && is_closed);
-    let message = match near {
-        Some(near) => format!("no {what} is called `{name}`: did you mean `{near}`?"),
-        None if section.defined.is_empty() => {
-            format!("no {what} is called `{name}`: `{}` defines none", section.name)
-        }
+    let mut problem = place.problem(Code::UnknownReference, format!("unknown {what} `{name}`"));
+    match near {
+        Some(near) => problem.help = Some(format!("change it to `{near}`")),
+        None if section.defined.is_empty() => problem.note = Some(format!("`{}` defines none", section.name)),
         None => {
             let all = section.listed.get_or_init(|| all_of(section.defined.iter().copied()));
-            format!("no {what} is called `{name}`: `{}` defines {all}", section.name)
+            problem.note = Some(format!("`{}` defines {all}", section.name));
         }
-    };
-    let problem = place.problem(Code::UnknownReference, message);
+    }
     let range = problem.range.clone();
     let Some(name) = near.or(only).filter(|_| place.named.own) else { return problem };
     let edits = vec![Edit::new(range, crate::shape::scalar(name))];
-    let title = format!("Change to `{name}`");
+    let title = format!("change it to `{name}`");
     problem.with_fix(if near.is_some() { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// Prompts and models that no test asks for. One of each is left alone where no test needs any: the
-/// original program insists on it.
+/// Prompts and models that no test asks for. One of each is left alone where no test needs any:
+/// KindLM insists on it.
 fn unused(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Problem>) {
     let prompt_tests = || tests.iter().map(|(_, test)| *test).filter(|test| test.prompt.is_some());
     let any = prompt_tests().next().is_some();
@@ -238,7 +237,7 @@ fn unused(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &mut Vec<Pr
         None => drop(root.models.first().filter(|_| judges || !any).map(|first| used.insert(&first.name))),
     }
     for model in root.models.iter().filter(|model| !used.contains(model.name.as_str())) {
-        let message = format!("no test asks the model `{}`", model.name);
+        let message = format!("no test uses the model `{}`", model.name);
         problems.push(Problem::new(Code::Unused, model.at.clone(), model.range.clone(), message));
     }
 }

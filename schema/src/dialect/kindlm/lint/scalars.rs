@@ -77,9 +77,10 @@ fn report(node: NodeRef<'_>, text: &str, path: &[Step], shape: &dyn Fn() -> Shap
     if shape().below(&at, None).is_none_or(|shape| shape.kind() != Type::Text) {
         return;
     }
-    let message = format!("readers of YAML 1.1 take `{text}` for something else than a text: put it in quotes");
+    let message = format!("readers of YAML 1.1 do not read `{text}` as a string");
     let range = node.own_range();
     let quoted = serde_json::Value::from(text).to_string();
-    let fix = Fix::safe(format!("Write {quoted}"), vec![Edit::new(range.clone(), quoted)]);
-    problems.push(Problem::new(Code::AmbiguousScalar, at, range, message).with_fix(fix));
+    let help = format!("write `{quoted}`");
+    let fix = Fix::safe(help.clone(), vec![Edit::new(range.clone(), quoted)]);
+    problems.push(Problem::new(Code::AmbiguousScalar, at, range, message).with_help(help).with_fix(fix));
 }

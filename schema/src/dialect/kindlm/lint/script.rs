@@ -29,9 +29,10 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
             .with_note("the shell ends the command with exit status 127, unless an earlier test creates the file");
     if let Some(near) = nearest_file(name, names.iter().map(String::as_str)) {
         let near = format!("{}{near}", word.strip_suffix(name).unwrap_or_default());
-        problem = problem.with_help(format!("write `{near}`"));
+        let help = format!("change it to `{near}`");
+        problem = problem.with_help(&help);
         if command.is_own() && near.chars().all(is_plain) {
-            problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![Edit::new(range, near)]));
+            problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, near)]));
         }
     }
     problems.push(problem);

@@ -5,7 +5,6 @@ use crate::{
     document::Pointer,
     problem::{Code, Problem},
     spot::Spot,
-    validate::describe,
     words,
 };
 
@@ -15,13 +14,13 @@ use super::{
     references::absolute,
 };
 
-/// KindLM reads no more tests.
+/// Maximum number of tests that KindLM reads.
 const TESTS: usize = 1000;
-/// KindLM reads no more models.
+/// Maximum number of models that KindLM reads.
 const MODELS: usize = 50;
 /// KindLM follows fewer aliases of one anchor.
 const ALIASES: usize = 100;
-/// KindLM reads no longer text, in UTF-16 units.
+/// Maximum length of a file that KindLM reads, in UTF-16 units.
 const SIZE: usize = 1_048_576;
 
 /// Each section alone.
@@ -39,8 +38,9 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
         if let Some(organization) = provider.get("organization").filter(|_| name != "openai") {
-            let message = format!("`organization` has no effect on `{name}`: only `openai` sends it");
-            problems.push(organization.head_problem(Code::NoEffect, message));
+            let problem =
+                organization.head_problem(Code::NoEffect, format!("`organization` has no effect on `{name}`"));
+            problems.push(problem.with_note("only `openai` sends it"));
         }
     }
     lint_gates(root, problems);
@@ -60,7 +60,7 @@ fn lint_urls(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         let Some(text) = address.text().filter(|text| words::begins_like_url(text)) else { continue };
         if let Err(reason) = url::Url::parse(text) {
             let key = address.at.last().unwrap_or_default();
-            let message = format!("{} is no URL: {reason}; correct `{key}`", describe(address.node));
+            let message = format!("`{key}` is not a valid URL: {reason}");
             problems.push(address.problem(Code::InvalidValue, message));
         }
     }
@@ -88,8 +88,7 @@ fn lint_gates(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     ];
     for (name, limit) in limits {
         if let Some(gate) = gates.get(name).filter(|gate| gate.number() == Some(limit)) {
-            let message = format!("`{name}: {limit}` cannot fail: every run fulfils it");
-            problems.push(gate.problem(Code::VacuousClaim, message));
+            problems.push(gate.problem(Code::VacuousClaim, format!("every run passes the gate `{name}: {limit}`")));
         }
     }
     if let Some(gate) = gates.get("costMaxUsd") {
@@ -113,13 +112,14 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
         Some((index, start, prompt)) => {
             for section in lacking {
                 let message = match section.key {
-                    Some(_) => format!("`{}` is empty, and a test that sends a prompt needs it", section.name),
-                    None => format!("`{}` is missing, and a test that sends a prompt needs it", section.name),
+                    Some(_) => format!("`{}` must not be empty", section.name),
+                    None => format!("missing `{}`", section.name),
                 };
                 let range = section.key.clone().unwrap_or_else(|| root.head.clone());
                 let code = if section.key.is_some() { Code::OutOfRange } else { Code::MissingField };
                 let (at, needed) = absolute(prompt, index, start);
-                let problem = Problem::new(code, Pointer::root().key(section.name), range, message);
+                let problem = Problem::new(code, Pointer::root().key(section.name), range, message)
+                    .with_note("a test that sends a prompt needs it");
                 problems.push(problem.with_related("needed here", at, needed));
             }
         }

@@ -16,11 +16,11 @@ enum Quotes {
     Double,
     /// The text of a here-document, in which values are put.
     Here,
-    /// The text of a here-document that is taken as it stands.
+    /// The text of a here-document that is taken verbatim.
     Verbatim,
 }
 
-/// The value of one placeholder, put into the command as it stands.
+/// The value of one placeholder, put into the command verbatim.
 pub(super) fn lint(
     command: &Spot<'_>,
     template: &str,
@@ -35,51 +35,38 @@ pub(super) fn lint(
     }
     let nth = template[..placeholder.at].matches(placeholder.text).count();
     let text = placeholder.text;
-    let (what, severity) = match quotes_at(template, placeholder.at) {
+    let holds = |sign: char| match sign {
+        '\n' => format!("the value of `{text}` contains a line break"),
+        sign => format!("the value of `{text}` contains `{sign}`"),
+    };
+    let in_quotes = format!("put quotes around `{text}`");
+    let (what, note, help, severity) = match quotes_at(template, placeholder.at) {
         Quotes::Single if value.contains('\'') => {
-            (format!("the value of `{text}` holds a `'`, which ends the quotes around it"), Severity::Warning)
+            (holds('\''), "it ends the single quotes around the placeholder", None, Severity::Warning)
         }
         Quotes::Double => match breaks_double(value) {
-            Some('"') => {
-                (format!("the value of `{text}` holds a `\"`, which ends the quotes around it"), Severity::Warning)
-            }
-            Some('\n') => {
-                (format!("the value of `{text}` holds a line break, which stays inside the quotes"), Severity::Hint)
-            }
-            Some(sign) => (
-                format!("the value of `{text}` holds a `{sign}`, which the shell replaces inside double quotes"),
-                Severity::Warning,
-            ),
+            Some('"') => (holds('"'), "it ends the double quotes around the placeholder", None, Severity::Warning),
+            Some('\n') => (holds('\n'), "it becomes part of the quoted word", None, Severity::Hint),
+            Some(sign) => (holds(sign), "the shell expands it inside double quotes", None, Severity::Warning),
             None => return,
         },
         Quotes::None => match value.chars().find(|letter| "'\"`$\\;&|<>()*?[#~\n".contains(*letter)) {
-            Some('\n') => {
-                (format!("the value of `{text}` holds a line break, which ends the command"), Severity::Warning)
+            Some('\n') => (holds('\n'), "it ends the command", Some(in_quotes), Severity::Warning),
+            Some(sign) => (holds(sign), "the shell interprets it", Some(in_quotes), Severity::Warning),
+            None if value.contains(char::is_whitespace) => {
+                let what = format!("the value of `{text}` contains spaces");
+                (what, "the shell splits it into several words", Some(in_quotes), Severity::Hint)
             }
-            Some(sign) => (
-                format!(
-                    "the value of `{text}` holds a `{sign}`, which means something to the shell: put quotes around `{text}`"
-                ),
-                Severity::Warning,
-            ),
-            None if value.contains(char::is_whitespace) => (
-                format!(
-                    "the shell splits the value of `{text}` at its spaces: put quotes around `{text}` to keep it together"
-                ),
-                Severity::Hint,
-            ),
             None => return,
         },
         Quotes::Here => match breaks_double(&value.replace(['"', '\n'], " ")) {
-            Some(sign) => (
-                format!("the value of `{text}` holds a `{sign}`, which the shell replaces in this here-document"),
-                Severity::Warning,
-            ),
+            Some(sign) => (holds(sign), "the shell expands it in this here-document", None, Severity::Warning),
             None => return,
         },
         Quotes::Single | Quotes::Verbatim => return,
     };
-    let problem = Problem::new(Code::ShellQuoting, command.at.clone(), command.part(text, nth), what);
+    let problem = Problem::new(Code::ShellQuoting, command.at.clone(), command.part(text, nth), what).with_note(note);
+    let problem = Problem { help, ..problem };
     problems.push(problem.with_severity(severity).with_related("the value", var.at.clone(), var.range()));
 }
 

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use crate::{
     check::schema_file::UserSchema,
     dialect::Dialect,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
     spot::Spot,
+    validate::rename_title,
     words::{Search, all_of},
 };
 
@@ -31,8 +32,11 @@ pub(super) fn lint(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (name, tool) in &tools {
         let first = *known.entry(name).or_insert(tool);
         if let Some(spot) = tool.get("name").filter(|_| !std::ptr::eq(first, tool)) {
-            let message = format!("the tool `{name}` stands twice in this test: the first one answers every call");
-            let problem = spot.problem(Code::DuplicateName, message).with_severity(Severity::Warning);
+            let problem = spot
+                .problem(Code::DuplicateName, format!("duplicate tool `{name}` in this test"))
+                .with_severity(Severity::Warning)
+                .with_note("the first one answers every call")
+                .with_subject(Subject::Name((*name).to_owned()));
             problems.push(problem.with_related("first defined here", first.at.clone(), first.head()));
         }
         responses(tool, problems);
@@ -65,22 +69,24 @@ fn claim(
     let is_forbidden = call.get("shouldNotCall").and_then(|spot| spot.bool()) == Some(true);
     match search.nearest(name, names.iter().copied()) {
         Some(near) => {
-            let message = format!("no tool of this test is called `{name}`: did you mean `{near}`?");
-            let problem = spot.problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+            let problem = unknown_tool(&spot, name).with_help(format!("change it to `{near}`"));
             problems.push(change(problem, &spot, near));
         }
         None if is_forbidden => {
-            let message = format!("the model is not given `{name}`, so that this cannot fail: add it to `tools`");
-            problems.push(spot.problem(Code::VacuousClaim, message).with_severity(Severity::Hint));
+            let message = format!("the model is not given `{name}`, so it cannot call it");
+            let problem = spot.problem(Code::VacuousClaim, message).with_severity(Severity::Hint);
+            problems.push(problem.with_help(format!("add `{name}` to `tools`")));
         }
         None => {
             let mut names: Vec<&str> = names.to_vec();
             names.dedup();
-            let names = all_of(names);
-            let message = format!("no tool of this test is called `{name}`: `tools` has {names}");
-            problems.push(spot.problem(Code::UnknownReference, message).with_severity(Severity::Warning));
+            problems.push(unknown_tool(&spot, name).with_note(format!("`tools` has {}", all_of(names))));
         }
     }
+}
+
+fn unknown_tool(spot: &Spot<'_>, name: &str) -> Problem {
+    spot.problem(Code::UnknownReference, format!("unknown tool `{name}`")).with_severity(Severity::Warning)
 }
 
 /// Arguments that the tool's `parameters` do not know.
@@ -97,14 +103,15 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
     let mut search = Search::default();
     for (key, arg) in args.entries().into_iter().filter(|(key, _)| !known.contains(key)) {
         let near = search.nearest(&key, known.iter().map(String::as_str));
-        let message = match near {
-            Some(near) => format!("`{name}` has no argument `{key}`: did you mean `{near}`?"),
-            None => format!("`{name}` has no argument `{key}`: it has {}", all_of(known.iter().map(String::as_str))),
-        };
+        let message = format!("`{name}` has no argument `{key}`");
         let mut problem = arg.head_problem(Code::UnknownReference, message).with_severity(Severity::Warning);
+        problem = match near {
+            Some(near) => problem.with_help(rename_title(near)),
+            None => problem.with_note(format!("it has {}", all_of(known.iter().map(String::as_str)))),
+        };
         if let (Some(near), Some(written)) = (near, arg.key.filter(|key| !key.is_through_alias())) {
             let edit = Edit::new(written.own_range(), crate::shape::scalar(near));
-            problem = problem.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+            problem = problem.with_fix(Fix::guess(rename_title(near), vec![edit]));
         }
         problems.push(problem);
     }
@@ -130,8 +137,8 @@ fn responses(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
         let Some(first) = before.iter().position(|other| other.as_ref().is_some_and(covers)) else {
             continue;
         };
-        let message = "this answer is never given: an earlier one matches every such call";
-        let problem = response.head_problem(Code::NoEffect, message).with_severity(Severity::Warning);
+        let problem = response.head_problem(Code::NoEffect, "this response is never given");
+        let problem = problem.with_severity(Severity::Warning).with_note("an earlier one matches every such call");
         problems.push(problem.with_related("matches first", responses[first].at.clone(), responses[first].head()));
     }
 }
@@ -141,34 +148,37 @@ fn parameters(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(spot) = tool.get("parameters").filter(|it| it.is_mapping() && !it.is_empty()) else { return };
     let Some(text) = spot.node.to_value().ok().map(|value| value.to_string()) else { return };
     if let Err(error) = UserSchema::read(text.as_bytes()) {
-        let message = format!("`parameters` is no JSON Schema, which the provider refuses: {}", error.message);
-        problems.push(spot.head_problem(Code::InvalidValue, message).with_severity(Severity::Warning));
+        let message = format!("`parameters` is not a valid JSON Schema: {}", error.message);
+        let problem = spot.head_problem(Code::InvalidValue, message).with_severity(Severity::Warning);
+        problems.push(problem.with_note("the provider rejects the request"));
     }
 }
 
-/// Replies that never come, and claims that nobody judges for a single one.
+/// Replies that never come, and expectations that are not judged for a single one.
 fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(turns) = test.get("conversation").filter(Spot::is_list) else { return };
     if turns.is_empty() {
-        problems.push(turns.problem(Code::VacuousClaim, "an empty list claims nothing: fill it, or remove it"));
+        let problem = turns.problem(Code::VacuousClaim, "an empty list asserts nothing");
+        problems.push(problem.with_help("add an item, or remove the key"));
     }
     let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
     for (index, turn) in turns.items().iter().enumerate() {
         if index as f64 >= most && most >= 1.0 {
-            let message = format!("this reply is never checked: the conversation ends after {most}");
-            let problem = turn.head_problem(Code::Unchecked, message);
+            let problem = turn.head_problem(Code::Unchecked, "this reply is never checked");
+            let problem = problem.with_note(format!("the conversation ends after reply {most}"));
             problems.push(problem.with_help("raise `maxTurns`, or remove the reply"));
         }
         for key in ["judge", "baseline"] {
             if let Some(claim) = turn.find(&["expect", key]) {
-                let message =
-                    format!("`{key}` cannot be judged for a single reply: move it to the `expect` of the test");
-                problems.push(claim.head_problem(Code::NeverEvaluated, message));
+                let problem =
+                    claim.head_problem(Code::NeverEvaluated, format!("`{key}` is not judged for a single reply"));
+                problems.push(problem.with_help("move it to the `expect` of the test"));
             }
         }
         if let Some(file) = turn.find(&["expect", "output", "schemaFile"]) {
-            let message = "KindLM does not read `schemaFile` for a single reply: it checks only that the reply is JSON";
-            problems.push(Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message));
+            let message = "KindLM does not read `schemaFile` for a single reply";
+            let problem = Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message);
+            problems.push(problem.with_note("it checks only that the reply is JSON"));
         }
     }
 }
@@ -178,7 +188,7 @@ fn change(problem: Problem, spot: &Spot<'_>, name: &str) -> Problem {
         return problem;
     }
     let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(name));
-    problem.with_fix(Fix::guess(format!("Change to `{name}`"), vec![edit]))
+    problem.with_fix(Fix::guess(format!("change it to `{name}`"), vec![edit]))
 }
 
 #[cfg(test)]
@@ -192,7 +202,7 @@ mod tests {
     };
 
     #[test]
-    fn tools_and_replies_that_lead_nowhere_are_told() {
+    fn tools_and_replies_that_lead_nowhere_are_reported() {
         let text = "name: t\nprompt: ask\nmaxTurns: 1\ntools:\n  - name: lookup\n    parameters: { type: object, properties: { order_id: { type: string } } }\n    responses:\n      - { when: {}, then: 1 }\n      - { when: { ordr_id: a }, then: 2 }\n  - { name: lookup, parameters: { type: objekt } }\nconversation:\n  - { turn: a, expect: { judge: [{ criteria: kind }] } }\n  - { turn: b, expect: { toolCalls: [{ tool: lokup }] } }\nexpect:\n  toolCalls:\n    - { tool: lookup, argsMatch: { orderid: 1 } }\n    - { tool: refund }\n    - { tool: delete, shouldNotCall: true }\n";
         let document = Document::read(text, ScalarRules::Yaml12);
         let mut problems = lint_test(document.root().unwrap(), &MemoryFiles::default());
@@ -202,20 +212,20 @@ mod tests {
             .map(|it| {
                 let fixes: String = it.fixes.iter().map(|fix| format!(" [{}]", fix.title)).collect();
                 let (level, word) = (it.severity.as_str(), it.code.as_str());
-                format!("{level} {word} @{}: {}{fixes}\n", &text[it.range.clone()], it.message)
+                format!("{level} {word} @{}: {}{fixes}\n", &text[it.range.clone()], it.text().replace('\n', " | "))
             })
             .collect();
         expect![[r#"
-            warning no-effect @when: { ordr_id: a }, then: 2 }: this answer is never given: an earlier one matches every such call
-            warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id`: did you mean `order_id`? [Change to `order_id`]
-            warning duplicate-name @lookup: the tool `lookup` stands twice in this test: the first one answers every call
-            warning invalid-value @parameters: `parameters` is no JSON Schema, which the provider refuses: at `/type`: "objekt" is no type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
-            warning never-evaluated @judge: `judge` cannot be judged for a single reply: move it to the `expect` of the test
-            warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked: the conversation ends after 1
-            warning unknown-reference @lokup: no tool of this test is called `lokup`: did you mean `lookup`? [Change to `lookup`]
-            warning unknown-reference @orderid: `lookup` has no argument `orderid`: did you mean `order_id`? [Change to `order_id`]
-            warning unknown-reference @refund: no tool of this test is called `refund`: `tools` has `lookup`
-            hint vacuous-claim @delete: the model is not given `delete`, so that this cannot fail: add it to `tools`
+            warning no-effect @when: { ordr_id: a }, then: 2 }: this response is never given | note: an earlier one matches every such call
+            warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id` | help: rename it to `order_id` [rename it to `order_id`]
+            warning duplicate-name @lookup: duplicate tool `lookup` in this test | note: the first one answers every call
+            warning invalid-value @parameters: `parameters` is not a valid JSON Schema: at `/type`: "objekt" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string` | note: the provider rejects the request
+            warning never-evaluated @judge: `judge` is not judged for a single reply | help: move it to the `expect` of the test
+            warning unchecked @turn: b, expect: { toolCalls: [{ tool: lokup }] } }: this reply is never checked | note: the conversation ends after reply 1 | help: raise `maxTurns`, or remove the reply
+            warning unknown-reference @lokup: unknown tool `lokup` | help: change it to `lookup` [change it to `lookup`]
+            warning unknown-reference @orderid: `lookup` has no argument `orderid` | help: rename it to `order_id` [rename it to `order_id`]
+            warning unknown-reference @refund: unknown tool `refund` | note: `tools` has `lookup`
+            hint vacuous-claim @delete: the model is not given `delete`, so it cannot call it | help: add `delete` to `tools`
         "#]].assert_eq(&lines);
     }
 }

@@ -1,4 +1,4 @@
-//! What is written and nothing reads: keys, placeholders, gates over claims that no test makes.
+//! Text that has no effect: keys, placeholders, gates over expectations that no test has.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ use super::{
 /// Sections that KindLM reads and never uses, with the reason.
 const UNREAD: [(&[&str], &str); 7] = [
     (&["suite", "tags"], "only the tags of tests choose what runs"),
-    (&["compliance", "enabled"], "only the option `--compliance` of KindLM asks for the report"),
-    (&["compliance", "outputDir"], "the report is printed, and written nowhere"),
-    (&["upload", "enabled"], "nothing is uploaded by a run"),
-    (&["upload", "apiUrl"], "nothing is uploaded by a run"),
+    (&["compliance", "enabled"], "only the option `--compliance` of KindLM writes the report"),
+    (&["compliance", "outputDir"], "KindLM prints the report, and writes no file"),
+    (&["upload", "enabled"], "a run uploads nothing"),
+    (&["upload", "apiUrl"], "a run uploads nothing"),
     (&["trace", "port"], "the option `--port` of KindLM, or its default, always wins"),
     (&["trace", "timeoutMs"], "the option `--timeout` of KindLM, or its default, always wins"),
 ];
@@ -35,23 +35,25 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         if let Some(spot) =
             root.find(path).filter(|spot| path[1] == "tags" || spot.node.scalar().is_some() && !spot.node.is_null())
         {
-            let message = format!("`{}` has no effect: {reason}", path[path.len() - 1]);
-            problems.push(spot.head_problem(Code::NoEffect, message));
+            let message = format!("`{}` has no effect", path[path.len() - 1]);
+            problems.push(spot.head_problem(Code::NoEffect, message).with_note(reason));
         }
     }
     for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
         let provider = model.get("provider").and_then(|provider| provider.text()).unwrap_or_default();
         if let Some(seed) = model.find(&["params", "seed"]).filter(|_| SEEDLESS.contains(&provider)) {
-            let message = format!("`seed` has no effect on `{provider}`, which is sent none");
-            problems.push(seed.head_problem(Code::NoEffect, message));
+            let problem = seed.head_problem(Code::NoEffect, format!("`seed` has no effect on `{provider}`"));
+            problems.push(problem.with_note(format!("KindLM sends no seed to `{provider}`")));
         }
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
         if let Some(key) = provider.get("apiKeyEnv") {
             if ["ollama", "http"].contains(&name.as_str()) {
-                let cure = if name == "http" { ": name the variable in `headers`, as `env:NAME`" } else { "" };
-                let message = format!("`apiKeyEnv` has no effect on `{name}`, which is sent no key{cure}");
-                problems.push(key.head_problem(Code::NoEffect, message));
+                let message = format!("`apiKeyEnv` has no effect on `{name}`");
+                let mut problem = key.head_problem(Code::NoEffect, message);
+                problem.note = Some(format!("KindLM sends no key to `{name}`"));
+                problem.help = (name == "http").then(|| "name the variable in `headers`, as `env:NAME`".to_owned());
+                problems.push(problem);
             }
             lint_variable(&key, problems);
         }
@@ -73,7 +75,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn boundless(bound: &Spot<'_>, problems: &mut Vec<Problem>) {
     if bound.number() == Some(f64::INFINITY) {
         let name = bound.at.last().unwrap_or_default();
-        problems.push(bound.problem(Code::VacuousClaim, format!("`{name}: .inf` cannot fail: nothing is above it")));
+        problems.push(bound.problem(Code::VacuousClaim, format!("no value exceeds `{name}: .inf`")));
     }
 }
 
@@ -81,12 +83,13 @@ pub(super) fn boundless(bound: &Spot<'_>, problems: &mut Vec<Problem>) {
 fn lint_variable(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(name) = spot.text().filter(|name| name.starts_with('$')) else { return };
     let bare = name.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-    let message = format!("no variable is called `{name}`: write the name alone, `{bare}`");
-    let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
+    let message = format!("`{name}` is not a valid name of an environment variable");
+    let help = format!("write the name alone, `{bare}`");
+    let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning).with_help(&help);
     let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
     if is_plain && spot.is_own() {
         let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(bare));
-        problem = problem.with_fix(Fix::safe(format!("Write `{bare}`"), vec![edit]));
+        problem = problem.with_fix(Fix::safe(help, vec![edit]));
     }
     problems.push(problem);
 }
@@ -100,17 +103,20 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
             continue;
         }
         told.push(found.name);
-        let (near, cure) = match nearest(found.name, names()) {
-            Some(near) => (Some(near), format!("did you mean `{{{{{near}}}}}`?")),
-            None => (None, format!("it knows {}", all_of(names()))),
+        let near = nearest(found.name, names());
+        let help = match near {
+            Some(near) => format!("change it to `{{{{{near}}}}}`"),
+            None => format!("use one of {}", all_of(names())),
         };
-        let message = format!("`{}` becomes empty in the body of a request: {cure}", found.text);
+        let message = format!("`{}` has no value in the body of a request", found.text);
         let range = body.part(found.text, 0);
         let mut problem = Problem::new(Code::MissingVariable, body.at.clone(), range.clone(), message)
-            .with_severity(Severity::Warning);
+            .with_severity(Severity::Warning)
+            .with_note("KindLM replaces it with an empty string")
+            .with_help(&help);
         if let Some(near) = near.filter(|_| body.is_own() && range.len() == found.text.len()) {
             let edit = Edit::new(range, format!("{{{{{near}}}}}"));
-            problem = problem.with_fix(Fix::guess(format!("Change to `{{{{{near}}}}}`"), vec![edit]));
+            problem = problem.with_fix(Fix::guess(help, vec![edit]));
         }
         problems.push(problem);
     }
@@ -118,7 +124,7 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// A placeholder that is not filled in.
 pub(super) fn literal(spot: &Spot<'_>, range: Range<usize>, written: &str) -> Problem {
-    let message = format!("`{written}` is not filled in: the text stays as it is written");
+    let message = format!("`{written}` is not filled in");
     Problem::new(Code::MissingVariable, spot.at.clone(), range, message).with_severity(Severity::Warning)
 }
 
@@ -128,7 +134,7 @@ fn lint_prompt(text: &Spot<'_>, problems: &mut Vec<Problem>) {
     for found in placeholders(content).into_iter().filter(template::Placeholder::is_reserved) {
         let range = text.part(found.text, 0);
         let problem = literal(text, range, found.text);
-        problems.push(problem.with_help("name the variable otherwise, and give it a value in `vars`"));
+        problems.push(problem.with_help("give the variable another name, and a value in `vars`"));
     }
     let mut rest = content;
     while let Some((_, behind)) = rest.split_once("{{") {
@@ -140,11 +146,11 @@ fn lint_prompt(text: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         let written = format!("{{{{{inside}}}}}");
         let range = text.part(&written, 0);
-        let mut problem =
-            literal(text, range.clone(), &written).with_help(format!("write it without spaces, `{{{{{name}}}}}`"));
+        let help = format!("write it without spaces, `{{{{{name}}}}}`");
+        let mut problem = literal(text, range.clone(), &written).with_help(&help);
         if text.is_own() && range.len() == written.len() {
             let edit = Edit::new(range, format!("{{{{{name}}}}}"));
-            problem = problem.with_fix(Fix::safe("Remove the spaces", vec![edit]));
+            problem = problem.with_fix(Fix::safe(help, vec![edit]));
         }
         problems.push(problem);
     }
@@ -176,7 +182,7 @@ pub(super) fn lint_claims(test: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec
         for found in placeholders(text.text().unwrap_or_default()) {
             if vars.iter().any(|name| name == found.name) {
                 let range = text.part(found.text, 0);
-                let note = "variables have no value below `expect`";
+                let note = "variables have no value in `expect`";
                 problems.push(literal(&text, range, found.text).with_note(note).with_help("write the value itself"));
             }
         }
@@ -188,10 +194,10 @@ pub(super) fn lint_zeros(args: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (_, arg) in args.entries() {
         let is_negative = arg.node.text().is_some_and(|text| text.starts_with('-'));
         if is_negative && arg.number() == Some(0.0) {
-            let message = "`-0` is another number than `0` here, and models write `0`: write that";
-            let mut problem = arg.problem(Code::AmbiguousScalar, message);
+            let problem = arg.problem(Code::AmbiguousScalar, "`-0` is not equal to `0` here");
+            let mut problem = problem.with_help("write `0`");
             if arg.is_own() {
-                problem = problem.with_fix(Fix::guess("Write `0`", vec![Edit::new(arg.node.own_range(), "0")]));
+                problem = problem.with_fix(Fix::guess("write `0`", vec![Edit::new(arg.node.own_range(), "0")]));
             }
             problems.push(problem);
         }
@@ -212,20 +218,21 @@ pub(super) fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)], pr
             "judgeAvgMin" if !judged => "no test has a `judge`",
             "driftScoreMax" if !drifts => "no test has a `baseline` with `drift`",
             "probabilisticPassRate" if !judged && !drifts => "no test has a `judge` or a `baseline`",
-            "deterministicPassRate" if !plain => "every claim is a `judge` or a `baseline`",
+            "deterministicPassRate" if !plain => "every expectation is a `judge` or a `baseline`",
             _ => continue,
         };
-        let message = format!("`{}` cannot fail: {lacking}", gate.name);
-        problems.push(Problem::new(Code::VacuousClaim, gate.at.clone(), gate.range.clone(), message));
+        let message = format!("the gate `{}` cannot fail", gate.name);
+        let problem = Problem::new(Code::VacuousClaim, gate.at.clone(), gate.range.clone(), message);
+        problems.push(problem.with_note(lacking));
     }
     let embeds = root.providers.iter().any(|provider| provider.name == "openai");
     let [providers, ..] = &root.sections;
     for (index, (start, test)) in tests.iter().enumerate() {
         if let Some(method) = test.embedding.as_ref().filter(|_| !embeds && providers.filled && providers.readable) {
             let (at, range) = absolute(method, index, *start);
-            let message =
-                "only `openai` makes embeddings, and `providers` has none: add it, or choose another `method`";
-            problems.push(Problem::new(Code::NeverEvaluated, at, range, message));
+            let message = "`method: embedding` needs the provider `openai`";
+            let problem = Problem::new(Code::NeverEvaluated, at, range, message);
+            problems.push(problem.with_help("add `openai` to `providers`, or choose another `method`"));
         }
         let Some((latency, most)) = test.latency.as_ref().filter(|_| test.has_command && test.prompt.is_none()) else {
             continue;
@@ -233,9 +240,8 @@ pub(super) fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)], pr
         if root.timeout_ms.is_some_and(|timeout| most.is_finite() && *most >= timeout) {
             let (at, range) = absolute(latency, index, *start);
             let timeout = root.timeout_ms.unwrap_or_default();
-            let message =
-                format!("`maxMs: {most}` cannot fail: the command is ended after {timeout} ms (`defaults.timeoutMs`)");
-            problems.push(Problem::new(Code::VacuousClaim, at, range, message));
+            let problem = Problem::new(Code::VacuousClaim, at, range, format!("no command exceeds `maxMs: {most}`"));
+            problems.push(problem.with_note(format!("`defaults.timeoutMs` ends it after {timeout} ms")));
         }
     }
     unused_providers(root, tests, problems);
@@ -258,8 +264,9 @@ fn unused_providers(root: &RootFacts, tests: &[(usize, &TestFacts)], problems: &
     for provider in root.providers.iter().filter(|provider| !is_used(provider)) {
         // The others need no key.
         let is_keyless = ["ollama", "http", "mcp"].contains(&provider.name.as_str());
-        let demand = if is_keyless { "" } else { ", whose key KindLM demands all the same" };
-        let message = format!("no model uses the provider `{}`{demand}", provider.name);
-        problems.push(Problem::new(Code::Unused, provider.at.clone(), provider.range.clone(), message));
+        let message = format!("no model uses the provider `{}`", provider.name);
+        let mut problem = Problem::new(Code::Unused, provider.at.clone(), provider.range.clone(), message);
+        problem.note = (!is_keyless).then(|| "KindLM demands its key all the same".to_owned());
+        problems.push(problem);
     }
 }

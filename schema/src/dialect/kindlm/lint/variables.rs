@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     document::NodeRef,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, Problem, Subject},
     shape::scalar,
     spot::Spot,
     template::{is_variable_name, placeholders},
@@ -26,8 +26,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let vars = test.get("vars").filter(Spot::is_mapping);
     let entries = vars.as_ref().map(|vars| vars.entries()).unwrap_or_default();
     for (name, var) in entries.iter().filter(|(name, _)| name.starts_with("env.")) {
-        let message = format!("`{name}` is never used: names that begin with `env.` are not filled in");
-        problems.push(var.head_problem(Code::NoEffect, message));
+        let problem = var.head_problem(Code::NoEffect, format!("`{name}` is never used"));
+        problems.push(problem.with_note("KindLM fills in no name that begins with `env.`"));
     }
     let Some(command) = test.get("command") else { return };
     let Some(template) = command.text() else { return };
@@ -36,12 +36,12 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     let parts = entries.iter().filter(|(name, _)| used.contains(name.as_str())).map(|(_, var)| var);
     for part in [&command].into_iter().chain(parts) {
         if part.text().is_some_and(|text| text.contains('\0')) {
-            let message = "a command cannot hold the character NUL: no program can be started with it, so remove it";
             let range = part.part("\\0", 0);
-            problems.push(Problem::new(Code::InvalidValue, part.at.clone(), range, message));
+            let message = "a command cannot hold the character NUL";
+            problems.push(Problem::new(Code::InvalidValue, part.at.clone(), range, message).with_help("remove it"));
         }
     }
-    // Of a name that stands twice the first is looked at.
+    // Of a name that is there twice the first is looked at.
     let values: HashMap<&str, &Spot<'_>> = entries.iter().rev().map(|(name, var)| (name.as_str(), var)).collect();
     let mut missing: HashSet<&str> = HashSet::new();
     let mut meant: HashSet<&str> = HashSet::new();
@@ -75,18 +75,18 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         let spaced = format!("{{{{ {name} }}}}");
         if spaced_names.contains(name.as_str()) {
             let range = command.part(&spaced, 0);
-            let mut problem = literal(&command, range.clone(), &spaced)
-                .with_help(format!("write it without spaces, `{{{{{name}}}}}`"));
+            let help = format!("write it without spaces, `{{{{{name}}}}}`");
+            let mut problem = literal(&command, range.clone(), &spaced).with_help(&help);
             if command.is_own() && range.len() == spaced.len() {
                 let edits = vec![Edit { range, text: format!("{{{{{name}}}}}") }];
-                problem = problem.with_fix(Fix::safe("Remove the spaces", edits));
+                problem = problem.with_fix(Fix::safe(help, edits));
             }
             problems.push(problem);
         } else if is_variable_name(name) {
             problems.push(var.head_problem(Code::Unused, format!("the command does not use `{{{{{name}}}}}`")));
         } else {
-            let message = format!("no placeholder can name `{name}`: use only ASCII letters, digits, `_` and `.`");
-            problems.push(var.head_problem(Code::NoEffect, message));
+            let problem = var.head_problem(Code::NoEffect, format!("no placeholder can name `{name}`"));
+            problems.push(problem.with_help("use only ASCII letters, digits, `_` and `.`"));
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
 /// A command of thousands of placeholders is taken apart for the first ones only: each time all of it is read.
 const CLOSELY: usize = 512;
 
-/// What stands in braces with a blank on either side: `{{ name }}`.
+/// Returns the names in braces with a space on either side: `{{ name }}`.
 fn names_in_spaces(template: &str) -> HashSet<&str> {
     let rests = template.match_indices("{{ ").map(|(at, open)| &template[at + open.len()..]);
     rests.map_while(|rest| rest.find(" }}").map(|end| &rest[..end])).collect()
@@ -108,15 +108,15 @@ fn missing_variable(
     range: Range<usize>,
 ) -> Problem {
     let text = format!("{{{{{name}}}}}");
-    let message = match near {
-        Some(near) => format!("`{text}` has no value: did you mean `{{{{{near}}}}}`?"),
-        None => format!("`{text}` has no value: add `{name}` to `vars`"),
+    let message = format!("`{text}` has no value");
+    let help = match near {
+        Some(near) => format!("change it to `{{{{{near}}}}}`"),
+        None => format!("add `{name}` to `vars`"),
     };
-    let mut problem = Problem::new(Code::MissingVariable, command.at.clone(), range.clone(), message);
+    let mut problem = Problem::new(Code::MissingVariable, command.at.clone(), range.clone(), message).with_help(&help);
     if let Some(near) = near.filter(|_| command.is_own() && range.len() == text.len()) {
         let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];
-        let title = format!("Change to `{{{{{near}}}}}`");
-        problem = problem.with_fix(Fix::guess(title, edits));
+        problem = problem.with_fix(Fix::guess(help, edits));
     }
     problem.fixes.extend(add(test, command.key, name));
     problem
@@ -143,7 +143,7 @@ fn add(test: &Spot<'_>, owner: Option<NodeRef<'_>>, name: &str) -> Option<Fix> {
             crate::validate::line_before(owner?, &line).or_else(|| crate::validate::line_at_front(test.node, &line))?
         }
     };
-    Some(Fix::suggestion(format!("Add `{name}` to `vars`"), vec![edit]))
+    Some(Fix::suggestion(format!("add `{name}` to `vars`"), vec![edit]))
 }
 
 /// The cures of prompts whose variables a test does not give.
@@ -157,8 +157,8 @@ pub(super) fn cure_prompts(root: NodeRef<'_>, problems: &mut [Problem]) {
         let Some(test) = problem.at.parent().and_then(|at| Some(Spot { node: root.find(&at)?, key: None, at })) else {
             continue;
         };
-        let name = placeholders(&problem.message).first().map(|placeholder| placeholder.name.to_owned());
-        let fix = name.and_then(|name| add(&test, test.get("prompt")?.key, &name));
+        let Some(Subject::Name(name)) = &problem.subject else { continue };
+        let fix = test.get("prompt").and_then(|prompt| add(&test, prompt.key, name));
         problem.fixes.extend(fix);
     }
 }
@@ -189,18 +189,19 @@ pub(super) fn lint_prompts(root: &RootFacts, tests: &[(usize, &TestFacts)], prob
             let name = &placeholder.name;
             let candidates = spare.iter().map(|var| var.name.as_str()).filter(|name| !meant.contains(name));
             let near = search.nearest(name, candidates);
-            let needs = format!("the prompt `{}` needs a value for `{{{{{name}}}}}`", named.name);
-            let message = match near {
-                Some(near) => format!("{needs}: is it the variable `{near}`?"),
-                None => format!("{needs}: add `{name}` to `vars`"),
+            let message = format!("`{{{{{name}}}}}` of the prompt `{}` has no value", named.name);
+            let help = match near {
+                Some(near) => format!("rename `{near}` to `{name}`"),
+                None => format!("add `{name}` to `vars`"),
             };
-            let mut problem = Problem::new(Code::MissingVariable, at, range, message);
+            let mut problem = Problem::new(Code::MissingVariable, at, range, message)
+                .with_help(&help)
+                .with_subject(Subject::Name(name.clone()));
             if let Some(var) = spare.iter().find(|var| Some(var.name.as_str()) == near) {
                 meant.insert(&var.name);
                 if var.own {
                     let (_, range) = absolute(var, index, *start);
-                    let title = format!("Rename `{}` to `{name}`", var.name);
-                    problem = problem.with_fix(Fix::guess(title, vec![Edit::new(range, scalar(name))]));
+                    problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, scalar(name))]));
                 }
             }
             problems.push(problem.with_related("used here", placeholder.at.clone(), placeholder.range.clone()));

@@ -9,7 +9,7 @@ fn required_keys_come_first_and_keys_that_are_there_do_not() {
     check(
         "kindlm: 1\nsuite:\n  name: x\n$0\n",
         expect![[r#"
-        Field project · required · text
+        Field project · required · string
         Field tests · required · list of mappings
         Field providers · mapping
         Field models · list of mappings

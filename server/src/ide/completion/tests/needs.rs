@@ -82,9 +82,9 @@ fn a_key_of_another_type_changes_the_type() {
         expect![[r#"
             Field tool · changes `type` to tool_not_called
             Field to_agent · changes `type` to delegation_occurred
-            Field allowed_tools · required · list of texts
+            Field allowed_tools · required · list of strings
             Field log_path · path or pattern of files
-            Field run_id · text
+            Field run_id · string
         "#]],
     );
     check_choice(
@@ -194,9 +194,9 @@ fn keys_that_come_through_a_merge_key_are_not_offered() {
         &format!("{merged}        ti$0\n"),
         expect![[r#"
             Field timeout · replaces what comes through `<<`
-            Field sections · list of texts
-            Field fields · list of texts
-            Field updated_after · text
+            Field sections · list of strings
+            Field fields · list of strings
+            Field updated_after · string
             Field type · replaces what comes through `<<`
             Field path · replaces what comes through `<<`
         "#]],

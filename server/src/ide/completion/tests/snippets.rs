@@ -284,7 +284,7 @@ fn whole_tests_and_claims_are_offered() {
         "$0",
         expect![[r#"
             Field kindlm · required · 1
-            Field project · required · text
+            Field project · required · string
             Field suite · required · mapping
             Field tests · required · list of mappings
             Snippet kindlm, project, suite, tests · a whole KindLM suite

@@ -90,7 +90,7 @@ impl Parser {
                 }
             }
             letter if letter.is_ascii_alphanumeric() => {
-                return Err(self.invalid(start, format!("`\\{letter}` is no escape of Python's patterns")));
+                return Err(self.invalid(start, format!("`\\{letter}` is not an escape of Python's patterns")));
             }
             letter => letter,
         })

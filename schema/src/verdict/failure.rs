@@ -1,0 +1,62 @@
+//! The codes of assertions that do not hold.
+
+/// Declares the codes: the word in reports, and what it means.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
+        /// Why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FailureCode {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl FailureCode {
+            /// Every code, in the order in which a run is judged.
+            pub const ALL: &'static [FailureCode] = &[$(FailureCode::$variant,)+];
+
+            /// Returns the word in reports, such as `CONTAINS_FAILED`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(FailureCode::$variant => $name,)+ }
+            }
+
+            /// Returns what it means and what to do, as Markdown.
+            pub fn docs(self) -> &'static str {
+                match self { $(FailureCode::$variant => concat!($($doc, "\n",)+),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The model did not call the tool that `toolCalls` expects.
+    ToolCallMissing = "TOOL_CALL_MISSING";
+    /// The model called a tool that `shouldNotCall: true` forbids.
+    ToolCallUnexpected = "TOOL_CALL_UNEXPECTED";
+    /// The model called the tool with other arguments than `argsMatch` expects. The report shows the nearest call.
+    ToolCallArgsMismatch = "TOOL_CALL_ARGS_MISMATCH";
+    /// The arguments of a call do not match the JSON Schema of `argsSchema`, or the schema cannot be used.
+    ToolCallArgsSchemaInvalid = "TOOL_CALL_ARGS_SCHEMA_INVALID";
+    /// The call at the position that `order` gives is one of another tool.
+    ToolCallOrderWrong = "TOOL_CALL_ORDER_WRONG";
+    /// The output is not JSON, although `format: json` expects it.
+    SchemaParseError = "SCHEMA_PARSE_ERROR";
+    /// The output does not match the JSON Schema of `schemaFile`, or the schema cannot be used.
+    SchemaInvalid = "SCHEMA_INVALID";
+    /// The output lacks a string of `contains`.
+    ContainsFailed = "CONTAINS_FAILED";
+    /// The output has a string of `notContains`.
+    NotContainsFailed = "NOT_CONTAINS_FAILED";
+    /// The output has more characters than `maxLength`.
+    MaxLengthExceeded = "MAX_LENGTH_EXCEEDED";
+    /// A pattern of `guardrails.pii` matches the output: it contains personal data.
+    PiiDetected = "PII_DETECTED";
+    /// A pattern of `guardrails.pii` is not a valid regular expression.
+    InvalidPattern = "INVALID_PATTERN";
+    /// The output has none of the words of `guardrails.keywords.allow`.
+    KeywordMissing = "KEYWORD_MISSING";
+    /// The output has a word of `guardrails.keywords.deny`.
+    KeywordDenied = "KEYWORD_DENIED";
+    /// The run took longer than `latency.maxMs`.
+    ProviderTimeout = "PROVIDER_TIMEOUT";
+    /// The run cost more than `cost.maxUsd`.
+    BudgetExceeded = "BUDGET_EXCEEDED";
+}
