@@ -380,7 +380,7 @@ codes! {
     /// one of the workspace, which is known by its directory with `SOUL.md`. Agents that are unlike all of these may live
     /// elsewhere, and are not told.
     UnknownReference = "unknown-reference", Error;
-    /// Something is defined and never used.
+    /// Something is defined and never used, or a comment allows a problem that is not there.
     Unused = "unused", Hint;
     /// `{{name}}` that gets no value: the run breaks, or the text stays as it is written.
     MissingVariable = "missing-variable", Error;
@@ -456,7 +456,7 @@ codes! {
     /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in
     /// `speclens.yaml` names the programs that have to read the files: for these it is an error.
     UpstreamDiffers = "upstream-differs", Warning;
-    /// A setting that does not exist or has a wrong value.
+    /// A setting, or a comment for speclens, that does not exist or has a wrong value.
     InvalidSetting = "invalid-setting", Warning;
 }
 

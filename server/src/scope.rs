@@ -395,11 +395,24 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         let names = ["tests/scenarios.yaml", "tests/pipeline.yaml", "tests/baselines.yaml", "tests/handoffs/a.yaml"];
-        write(&root, &[("w/clawspec.yaml", ""), ("w/coverage-ledger.yaml", "- a\n")]);
+        write(
+            &root,
+            &[
+                ("w/clawspec.yaml", ""),
+                ("w/coverage-ledger.yaml", "waves: {}\n"),
+                ("w/other/coverage-ledger.yaml", "- a\n"),
+                ("w/other/tests/baselines.yaml", "- a\n"),
+                ("w/other/tests/handoffs/a.yaml", "- a\n"),
+                ("w/other/tests/pipeline.yaml", "stages: [build]\n"),
+            ],
+        );
         for above in ["w", "x"] {
             write(
                 &root,
-                &names.map(|name| (format!("{above}/{name}"), "- a\n")).each_ref().map(|(a, b)| (a.as_str(), *b)),
+                &names
+                    .map(|name| (format!("{above}/{name}"), "version: \"1.0\"\n"))
+                    .each_ref()
+                    .map(|(a, b)| (a.as_str(), *b)),
             );
         }
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
@@ -415,6 +428,10 @@ mod tests {
         }
         let ledger = Some((SpecFile::ClawSpecLedger, "w", "coverage-ledger.yaml", None));
         check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
+        // A name alone says nothing, with settings above it or not.
+        for stranger in ["coverage-ledger", "tests/baselines", "tests/handoffs/a", "tests/pipeline"] {
+            check(&scopes, &root, &format!("w/other/{stranger}.yaml"), None);
+        }
     }
 
     #[test]
