@@ -163,6 +163,19 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
 }
 
 #[test]
+fn paths_of_contracts_start_where_the_path_of_the_target_does() {
+    let place = Place::empty();
+    let scenarios = "version: \"1.0\"\ntarget: {type: skill, path: skills/mail/a, trigger: /a}\nscenarios:\n  - name: refuses\n    tags: [negative]\n    when: {invoke: /a}\n    then:\n      - {type: artifact_exists, path: out.md}\n";
+    place.write("skills/mail/a/SKILL.md", "---\nname: a\ndescription: b\n---\n# A\n");
+    place.write("skills/mail/a/tests/scenarios.yaml", scenarios);
+    for directory in ["skills", "skills/mail", "skills/mail/a", "skills/mail/a/tests"] {
+        let output = place.program(&["check"]).current_dir(place.path().join(directory)).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(!shown.contains("target-mismatch") && !shown.contains("does not exist"), "{directory}: {shown}");
+    }
+}
+
+#[test]
 fn a_test_of_a_task_file_is_counted_once() {
     let place = Place::empty();
     place.write("bench/cli-bench.yaml", "cli: sh\nproviders: [a/b]\ntasks:\n  - file://tasks/*.yaml\n");

@@ -383,6 +383,13 @@ pub fn target_of(path: &str) -> Option<&str> {
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
+/// The path of the target that a text names, as it is written.
+pub fn named_target(text: &str) -> Option<String> {
+    let outline = Outline::of(text);
+    let path = outline.members("target").find(|entry| entry.key == "path")?.text().to_owned();
+    (!path.is_empty()).then_some(path)
+}
+
 /// Whether a name is that of a YAML file.
 pub fn is_yaml(name: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
