@@ -63,17 +63,55 @@ fn a_file_that_is_named_is_taken_for_what_it_holds() {
     place.write("tasks.yaml", TASKS);
     place.write("compose.yaml", "services: {}\n");
     place.write("said.yaml", "# speclens: dialect=cli-bnch\nservices: {}\n");
+    place.write("far.yaml", "# speclens: dialect=qwertz\nservices: {}\n");
     place.write("speclens.yaml", "");
     assert_eq!(checked(&place, &["tasks.yaml", "agent.yaml"]).len(), 2);
     for (path, reason) in [
         ("compose.yaml", "is not a suite"),
-        ("said.yaml", "did you mean `cli-bench`?"),
+        ("far.yaml", "says that it is a `qwertz`, and there is no such kind; the kinds are kindlm, "),
         ("speclens.yaml", "is not a suite"),
     ] {
         let done = place.run(&["check", path]);
         assert_eq!(done.code, Some(2), "{done:?}");
         assert!(done.stderr.contains(reason), "{done:?}");
     }
+}
+
+#[test]
+fn kind_with_a_slip_is_reported_in_the_file_that_says_it() {
+    let place = Place::empty();
+    for (path, comment, message) in [
+        ("word.yaml", "# speclens: dialect=cli-bnch", "unknown kind of file `cli-bnch`"),
+        ("verb.yaml", "# speclens: dialekt=cli-bench", "unknown directive `dialekt`"),
+        ("colon.yaml", "# speclens dialect=cli-bench", "missing `:` after `speclens`"),
+    ] {
+        place.write(path, format!("{comment}\nservices: {{}}\n"));
+        let done = place.run(&["check", path]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stdout.contains(message) && done.stdout.contains("cli-bench`"), "{done:?}");
+    }
+}
+
+#[test]
+fn file_of_another_tool_is_refused_with_what_it_lacks() {
+    let place = Place::empty();
+    place.write("clawspec.yaml", "report_dir: reports\n");
+    let molecule = "scenarios:\n  - name: default\n    driver: {name: docker}\n";
+    for (path, text, reason) in [
+        ("molecule.yml", molecule, "neither its name nor what it holds"),
+        ("deploy/tests/scenarios.yaml", molecule, "it looks like ClawSpec scenarios, and lacks `version`, `target`"),
+        ("deploy/tests/pipeline.yaml", "stages: [build]\n", "it looks like ClawSpec pipeline, and lacks `version`"),
+        ("docs/coverage-ledger.yaml", "- a\n", "write `# speclens: dialect=clawspec-ledger` at its top"),
+        ("deploy/tests/baselines.yaml", "- a\n", "`# speclens: dialect=clawspec-baselines`"),
+        ("deploy/tests/handoffs/a.yaml", "- a\n", "`# speclens: dialect=clawspec-handoff`"),
+    ] {
+        place.write(path, text);
+        let done = place.run(&["check", path]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains("is not a suite") && done.stderr.contains(reason), "{done:?}");
+    }
+    // Nor is any of them one when nobody names it.
+    assert_eq!(checked(&place, &[]).len(), 1);
 }
 
 #[test]
@@ -122,6 +160,19 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
         !done.stdout.contains("target-mismatch") && done.stdout.contains("Change `target.path` to `skills/a`"),
         "{done:?}"
     );
+}
+
+#[test]
+fn paths_of_contracts_start_where_the_path_of_the_target_does() {
+    let place = Place::empty();
+    let scenarios = "version: \"1.0\"\ntarget: {type: skill, path: skills/mail/a, trigger: /a}\nscenarios:\n  - name: refuses\n    tags: [negative]\n    when: {invoke: /a}\n    then:\n      - {type: artifact_exists, path: out.md}\n";
+    place.write("skills/mail/a/SKILL.md", "---\nname: a\ndescription: b\n---\n# A\n");
+    place.write("skills/mail/a/tests/scenarios.yaml", scenarios);
+    for directory in ["skills", "skills/mail", "skills/mail/a", "skills/mail/a/tests"] {
+        let output = place.program(&["check"]).current_dir(place.path().join(directory)).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(!shown.contains("target-mismatch") && !shown.contains("does not exist"), "{directory}: {shown}");
+    }
 }
 
 #[test]
@@ -214,11 +265,11 @@ fn a_file_whose_kind_is_a_guess_is_not_fixed_unseen() {
     place.write("skills/a/tests/scenarios.yaml", text);
     place.run(&["check", "--fix", "skills"]);
     assert!(place.read("skills/a/tests/scenarios.yaml").starts_with("version: \"1.0\"\n"));
-    // What could as well belong to another tool is checked for who asks, and stays as it is.
+    // What could as well belong to another tool is refused, and stays as it is.
     let (path, stranger) = STRANGERS[0];
     place.write(path, stranger);
     let done = place.run(&["check", "--fix", path]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains(path), "{done:?}");
+    assert!(done.stderr.contains(&format!("{path} is not a suite: ")), "{done:?}");
     assert_eq!(place.read(path), stranger);
 }

@@ -2,10 +2,10 @@
 
 mod aliases;
 mod cut_text;
+mod directives;
 mod errors;
 mod facts;
 mod finish;
-mod mark;
 
 use std::{
     cell::Cell,
@@ -101,7 +101,7 @@ impl Analyzer {
 
     /// What is wrong, in the order of the text.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        let mut problems = finish(self.found(document, files), document, self.file.dialect(), settings);
+        let mut problems = finish(self.found(document, files), document, self.file, self.is_guess, settings);
         if self.is_guess {
             for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes) {
                 fix.applicability = Applicability::Suggestion;
@@ -113,7 +113,6 @@ impl Analyzer {
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = document.problems();
-        problems.extend(mark::lint(document, self.file));
         problems.extend(cut_text::lint(document));
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),

@@ -6,10 +6,10 @@
 //! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
 //! one block. [`view`] puts the pieces together again: consumers see one tree.
 
-mod allow;
 mod block;
 mod blocks;
 mod conflict;
+mod directives;
 mod events;
 pub(crate) mod fault;
 mod lines;
@@ -47,9 +47,9 @@ use events::{Parsed, SyntaxError};
 use fault::{Fault, RewriteKind};
 use update::Pending;
 
-pub use allow::Allowance;
 pub(crate) use block::is_foreign_blank;
 pub use block::{Block, BlockKind};
+pub use directives::Allowance;
 pub(crate) use fault::quoted;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;
@@ -93,7 +93,7 @@ struct Slot {
     alias_count: usize,
     /// Whether it has mistakes, repeated keys or aliases.
     remarkable: bool,
-    allows: bool,
+    has_directives: bool,
 }
 
 impl Slot {
@@ -110,7 +110,7 @@ impl Slot {
             has_anchors: !block.anchors.is_empty(),
             alias_count: block.aliases.len(),
             remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
-            allows: !block.allows.is_empty(),
+            has_directives: !block.directives.is_empty(),
             block,
         }
     }

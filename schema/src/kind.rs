@@ -11,15 +11,13 @@
 mod outline;
 
 use crate::{
+    directive::{Directive, Verb},
     json_schema::SpecFile,
-    shape::{Shape, Type},
+    shape::{Need, Shape, Type},
     words::nearest,
 };
 
 use outline::Outline;
-
-/// The beginning of the comment that says what a file is: `# speclens: dialect=clawspec-handoff`.
-const MARK: &str = "speclens: dialect=";
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +32,8 @@ pub struct Detected {
 pub struct Around<'a> {
     /// Whether a `file://` entry of a cli-bench suite leads to it.
     pub is_named_by_suite: bool,
-    /// Whether a person names it as a file to be looked at.
+    /// Whether a person names it as a file to be looked at. That makes a content sure that others could have as well; it
+    /// makes no other file one of ours.
     pub is_asked_for: bool,
     /// How the directories around it look. Asked only where it matters.
     pub workspace: &'a dyn Fn() -> Workspace,
@@ -64,7 +63,7 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
     let content = Content::of(&outline);
     let name = of_path(path);
     let said = said(text);
-    if let Some(Ok(said)) = said {
+    if let Some(said) = said.as_ref().and_then(|said| said.kind) {
         // The word of a dialect is also that of one of its kinds; the content, and the name, then know better.
         if !is_dialect_word(said) {
             return sure(said);
@@ -81,7 +80,8 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         return sure(SpecFile::CliBenchTasks);
     }
     let found = match (content, name) {
-        (Some(content), _) => content.weigh(name.is_some() || is_named_scenarios(path), around),
+        // What has no name yet may have any.
+        (Some(content), _) => content.weigh(name.is_some() || is_named_scenarios(path) || path.is_empty(), around),
         (None, Some(Named::Perhaps(file))) => by_name(file, path, &outline, around),
         (None, Some(Named::Surely(_)) | None) => {
             let file = SpecFile::ClawSpecScenarios;
@@ -90,11 +90,7 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         }
     };
     // What somebody says with a slip of the pen is told by name and content first.
-    let meant = || {
-        let word = said.and_then(Result::err)?;
-        sure(SpecFile::parse(nearest(word, SpecFile::ALL.iter().map(|file| file.as_str()))?)?)
-    };
-    found.or_else(meant)
+    found.or_else(|| sure(said?.meant?))
 }
 
 /// A kind that a content looks like.
@@ -178,7 +174,7 @@ impl Content {
             Strength::Name => false,
             Strength::Keys => !(is_named || around.is_asked_for || is_in_workspace()),
             Strength::Hint if is_in_workspace() => !is_named,
-            Strength::Hint if is_named || around.is_asked_for => true,
+            Strength::Hint if is_named => true,
             Strength::Hint => return None,
         };
         Some(Detected { file, is_guess })
@@ -189,13 +185,15 @@ impl Content {
 fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_>) -> Option<Detected> {
     let found = |is_guess| Some(Detected { file, is_guess });
     let known = outline.keys.iter().filter(|entry| agrees(file, outline, entry.key)).count();
-    let is_plain = outline.keys.is_empty() && outline.items.is_empty() && !outline.other;
+    let is_wordless = outline.keys.is_empty() && outline.items.is_empty();
     // Keys of other tools outweigh those that happen to be called like ours.
-    let could_be = is_plain || outline.items.is_empty() && known * 2 > outline.keys.len();
+    let could_be = is_wordless && !outline.other || outline.items.is_empty() && known * 2 > outline.keys.len();
     let is_ours = match (around.workspace)() {
         // A file without any key may be half typed, or wrong, but whose it is is known.
         Workspace::Target => outline.keys.is_empty() || known > 0,
-        Workspace::Settings => outline.keys.is_empty() || could_be,
+        Workspace::Settings if is_below_targets(path) => outline.keys.is_empty() || could_be,
+        // Settings of ClawSpec say nothing of the files of other tools in the same repository.
+        Workspace::Settings => is_wordless || could_be && has_one_of_its_own(file, outline),
         // The place that only ClawSpec looks at is the second sign, even where the format itself is missed by far.
         Workspace::Unknown if is_below_targets(path) && file == SpecFile::ClawSpecScenarios => {
             has_acts_or_claims(outline)
@@ -206,8 +204,7 @@ fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_
         return found(false);
     }
     // The directories in which ClawSpec looks for contracts.
-    let is_likely = could_be && is_below_targets(path) || around.is_asked_for && (is_plain || known > 0);
-    is_likely.then(|| found(true)).flatten()
+    (could_be && is_below_targets(path)).then(|| found(true)).flatten()
 }
 
 /// Whether a key is one of a kind of file, or nearly so, and holds what it must hold there.
@@ -231,6 +228,19 @@ fn agrees(file: SpecFile, outline: &Outline<'_>, key: &str) -> bool {
     }
 }
 
+/// The kind that a file looks like which is none of ours: by its name, or by a content that says too little.
+pub fn resembled(path: &str, text: &str) -> Option<SpecFile> {
+    let content = Content::of(&Outline::of(text)).map(|content| content.file);
+    content.or_else(|| of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file))
+}
+
+/// The keys that a file of a kind must have at its root, and a text has not.
+pub fn lacking(file: SpecFile, text: &str) -> Vec<&'static str> {
+    let outline = Outline::of(text);
+    let required = Shape::of(file).all_fields().into_iter().filter(|field| field.need == Need::Required);
+    required.map(|field| field.name).filter(|name| !outline.has(name)).collect()
+}
+
 /// Whether two keys are as only this kind of file has them. What says so under any name is known already.
 fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
     let has = |key: &str| outline.has(key) && agrees(file, outline, key);
@@ -248,6 +258,55 @@ fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
     }
 }
 
+/// Whether a key is as only this kind of file has it, or nothing is in it yet.
+fn has_one_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
+    let entry = |key: &str| {
+        let mut meant = outline.keys.iter().filter(|entry| entry.key == key || nearest(entry.key, [key]).is_some());
+        meant.find(|entry| agrees(file, outline, entry.key))
+    };
+    let has = |key: &str| entry(key).is_some();
+    let items = |key: &str| entry(key).into_iter().flat_map(|entry| outline.of_items(entry.key));
+    let is_unfilled = |key: &str| {
+        let is_empty = |entry: &outline::Entry<'_>| {
+            matches!(entry.value, "" | "[]" | "{}")
+                && outline.of_items(entry.key).next().is_none()
+                && outline.members(entry.key).next().is_none()
+        };
+        entry(key).is_some_and(is_empty) && !outline.other
+    };
+    if outline.keys.len() == 1 && has("version") {
+        return true;
+    }
+    match file {
+        SpecFile::ClawSpecScenarios => {
+            has("target")
+                || has("scenarios") && has("version")
+                || is_unfilled("scenarios")
+                || entry("scenarios").is_some() && acts_and_claims(outline).any(|it| is_structured(it.value))
+        }
+        SpecFile::ClawSpecHandoff => ["handoff", "caller_provides", "callee_produces"].into_iter().any(has),
+        SpecFile::ClawSpecPipeline => {
+            let steps = ["agent", "produces", "handoff_contract", "requires_approval"];
+            let is_own = |entry: &outline::Entry<'_>| match entry.key {
+                "skill_path" | "estimated_duration" => true,
+                // Elsewhere it is a list, and here a number.
+                "stages" => entry.text().parse::<u32>().is_ok(),
+                _ => false,
+            };
+            ["final_assertions", "pipeline_health"].into_iter().any(has)
+                || is_unfilled("stages")
+                || has("pipeline") && has("stages")
+                || items("stages").any(|item| steps.contains(&item.key))
+                || entry("pipeline").is_some_and(|it| outline.members(it.key).any(is_own))
+        }
+        SpecFile::ClawSpecLedger => has("waves"),
+        SpecFile::ClawSpecBaselines => has("baselines"),
+        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
+            false
+        }
+    }
+}
+
 /// How many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
 fn steps(outline: &Outline<'_>) -> usize {
     let has = |step: &str, bracket: char| {
@@ -259,8 +318,17 @@ fn steps(outline: &Outline<'_>) -> usize {
 
 /// Whether a scenario says what is done or what must hold, be it in words that ClawSpec does not know.
 fn has_acts_or_claims(outline: &Outline<'_>) -> bool {
+    acts_and_claims(outline).next().is_some()
+}
+
+fn acts_and_claims<'o>(outline: &'o Outline<'_>) -> impl Iterator<Item = &'o outline::Entry<'o>> {
     let words = ["given", "when", "then", "steps", "assertions", "preconditions", "expected", "invoke"];
-    outline.of_items("scenarios").any(|entry| words.contains(&entry.key))
+    outline.of_items("scenarios").filter(move |entry| words.contains(&entry.key))
+}
+
+/// Whether what is beside a key is the beginning of a mapping or a list, and no sentence.
+fn is_structured(value: &str) -> bool {
+    value.is_empty() || value.starts_with(['{', '[', '&', '*'])
 }
 
 /// Whether a path leads through a directory in which ClawSpec looks for contracts.
@@ -315,26 +383,56 @@ pub fn target_of(path: &str) -> Option<&str> {
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
+/// The path of the target that a text names, as it is written.
+pub fn named_target(text: &str) -> Option<String> {
+    let outline = Outline::of(text);
+    let path = outline.members("target").find(|entry| entry.key == "path")?.text().to_owned();
+    (!path.is_empty()).then_some(path)
+}
+
 /// Whether a name is that of a YAML file.
 pub fn is_yaml(name: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
-/// What a comment before the first entry says the file is, or a word that means nothing.
-pub fn said(text: &str) -> Option<Result<SpecFile, &str>> {
-    let head = text.trim_start_matches('\u{feff}').lines().take_while(|line| {
-        let line = line.trim_start();
-        line.is_empty() || line.starts_with('#') || line.trim_end() == "---" || line.starts_with('%')
-    });
-    let mut marked = head.filter_map(|line| {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix(MARK)?;
-        rest.split_whitespace().next()
-    });
-    let word = marked.next()?;
-    Some(SpecFile::parse(word).ok_or(word))
+/// What a comment before the first entry says the file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The word of the kind, as it is written.
+    pub word: String,
+    /// The kind, where the comment is written as it is to be.
+    pub kind: Option<SpecFile>,
+    /// The kind that is most likely meant where it is not.
+    pub meant: Option<SpecFile>,
 }
 
-fn is_dialect_word(file: SpecFile) -> bool {
+/// What a comment before the first entry says the file is. A comment that can be obeyed comes before one with a slip.
+pub fn said(text: &str) -> Option<Said> {
+    let directives = Directive::all_in(head(text)).map(|(_, directive)| directive);
+    let all: Vec<Said> = directives
+        .filter(|directive| directive.verb == Some(Verb::Dialect))
+        .filter_map(|directive| {
+            let (word, _) = directive.words.into_iter().next()?;
+            let kind = SpecFile::parse(&word).filter(|_| directive.slip.is_none());
+            let near = || nearest(&word, SpecFile::ALL.iter().map(|file| file.as_str()));
+            Some(Said { kind, meant: near().and_then(SpecFile::parse), word })
+        })
+        .collect();
+    all.iter().find(|said| said.kind.is_some()).or(all.first()).cloned()
+}
+
+/// The lines before the first entry: comments, and what a YAML document begins with.
+fn head(text: &str) -> &str {
+    let is_of_head = |line: &str| {
+        let line = line.trim_start_matches('\u{feff}').trim();
+        line.is_empty() || line.starts_with(['#', '%']) || line == "---"
+    };
+    let length = text.split_inclusive('\n').take_while(|line| is_of_head(line)).map(str::len).sum();
+    &text[..length]
+}
+
+/// Whether the word of a kind is that of its dialect as well.
+pub(crate) fn is_dialect_word(file: SpecFile) -> bool {
     file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
 }
 
@@ -403,10 +501,10 @@ mod tests {
             check_in(Workspace::Settings, path, text, ours);
             check_in(Workspace::Target, path, text, ours);
         }
-        // A list, or keys that are nearly ours.
-        for text in ["- a\n- b\n", "vresion: '1.0'\nscenaros:\n- name: a\n"] {
-            check_in(Workspace::Settings, path, text, ours);
-        }
+        // Keys that are nearly ours; a list only where no other tool has its files.
+        check_in(Workspace::Settings, path, "vresion: '1.0'\nscenaros:\n- name: a\n", ours);
+        check_in(Workspace::Settings, path, "- a\n- b\n", None);
+        check_in(Workspace::Settings, "skills/a/tests/scenarios.yaml", "- a\n- b\n", ours);
         // The content alone, and with the name.
         let text = "target: {type: skill, path: a}\nscenarios: []\n";
         check_in(Workspace::Unknown, path, text, ours);
@@ -441,13 +539,12 @@ mod tests {
     }
 
     #[test]
-    fn a_person_who_names_a_file_decides_unless_no_key_of_it_is_ours() {
+    fn person_who_names_a_file_makes_its_content_sure_and_no_other_file_ours() {
         let around = Around { is_asked_for: true, ..Around::NOTHING };
         let file = |path, text| detect(path, text, &around).map(|found| (found.file, found.is_guess));
-        let guess = Some((SpecFile::ClawSpecScenarios, true));
-        assert_eq!(file("tests/scenarios.yaml", ""), guess);
-        assert_eq!(file("tests/scenarios.yaml", "config: {}\nscenarios: []\n"), guess);
-        assert_eq!(file("tests/scenarios.yaml", "openapi: 3.1.0\ninfo: {}\n"), None);
+        for text in ["", "config: {}\nscenarios: []\n", "openapi: 3.1.0\ninfo: {}\n"] {
+            assert_eq!(file("tests/scenarios.yaml", text), None);
+        }
         let text = "target: {type: skill, path: a}\nscenarios: []\n";
         assert_eq!(file("x.yaml", text), Some((SpecFile::ClawSpecScenarios, false)));
     }
@@ -481,24 +578,36 @@ mod tests {
             // Sentences of behaviour
             "scenarios:\n  - name: a\n    given: a user\n    when: the user logs in\n    then: a page is shown\n",
             "baselines:\n  model: 0.9\n",
+            // Molecule
+            "scenarios:\n  - name: default\n    driver: {name: docker}\n",
+            "dependency:\n  name: galaxy\ndriver:\n  name: docker\nscenario:\n  name: default\n",
+            // Azure Pipelines, Harness
+            "trigger: [main]\nstages:\n  - stage: Build\n    jobs: []\n",
+            "stages:\n  - stage: Build\n    jobs: []\n",
+            "pipeline:\n  name: build\n  identifier: build\n  stages:\n    - stage: {name: a}\n",
+            // Lists
+            "- a\n- b\n",
+            "- path: src\n  covered: true\n",
+        ];
+        let paths = [
+            "deploy/tests/scenarios.yaml",
+            "deploy/tests/load-scenarios.yaml",
+            "deploy/tests/pipeline.yaml",
+            "deploy/tests/baselines.yaml",
+            "deploy/tests/handoffs/a.yaml",
+            "coverage-ledger.yaml",
+            "x.yaml",
         ];
         for text in strangers {
-            for path in [
-                "deploy/tests/scenarios.yaml",
-                "deploy/tests/load-scenarios.yaml",
-                "deploy/tests/pipeline.yaml",
-                "deploy/tests/baselines.yaml",
-                "deploy/tests/handoffs/a.yaml",
-                "coverage-ledger.yaml",
-                "x.yaml",
-            ] {
+            for path in paths {
                 check_in(Workspace::Unknown, path, text, None);
             }
         }
         // In a repository that has settings of ClawSpec as well.
-        for text in &strangers[..5] {
-            check_in(Workspace::Settings, "deploy/tests/scenarios.yaml", text, None);
-            check_in(Workspace::Settings, "deploy/tests/pipeline.yaml", text, None);
+        for text in strangers {
+            for path in paths {
+                check_in(Workspace::Settings, path, text, None);
+            }
         }
     }
 
@@ -565,7 +674,8 @@ mod tests {
         check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CliBenchTasks));
         check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KindLm));
         check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
-        assert_eq!(said("# speclens: dialect=nothing\n"), Some(Err("nothing")));
+        let nothing = Said { word: "nothing".to_owned(), kind: None, meant: None };
+        assert_eq!(said("# speclens: dialect=nothing\n"), Some(nothing));
         // The name of a dialect, where the content says which of its files it is.
         let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";
         check("x.yaml", tasks, Some(SpecFile::CliBenchTasks));
@@ -580,7 +690,16 @@ mod tests {
         check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpecPipeline));
         check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::ClawSpecLedger));
         // A slip of the pen is no reason to look at nothing.
-        check("x.yaml", "# speclens: dialect=clawspec-handof\na: 1\n", Some(SpecFile::ClawSpecHandoff));
+        for slip in [
+            "speclens: dialect=clawspec-handof",
+            "speclens: dialekt=clawspec-handoff",
+            "speclens dialect=clawspec-handoff",
+            "speclens: kind: clawspec-handoff",
+        ] {
+            check("x.yaml", &format!("# {slip}\na: 1\n"), Some(SpecFile::ClawSpecHandoff));
+            let both = format!("# {slip}\n# speclens: dialect=kindlm\na: 1\n");
+            check("x.yaml", &both, Some(SpecFile::KindLm));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod analysis;
 pub mod check;
 pub mod cure;
 pub mod dialect;
+pub mod directive;
 pub mod document;
 pub mod doubt;
 pub mod evidence;

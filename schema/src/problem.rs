@@ -413,7 +413,7 @@ codes! {
     /// of the workspace, which has a directory with `SOUL.md`. Other unknown agents may be defined elsewhere, and are not
     /// reported.
     UnknownReference = "unknown-reference", Error;
-    /// Something is defined and never used.
+    /// Something is defined and never used, or a comment allows a problem that is not there.
     Unused = "unused", Hint;
     /// `{{name}}` has no value: the run breaks, or the text is used unchanged.
     MissingVariable = "missing-variable", Error;
@@ -489,8 +489,8 @@ codes! {
     /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in
     /// `speclens.yaml` names the programs that have to read the files: for these it is an error.
     UpstreamDiffers = "upstream-differs", Warning;
-    /// A setting that does not exist or has a wrong value. In `speclens.yaml` it is an error: no suite runs until it is
-    /// corrected, because its results could not be relied on.
+    /// A setting, or a comment for speclens, that does not exist or has a wrong value. In `speclens.yaml` it is an error: no
+    /// suite runs until it is corrected, because its results could not be relied on.
     InvalidSetting = "invalid-setting", Warning;
 }
 

@@ -219,7 +219,7 @@ fn the_patterns_of_the_workspace_count() {
     let look = |patterns: &str, place: &str, other: &str| {
         let settings = format!("scenario_patterns: [{patterns}]\n");
         let settings = if patterns.is_empty() { "" } else { &settings };
-        let other = text(other);
+        let other = text(other).replace("name: a\n", "name: b\n");
         let files = MemoryFiles::new(
             "/work",
             [
@@ -245,6 +245,30 @@ fn the_patterns_of_the_workspace_count() {
     assert_eq!(look(all, one, "smoke"), ["missing-negative"]);
     let twice = look(&format!("{all}, 'skills/demo/tests/a*.yaml'"), one, "negative");
     assert_eq!(twice, ["upstream-differs"]);
+}
+
+/// Contracts of one target whose scenarios have the same names.
+#[test]
+fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
+    let text = |target: &str, name: &str| {
+        format!(
+            "version: '1.0'\ntarget: {{type: skill, path: {target}, trigger: /demo}}\nscenarios:\n  - name: {name}\n    \
+             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
+        )
+    };
+    let look = |other: &str| {
+        let files = MemoryFiles::new("/work", [("skills/demo/tests/scenarios.yaml", other)]);
+        let own = text("skills/demo", "a");
+        let document = Document::read(&own, ScalarRules::Yaml11);
+        let files = files.at("skills/copy/tests/scenarios.yaml");
+        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        let same = found.into_iter().filter(|problem| problem.code == Code::DuplicateName);
+        same.map(|problem| (own[problem.range].to_owned(), problem.severity, problem.related.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(look(&text("skills/demo", "a")), [("skills/demo".to_owned(), Severity::Warning, 1)]);
+    assert_eq!(look(&text("skills/demo", "b")), []);
+    assert_eq!(look(&text("skills/copy", "a")), []);
+    assert_eq!(look("version: ["), []);
 }
 
 /// A handoff or a pipeline with an error is one case that cannot pass.

@@ -4,14 +4,14 @@
 use std::{
     cell::OnceCell,
     collections::{BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use speclens_runner::files::{Buffers as _, slashed};
+use speclens_runner::files::{Buffers as _, lexical, slashed};
 use speclens_schema::{
     dialect::{Dialect, ScalarRules, cli_bench::task_files},
     document::Document,
@@ -183,14 +183,12 @@ impl Scopes {
         let any = !surely && matches!(alone.map(|found| found.file), None | Some(SpecFile::CliBenchTasks));
         let main = if surely { None } else { self.main_of(path, any) };
         let found = if main.is_some() { detect(true) } else { alone }?;
-        Some(Scope { is_guess: found.is_guess, ..self.place(path, found.file, main) })
+        Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
     }
 
     /// What the directories around a file say about ClawSpec.
     fn workspace_around(&self, path: &Path, from_root: &str) -> Workspace {
-        let names = |path: &str| path.split('/').count();
-        let target =
-            kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)));
+        let target = target_around(path, from_root);
         let folder = self.folder_of(path);
         let is_within = |target: &&Path| folder.as_ref().is_none_or(|folder| target.starts_with(folder));
         let holds = |target: &Path| ["SKILL.md", "SOUL.md"].iter().any(|name| target.join(name).is_file());
@@ -211,18 +209,12 @@ impl Scopes {
         })
     }
 
-    /// What a file belongs to whose kind is known.
-    pub fn of_kind(&self, path: &Path, file: SpecFile) -> Scope {
-        let main = if file == SpecFile::CliBenchTasks { self.main_of(path, true) } else { None };
-        self.place(path, file, main)
-    }
-
-    fn place(&self, path: &Path, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
+    fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
         let main = main.filter(|_| file == SpecFile::CliBenchTasks);
         let root = match (file.dialect(), &main) {
             (_, Some(main)) => main.directory.clone(),
-            (Some(Dialect::ClawSpec), None) => self.workspace_root(&parent),
+            (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
             (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();
@@ -242,16 +234,36 @@ impl Scopes {
         path.ancestors().skip(1).take(LEVELS).take_while(within).map(Path::to_owned).collect()
     }
 
-    /// The root of a ClawSpec workspace: where its settings stand; else the folder, the repository, or what holds the
-    /// targets; else the working directory that it lies in.
-    fn workspace_root(&self, directory: &Path) -> PathBuf {
-        let below = directory.join("file");
-        self.settings_above(&below)
-            .or_else(|| self.folder_of(&below))
+    /// Returns the root of the ClawSpec workspace that a contract is in: where its settings are; else the folder, the
+    /// repository, or what holds the targets; else the working directory. Each of these but the first may be a part of
+    /// the workspace, which the path of the target shows.
+    fn workspace_root(&self, path: &Path, text: &str) -> PathBuf {
+        if let Some(root) = self.settings_above(path) {
+            return root;
+        }
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        let root = self
+            .folder_of(path)
             .or_else(|| directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned))
             .or_else(|| above_targets(directory))
             .or_else(|| working_directory_above(directory))
-            .unwrap_or_else(|| directory.to_owned())
+            .unwrap_or_else(|| directory.to_owned());
+        let larger = self.above_target(path, text).filter(|above| root.starts_with(above));
+        larger.unwrap_or(root)
+    }
+
+    /// Returns the directory that the path of a contract's target begins from, where the contract is in that target. A
+    /// contract that names no target is asked by the scenarios beside it.
+    fn above_target(&self, path: &Path, text: &str) -> Option<PathBuf> {
+        let target = target_around(path, &slashed(path))?;
+        let beside = || {
+            let scenarios = target.join("tests/scenarios.yaml");
+            kind::named_target(&self.buffers.text(&scenarios).or_else(|| beginning(&scenarios))?)
+        };
+        let named = lexical(Path::new(&kind::named_target(text).or_else(beside)?));
+        let steps = named.components().count();
+        let is_within = steps > 0 && named.components().all(|step| matches!(step, Component::Normal(_)));
+        (is_within && target.ends_with(&named)).then(|| target.ancestors().nth(steps).map(Path::to_owned)).flatten()
     }
 
     /// The main file with an entry that leads to a file: the nearest one. `any`: whatever its name is.
@@ -317,7 +329,12 @@ impl Scopes {
     }
 }
 
-/// The working directory, when the other lies in it. The root of the file system says nothing.
+/// The directory of the target that a contract is in. `from_root` is its path with `/` between the names.
+fn target_around<'p>(path: &'p Path, from_root: &str) -> Option<&'p Path> {
+    let names = |path: &str| path.split('/').count();
+    kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)))
+}
+
 /// The directory of `skills/` or `agents/`, below one of which a file lies: the outermost within the working directory,
 /// elsewhere the innermost, since nothing says how far up the workspace reaches.
 fn above_targets(directory: &Path) -> Option<PathBuf> {
@@ -331,6 +348,7 @@ fn above_targets(directory: &Path) -> Option<PathBuf> {
     found?.parent().map(Path::to_owned)
 }
 
+/// The working directory, when the other lies in it. The root of the file system says nothing.
 fn working_directory_above(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
     (here.parent().is_some() && directory.starts_with(&here)).then_some(here)
@@ -395,11 +413,24 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         let names = ["tests/scenarios.yaml", "tests/pipeline.yaml", "tests/baselines.yaml", "tests/handoffs/a.yaml"];
-        write(&root, &[("w/clawspec.yaml", ""), ("w/coverage-ledger.yaml", "- a\n")]);
+        write(
+            &root,
+            &[
+                ("w/clawspec.yaml", ""),
+                ("w/coverage-ledger.yaml", "waves: {}\n"),
+                ("w/other/coverage-ledger.yaml", "- a\n"),
+                ("w/other/tests/baselines.yaml", "- a\n"),
+                ("w/other/tests/handoffs/a.yaml", "- a\n"),
+                ("w/other/tests/pipeline.yaml", "stages: [build]\n"),
+            ],
+        );
         for above in ["w", "x"] {
             write(
                 &root,
-                &names.map(|name| (format!("{above}/{name}"), "- a\n")).each_ref().map(|(a, b)| (a.as_str(), *b)),
+                &names
+                    .map(|name| (format!("{above}/{name}"), "version: \"1.0\"\n"))
+                    .each_ref()
+                    .map(|(a, b)| (a.as_str(), *b)),
             );
         }
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
@@ -415,6 +446,10 @@ mod tests {
         }
         let ledger = Some((SpecFile::ClawSpecLedger, "w", "coverage-ledger.yaml", None));
         check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
+        // A name alone says nothing, with settings above it or not.
+        for stranger in ["coverage-ledger", "tests/baselines", "tests/handoffs/a", "tests/pipeline"] {
+            check(&scopes, &root, &format!("w/other/{stranger}.yaml"), None);
+        }
     }
 
     #[test]
@@ -448,6 +483,25 @@ mod tests {
         fs::remove_file(root.join("w/skills/clawspec.yaml")).unwrap();
         let scopes = Scopes::new(Vec::new(), Arc::default());
         check(&scopes, &root, path, expected("", path));
+        // A folder that is a part of the workspace: the path of the target says how large that is.
+        let text = "version: \"1.0\"\ntarget: {type: skill, path: ./skills/a/, trigger: /a}\nscenarios: []\n";
+        let handoff = "w/skills/a/tests/handoffs/a-to-b.yaml";
+        fs::remove_file(root.join("clawspec.yaml")).unwrap();
+        write(&root, &[(path, text), (handoff, "")]);
+        for folder in ["w/skills", "w/skills/a", "w"] {
+            let scopes = Scopes::new(vec![root.join(folder)], Arc::default());
+            check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
+            let place = "skills/a/tests/handoffs/a-to-b.yaml";
+            check(&scopes, &root, handoff, Some((SpecFile::ClawSpecHandoff, "w", place, None)));
+        }
+        // One that is another target's says nothing, and none makes a workspace smaller.
+        for target in ["skills/b", "a", "../a"] {
+            write(&root, &[(path, &text.replace("./skills/a/", target))]);
+            let scopes = Scopes::new(vec![root.join("w/skills")], Arc::default());
+            check(&scopes, &root, path, expected("w/skills", "a/tests/scenarios.yaml"));
+        }
+        write(&root, &[(path, ""), ("clawspec.yaml", "")]);
+        let scopes = Scopes::new(Vec::new(), Arc::default());
         // Without anything, what holds the targets.
         fs::remove_file(root.join("clawspec.yaml")).unwrap();
         check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));

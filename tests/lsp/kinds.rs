@@ -107,6 +107,41 @@ fn what_the_author_says_counts_after_saving() {
 }
 
 #[test]
+fn comment_that_says_the_kind_counts_while_it_is_typed() {
+    let suite = "kindlm: 1\nproject: p\nsuite: { name: s }\ntests: []\n";
+    let mut client = Client::start(&[("agent.yaml", suite)]);
+    let mut text = client.open("agent.yaml");
+    let found = client.diagnostics("agent.yaml", |found| !found.is_empty());
+    assert!(!found.iter().any(|found| found["message"].as_str().unwrap().contains("waves")), "{found:?}");
+    let comment = "# speclens: dialect=clawspec-ledger\n";
+    client.replace("agent.yaml", &mut text, "kindlm: 1", &format!("{comment}kindlm: 1"), 2);
+    client.diagnostics("agent.yaml", |found| {
+        found.iter().any(|found| found["message"].as_str().unwrap().contains("`waves`"))
+    });
+    // And no more when it is gone.
+    client.replace("agent.yaml", &mut text, comment, "", 3);
+    let found = client.diagnostics("agent.yaml", |found| codes(found).contains(&"out-of-range"));
+    assert!(!found.iter().any(|found| found["message"].as_str().unwrap().contains("waves")), "{found:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
+fn document_that_becomes_another_kind_is_shown_as_what_it_is() {
+    let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\ncaller_provides: {}\ncallee_produces: {}\n";
+    let pipeline = "version: \"1.0\"\npipeline:\n  name: a\n  skill_path: s\n  trigger: /a\nstages: {}\n";
+    let mut client = Client::start(&[("clawspec.yaml", ""), ("tests/handoffs/a.yaml", handoff)]);
+    let name = "tests/handoffs/a.yaml";
+    let mut text = client.open(name);
+    client.diagnostics(name, |found| codes(found).contains(&"missing-field"));
+    client.replace(name, &mut text, handoff, pipeline, 2);
+    let found = client.diagnostics(name, |found| !found.is_empty());
+    let messages: Vec<&str> = found.iter().filter_map(|found| found["message"].as_str()).collect();
+    assert!(messages.iter().any(|message| message.contains("stages")), "{messages:?}");
+    assert!(!messages.iter().any(|message| message.contains("caller_provides")), "{messages:?}");
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
 fn every_folder_of_a_workspace_is_its_own() {
     let scenario =
         "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/a\n  trigger: /a\nscenarios: []\nbogus: 1\n";

@@ -4,13 +4,12 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{aliases, facts};
+use super::{aliases, directives, facts};
 use crate::{
-    dialect::Dialect,
-    document::{Allowance, Document, Pointer, fault::Fault, is_foreign_blank, syntax_problem},
+    document::{Allowance, Document, fault::Fault, is_foreign_blank, syntax_problem},
+    json_schema::SpecFile,
     problem::{Code, Edit, Problem},
     settings::Settings,
-    words::nearest,
 };
 
 /// The places where each code is allowed.
@@ -48,9 +47,17 @@ impl Allowed<'_> {
 pub(super) fn finish(
     mut problems: Vec<Problem>,
     document: &Document,
-    dialect: Option<Dialect>,
+    file: SpecFile,
+    is_guess: bool,
     settings: &Settings,
 ) -> Vec<Problem> {
+    let allowances = document.allowances();
+    let begin = |problem: &Problem| (problem.code, problem.range.start);
+    // One problem may stand for several: what is allowed at the place of another is not allowed in vain.
+    let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
+    if !allowances.is_empty() {
+        begun.extend(problems.iter().map(begin));
+    }
     // In the order of the text: the first use tells where nobody looks at the value.
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);
@@ -59,29 +66,18 @@ pub(super) fn finish(
     let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
     problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
     one_remedy_for_a_line(&mut problems, document);
-    let allowances = document.allowances();
-    let allowed = Allowed::by(&allowances);
-    problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
-    drop(allowed);
-    for allowance in allowances {
-        for (code, range) in allowance.codes {
-            let problem = |message| Problem::new(Code::InvalidSetting, Pointer::root(), range, message);
-            problems.push(match Code::parse(&code) {
-                Some(known) if known.is_always_an_error() => problem(format!("`{code}` cannot be allowed"))
-                    .with_note("text that cannot be read cannot be checked"),
-                Some(_) => continue,
-                None => {
-                    let near = nearest(&code, Code::ALL.iter().map(|code| code.as_str()));
-                    let help = near.map_or_else(
-                        || "use one of the codes that `speclens explain` lists".to_owned(),
-                        |near| format!("change it to `{near}`"),
-                    );
-                    problem(format!("unknown code `{code}`")).with_help(help)
-                }
-            });
+    directives::lint(document, file, &allowances, &mut problems);
+    if !allowances.is_empty() {
+        begun.extend(problems.iter().map(begin));
+        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there all
+        // the same.
+        if !is_guess && !problems.iter().any(|problem| problem.code.is_about_reading()) {
+            directives::lint_unused(document, &allowances, &mut begun, &mut problems);
         }
+        let allowed = Allowed::by(&allowances);
+        problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
     }
-    problems.retain_mut(|problem| match settings.severity_in(dialect, problem.code, problem.severity) {
+    problems.retain_mut(|problem| match settings.severity_in(file.dialect(), problem.code, problem.severity) {
         Some(severity) => {
             problem.severity = severity;
             true

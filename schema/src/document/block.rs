@@ -35,8 +35,8 @@ pub struct Block {
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
-    /// Where comments allow problems.
-    pub(super) allows: Vec<usize>,
+    /// Where the comments are that speak to speclens.
+    pub(super) directives: Vec<usize>,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether it was read in the light of them.
@@ -94,7 +94,7 @@ impl Block {
             anchor_table: OnceLock::new(),
             aliases: Vec::new(),
             duplicates: Vec::new(),
-            allows: super::allow::marks(text),
+            directives: Vec::new(),
             memo: Mutex::new(Vec::new()),
             suspect: None,
             by_edits: false,
@@ -130,6 +130,7 @@ impl Block {
         }
         block.expect_margin(text);
         block.expect_spaces(text);
+        block.directives = super::directives::marks(text, block.root.as_ref());
         block.drop_foreign_root();
         if let Some(root) = &block.root {
             let mut survey =

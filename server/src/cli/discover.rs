@@ -19,7 +19,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     kind,
     problem::Code,
-    words::{nearest, nearest_file},
+    words::nearest_file,
 };
 
 use super::output;
@@ -221,7 +221,7 @@ enum Standing {
 /// Whether a file counts that nobody named. Content alone makes what is checked, as in editors, and contracts, whose
 /// names are free; a KindLM or cli-bench suite under another name is run by nobody who did not ask for it.
 fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standing {
-    let said = matches!(kind::said(text), Some(Ok(_)));
+    let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
     match scope.file {
         SpecFile::Settings => Standing::Part,
@@ -262,27 +262,8 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         let help = problem.help.map(|help| format!("; {help}")).unwrap_or_default();
         bail!("{}: {}{help}", path.display(), problem.message);
     }
-    if let Some(Err(word)) = kind::said(&text) {
-        let kinds = || SpecFile::ALL.iter().map(|file| file.as_str());
-        let near = nearest(word, kinds()).map(|near| format!(": did you mean `{near}`?"));
-        let kinds = || format!("; the kinds are {}", kinds().collect::<Vec<_>>().join(", "));
-        bail!("{} says that it is a `{word}`, and there is no such kind{}", path.display(), near.unwrap_or_else(kinds));
-    }
-    // The outline of a file in brackets says nothing; the tree does.
-    let in_brackets = || {
-        let document = Document::read(&text, ScalarRules::Yaml12);
-        let has_key = document.root().is_some_and(|root| root.get("kindlm").is_some());
-        has_key.then(|| scopes.of_kind(&real, SpecFile::KindLm))
-    };
-    let scope =
-        scopes.find_asked_for(&real, &text).or_else(in_brackets).filter(|scope| scope.file != SpecFile::Settings);
-    let Some(scope) = scope else {
-        bail!(
-            "{} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
-             a comment `# speclens: dialect=KIND` at its beginning says what it is",
-            path.display()
-        );
-    };
+    let scope = scopes.find_asked_for(&real, &text).filter(|scope| scope.file != SpecFile::Settings);
+    let Some(scope) = scope else { bail!("{}", unrecognised(path, &slashed(&real), &text)) };
     if wanted == Wanted::Suites && !has_tests(scope.file) {
         match &scope.main {
             Some(main) => {
@@ -292,6 +273,38 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         }
     }
     Ok(Found { path: path.to_owned(), scope })
+}
+
+/// Says why a file that was named is none of ours, and how to say that it is one.
+fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
+    let shown = path.display();
+    if let Some(said) = kind::said(text) {
+        let kinds: Vec<&str> = SpecFile::PUBLISHED.iter().map(|file| file.as_str()).collect();
+        return format!(
+            "{shown} says that it is a `{}`, and there is no such kind; the kinds are {}",
+            said.word,
+            kinds.join(", ")
+        );
+    }
+    match kind::resembled(from_root, text).filter(|file| file.dialect().is_some()) {
+        Some(file) => {
+            let missing: Vec<String> = kind::lacking(file, text).into_iter().map(|key| format!("`{key}`")).collect();
+            let missing = match missing.as_slice() {
+                [] => "has little else of it".to_owned(),
+                missing => format!("lacks {}", missing.join(", ")),
+            };
+            format!(
+                "{shown} is not a suite: it looks like {}, and {missing}; add what is missing, or write \
+                 `# speclens: dialect={}` at its top",
+                file.title(),
+                file.as_str()
+            )
+        }
+        None => format!(
+            "{shown} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
+             a comment `# speclens: dialect=KIND` at its beginning says what it is"
+        ),
+    }
 }
 
 /// The task files that a main file names.

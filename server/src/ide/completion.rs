@@ -1,6 +1,7 @@
 //! What can be written at the cursor.
 
 mod aliases;
+mod directives;
 mod forms;
 mod insert;
 mod keys;
@@ -94,7 +95,7 @@ pub fn complete_with(
         }
         Slot::Below => list.below(),
         Slot::Item => list.items_with_dash(&format!("{}- ", context.layout.gap), context.layout.column),
-        Slot::Comment => list.codes(),
+        Slot::Comment => list.directives(),
     }
     list.prefixes_first();
     list.items

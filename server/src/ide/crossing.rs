@@ -43,6 +43,9 @@ pub enum Home {
 /// Values of log files: they are offered, and never renamed.
 pub const LOGS: &str = "logs";
 
+/// The kind of the tags of tests and scenarios.
+pub const TAGS: &str = "tags";
+
 /// Whether things of a kind are known beyond the file that defines them.
 pub fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")

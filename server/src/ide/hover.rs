@@ -17,7 +17,7 @@ use speclens_schema::{
     words::listed,
 };
 
-use super::{agents, card, hints, line::Line, names, pattern_words, values::Values, written::Written};
+use super::{agents, card, hints, names, pattern_words, values::Values, written::Written};
 
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
@@ -352,19 +352,9 @@ impl<'d> Place<'d> {
 
     /// A code in `# speclens: allow(…)`.
     fn code(&self) -> Option<Hover> {
-        let text = self.document.text();
-        let line = Line::of(text, text.byte_to_line(self.offset));
-        let comment = line.parts().comment.filter(|comment| *comment <= self.offset)?;
-        let words = line.slice(comment..line.end());
-        if !words.trim_start_matches(['#', ' ']).starts_with("speclens:") {
-            return None;
-        }
-        let at = self.offset - comment;
-        let is_code = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        let start = words[..at].rfind(|letter| !is_code(letter)).map_or(0, |before| before + 1);
-        let end = words[at..].find(|letter| !is_code(letter)).map_or(words.len(), |end| at + end);
-        let code = Code::parse(&words[start..end])?;
-        Some(Hover { range: comment + start..comment + end, markdown: card::code(code), page: None })
+        let words = self.document.directives().into_iter().flat_map(|directive| directive.words);
+        let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
+        Some(Hover { range, markdown: card::code(Code::parse(&word)?), page: None })
     }
 }
 

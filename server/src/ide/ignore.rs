@@ -17,7 +17,8 @@ pub fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
     let line = whole.trim_end_matches(['\r', '\n']);
     let end = start + line.len();
     let allowances = document.allowances();
-    let own = allowances.iter().find(|allowance| allowance.covers.start == start && !is_for_file(document, allowance));
+    let own =
+        allowances.iter().find(|allowance| allowance.covers.contains(&start) && !is_for_file(document, allowance));
     if let Some(own) = own {
         return extended(own, code).map(|edit| vec![edit]);
     }

@@ -50,6 +50,9 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
             }
         }
         NameKind::Shared(kind) => {
+            if let Some(reason) = meaning(file, kind, &found.name).filter(|_| to != found.name) {
+                return Err(reason);
+            }
             if let Some(kind) = taken(document, file, kind, &found.name, to) {
                 return Err(kind);
             }
@@ -97,6 +100,15 @@ fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<Stri
 fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
     let mut others = crossing::mentions(document, file, "").into_iter();
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
+}
+
+/// The sentence that refuses to rename a word that has a meaning in its format.
+pub fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
+    let is_refusal = file == SpecFile::ClawSpecScenarios && kind == crossing::TAGS && name == "negative";
+    is_refusal.then(|| {
+        "ClawSpec runs no target without a scenario that is tagged `negative`: change the tag where it is wrong"
+            .to_owned()
+    })
 }
 
 /// The sentence that refuses to make one name out of two.
@@ -295,6 +307,25 @@ tests:
                   - tags: [quick, slow]
                   - tags: ['quick']
                   - name: smoke
+            "#]],
+        );
+    }
+
+    #[test]
+    fn tag_with_a_meaning_in_its_format_is_not_renamed() {
+        check(
+            "//- /clawspec-scenarios.yaml\nversion: '1.0'\nscenarios:\n  - name: a\n    tags: [neg$0ative, slow]\n",
+            "refusal",
+            expect![
+                "ClawSpec runs no target without a scenario that is tagged `negative`: change the tag where it is wrong"
+            ],
+        );
+        check(
+            "tests:\n  - tags: [neg$0ative]\n",
+            "refusal",
+            expect![[r#"
+                tests:
+                  - tags: [refusal]
             "#]],
         );
     }

@@ -97,6 +97,11 @@ impl Crossing {
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
             return Err("a name must not be empty, and is one line".to_owned());
         }
+        if to != self.name
+            && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)
+        {
+            return Err(reason);
+        }
         if self.kind == agents::KIND
             && to != self.name
             && let Some(reason) = agents::refuse_rename(&self.name, to, snapshot.place.files.as_ref())

@@ -51,8 +51,8 @@ pub(super) struct Stranger {
     document: Document,
 }
 
-/// A document larger than this is not looked at anew with every keystroke, to see whether it is ours by now.
-const STRANGER_LIMIT: usize = 256 * 1024;
+/// Maximum size, in bytes, of a document that is asked at every keystroke what it is.
+const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
 
 /// A suite: the directory that its paths start from, and its main file from there. A document that was never saved is a
 /// suite of its own, named by its address.
@@ -153,18 +153,16 @@ impl Session {
             self.state().strangers.insert(uri.to_owned(), stranger);
             return;
         };
+        self.adopt(uri, version, text, place);
+    }
+
+    /// Takes a document for ours. Where it is a main file, or was one, others may be its parts.
+    fn adopt(&self, uri: &str, version: i32, text: Rope, place: Place) {
+        let was_main = self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::CliBench);
         let is_main = place.file == SpecFile::CliBench;
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
-        self.adopt(uri, version, text, place);
-        if is_main {
-            self.neighbours_changed();
-        }
-    }
-
-    /// Takes a document for ours.
-    fn adopt(&self, uri: &str, version: i32, text: Rope, place: Place) {
         let document = Document::read_rope(text, place.file.scalar_rules());
         if let Some(path) = place.path.as_ref().filter(|_| place.file == SpecFile::Settings) {
             // The document tells about itself while it is open.
@@ -182,6 +180,9 @@ impl Session {
             state.open.insert(uri.to_owned(), open);
         }
         self.analyse(uri);
+        if is_main != was_main {
+            self.neighbours_changed();
+        }
     }
 
     /// A document was edited. Says whether it is ours.
@@ -209,16 +210,12 @@ impl Session {
             self.buffers.set(&path, text.clone());
             self.buffer_changed(uri, &path);
         }
-        if self.is_open(uri) {
+        let is_adopted = text.len_bytes() <= MAX_ASKED_WHILE_TYPING && self.reconsider(uri);
+        let is_ours = self.is_open(uri);
+        if is_ours && !is_adopted {
             self.analyse(uri);
-            return true;
         }
-        if text.len_bytes() > STRANGER_LIMIT {
-            return false;
-        }
-        let Some(place) = self.place_of(uri, &String::from(&text)) else { return false };
-        self.adopt(uri, version, text, place);
-        true
+        is_ours
     }
 
     /// A document is open no more. Says whether it was ours.
@@ -256,8 +253,9 @@ impl Session {
         let file = self.state().open.get(uri).map(|open| open.place.file);
         match file {
             Some(SpecFile::CliBench | SpecFile::ClawSpec) | None => self.neighbours_changed(),
-            // The author may have said meanwhile what the file is.
-            Some(_) => self.reconsider(uri),
+            Some(_) => {
+                self.reconsider(uri);
+            }
         }
         if self.look_again() {
             // Nobody else tells what became of other files meanwhile.
@@ -323,27 +321,30 @@ impl Session {
             let state = self.state();
             state.open.keys().chain(state.strangers.keys()).cloned().collect()
         };
-        all.iter().for_each(|uri| self.reconsider(uri));
+        for uri in &all {
+            self.reconsider(uri);
+        }
     }
 
-    /// Asks anew what a document is and where it belongs.
-    fn reconsider(&self, uri: &str) {
+    /// Asks anew what a document is and where it belongs. Says whether that is something else than before.
+    fn reconsider(&self, uri: &str) -> bool {
         let (version, text, before) = {
             let state = self.state();
             match (state.open.get(uri), state.strangers.get(uri)) {
                 (Some(open), _) => (open.version, open.document.text().clone(), Some(open.place.clone())),
                 (None, Some(stranger)) => (stranger.version, stranger.document.text().clone(), None),
-                (None, None) => return,
+                (None, None) => return false,
             }
         };
         // What was ours stays so while it is open: it may be half typed just now.
-        let Some(place) = self.place_of(uri, &String::from(&text)) else { return };
+        let Some(place) = self.place_of(uri, &String::from(&text)) else { return false };
         let is_same = before.is_some_and(|before| {
             (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
         });
         if !is_same {
             self.adopt(uri, version, text, place);
         }
+        !is_same
     }
 
     /// Has the open documents forget what they saw of files, as far as it depends on these; nothing stands for all

@@ -26,6 +26,8 @@ mod relations;
 mod replaced;
 mod scalars;
 mod shapes;
+mod siblings;
+mod stale;
 mod target;
 mod templates;
 mod traps;

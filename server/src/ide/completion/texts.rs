@@ -1,9 +1,9 @@
-//! What is completed inside a text: variables in braces, paths, codes in comments.
+//! What is completed inside a text: variables in braces, paths.
 
-use speclens_schema::{document::NodeRef, files::FileKind, json_schema::SpecFile, problem::Code, template};
+use speclens_schema::{document::NodeRef, files::FileKind, template};
 
 use super::{CompletionKind, List};
-use crate::ide::{card, line, names};
+use crate::ide::{line, names};
 
 /// What stands in front of a path to more tasks.
 const SCHEME: &str = "file://";
@@ -137,55 +137,6 @@ impl List<'_> {
         let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
         path == self.values.files.place()
             || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
-    }
-
-    /// Codes in `# speclens: allow(`.
-    pub(super) fn codes(&mut self) {
-        let (line, start) = self.line();
-        let before = &line[self.context.token.start - start..self.offset - start];
-        let Some((head, list)) = before.rsplit_once("allow(") else {
-            self.directives(before);
-            return;
-        };
-        if list.contains(')') || !head.trim_start_matches(['#', ' ']).starts_with("speclens:") {
-            return;
-        }
-        let typed =
-            list.len() - list.trim_end_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '-').len();
-        let behind = &line[self.offset - start..];
-        let rest =
-            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(behind.len());
-        let closing = if behind[rest..].contains(')') { "" } else { ")" };
-        let taken: Vec<String> = list[..list.len() - typed].split(',').map(|code| code.trim().to_owned()).collect();
-        let range = self.offset - typed..self.offset + rest;
-        for code in Code::ALL.iter().copied().filter(|code| !taken.iter().any(|taken| taken == code.as_str())) {
-            let item = self.add(0, code.as_str(), CompletionKind::Value, format!("{}{closing}", code.as_str()));
-            item.edit.range = range.clone();
-            item.detail = code.severity().as_str().to_owned();
-            item.docs = card::code(code);
-        }
-    }
-
-    /// What a comment can say to the program: `before` is what it says already.
-    fn directives(&mut self, before: &str) {
-        let said = before.trim_start_matches(['#', ' ']);
-        let Some(typed) = said.strip_prefix("speclens:").map(str::trim_start) else { return };
-        let gap = if before.ends_with("speclens:") { " " } else { "" };
-        if typed.contains(|letter: char| !letter.is_ascii_alphabetic()) {
-            return;
-        }
-        let range = self.offset - typed.len()..self.offset;
-        let item = self.add(0, "allow", CompletionKind::Field, format!("{gap}allow("));
-        item.edit.range = range.clone();
-        item.snippet = Some(format!("{gap}allow($0)"));
-        item.detail = "silences a kind of problem: in this line, in the next one, or above the first entry in the file"
-            .to_owned();
-        let kinds = SpecFile::PUBLISHED.iter().filter(|file| file.dialect().is_some());
-        let item = self.add(1, "dialect", CompletionKind::Field, format!("{gap}dialect="));
-        item.edit.range = range;
-        item.snippet =
-            Some(format!("{gap}dialect=${{1|{}|}}", kinds.map(|file| file.as_str()).collect::<Vec<_>>().join(",")));
-        item.detail = "says what kind of file this is, before the first entry".to_owned();
     }
 
     /// The cursor's line, and where it begins.

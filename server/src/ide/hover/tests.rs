@@ -339,7 +339,7 @@ fn a_code_in_an_allow_comment_has_its_page() {
         [unused]
         **unused** · hint
 
-        Something is defined and never used.
+        Something is defined and never used, or a comment allows a problem that is not there.
     "#]],
     );
     check(

@@ -35,6 +35,19 @@ pub struct ItemFacts {
     pub has_timeout: bool,
     /// Whether `test_mode` is among the parameters of a scenario.
     pub has_test_mode: bool,
+    /// The files that must be there after a scenario.
+    pub expected: Vec<Expected>,
+    /// The files that must not be there before it.
+    pub absent: Vec<String>,
+}
+
+/// A file that an assertion expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Its path.
+    pub path: Named,
+    /// Whether a file of any time will do.
+    pub may_be_old: bool,
 }
 
 /// Parameters of a scenario.
@@ -81,5 +94,27 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
             .get("then")
             .is_some_and(|then| then.items().iter().any(|claim| claim.get("timeout").is_some())),
         has_test_mode: item.find(&["when", "params", "test_mode"]).is_some(),
+        expected: paths_of(&item, "then", &["artifact_exists", "artifact_contains", "artifact_matches_golden"])
+            .map(|(assertion, path, text)| Expected {
+                path: placed(text, &path.at, path.range()),
+                may_be_old: assertion.get("updated_after").is_none(),
+            })
+            .collect(),
+        absent: paths_of(&item, "given", &["file_absent"]).map(|(_, _, text)| text.to_owned()).collect(),
     }
+}
+
+/// The assertions of a list that have one of these types, each with its path.
+fn paths_of<'d>(
+    item: &Spot<'d>,
+    list: &str,
+    types: &'static [&'static str],
+) -> impl Iterator<Item = (Spot<'d>, Spot<'d>, &'d str)> {
+    let assertions = item.get(list).map(|list| list.items()).unwrap_or_default();
+    assertions.into_iter().filter_map(move |assertion| {
+        let kind = assertion.get("type").and_then(|kind| kind.text())?;
+        let path = assertion.get("path").filter(|_| types.contains(&kind))?;
+        let text = path.text().filter(|text| !text.is_empty())?;
+        Some((assertion, path, text))
+    })
 }

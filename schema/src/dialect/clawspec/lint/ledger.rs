@@ -102,9 +102,12 @@ fn lint_item(item: &Spot<'_>, known: &mut Contracts<'_>, problems: &mut Vec<Prob
         named.extend(pipelines.map(|file| (file, Template::Pipeline)));
         let handoffs = contracts.iter().filter_map(|it| it.get("handoff_files")).flat_map(|list| list.items());
         named.extend(handoffs.map(|file| (file, Template::Handoff)));
-        if contracts.as_ref().is_some_and(|contracts| contracts.get("pipeline_file").is_none()) {
-            let message = "missing `pipeline_file`, the contract of the orchestrator's pipeline";
-            problems.push(item.head_problem(Code::MissingField, message).with_severity(Severity::Warning));
+        for (key, what) in [("pipeline_file", "pipeline"), ("handoff_files", "handoffs")] {
+            if contracts.as_ref().is_some_and(|contracts| contracts.get(key).is_none()) {
+                let problem = item.head_problem(Code::MissingField, format!("an orchestrator has no `{key}`"));
+                let note = format!("no contract covers its {what}, and `clawspec coverage` counts no gap for that");
+                problems.push(problem.with_severity(Severity::Hint).with_note(note));
+            }
         }
     }
     for (file, template) in named {

@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::stages::Condition,
     document::Pointer,
     files::{FileKind, Files},
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Edit, Fix, Problem, Severity},
     rewrite,
     shape::scalar,
     spot::Spot,
@@ -24,6 +24,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     lint_orchestrator(root, problems);
     lint_missing_count(root, problems);
     lint_vacuous(root, problems);
+    lint_report(root, problems);
     comment_unknown(root, problems);
     if let Some(path) = root.find(&["pipeline", "skill_path"])
         && paths::is_placed(files)
@@ -56,6 +57,33 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         problem = problem.with_fix(Fix::guess(format!("change it to {actual}"), vec![edit]));
     }
     problems.push(problem);
+}
+
+/// A name that the reports of runs are called by, and not counted by.
+fn lint_report(root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let (Some(name), Some(path)) = (root.find(&["pipeline", "name"]), root.find(&["pipeline", "skill_path"])) else {
+        return;
+    };
+    let directory = path.text().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+    let (Some(written), Some(directory)) = (name.text(), directory) else { return };
+    if written.trim().is_empty() || directory.is_empty() || directory == "." || slug(written) == slug(directory) {
+        return;
+    }
+    let mut problem = name
+        .problem(Code::Collision, format!("`pipeline.name` is `{written}`, and its skill is in `{directory}`"))
+        .with_severity(Severity::Hint)
+        .with_note("ClawSpec counts the reports of the directory and names them by `name`, so each run overwrites `r1`")
+        .with_help(format!("change it to `{directory}`"));
+    if let Some(edit) = edits::replace(&name, scalar(directory)) {
+        problem = problem.with_fix(Fix::guess(format!("change it to `{directory}`"), vec![edit]));
+    }
+    problems.push(problem);
+}
+
+/// A name as it is in the names of reports.
+fn slug(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_lowercase()
 }
 
 /// Conditions about what no stage has.

@@ -23,12 +23,12 @@ use crate::{
 use super::{
     ItemFacts, Named,
     agents::{self, Standing},
-    edits, effect, files as paths, negative, pipeline,
+    edits, effect, files as paths, negative, pipeline, siblings, stale,
 };
 
 type Items<'a> = [(usize, &'a ItemFacts)];
 
-fn absolute(named: &Named, list: &str, index: usize, start: usize) -> (Pointer, Range<usize>) {
+pub(super) fn absolute(named: &Named, list: &str, index: usize, start: usize) -> (Pointer, Range<usize>) {
     let at = Pointer::root().key(list).index(index).join(&named.at);
     (at, named.range.start + start..named.range.end + start)
 }
@@ -57,7 +57,7 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
 }
 
 /// The patterns by which ClawSpec finds contracts: those of the settings, else its own.
-fn patterns(files: &dyn Files) -> Vec<String> {
+pub(super) fn patterns(files: &dyn Files) -> Vec<String> {
     const USUAL: [&str; 2] = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
     settings(files).scenario_patterns.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec())
 }
@@ -115,45 +115,11 @@ fn lint_params(root: &Spot<'_>, items: &Items<'_>, problems: &mut Vec<Problem>) 
     }
 }
 
-/// Whether another contract of the same target, beside this one or in its own directory, has a scenario that shows what it
-/// refuses.
-fn is_refusal_elsewhere(root: &Spot<'_>, files: &dyn Files) -> bool {
-    if !paths::is_placed(files) {
-        return false;
-    }
-    let patterns = patterns(files);
-    let target = root.find(&["target", "path"]);
-    let Some(target) = target.as_ref().and_then(Spot::text) else { return false };
-    let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
-    let there = format!("{}/tests", target.trim_matches('/'));
-    let mut directories = vec![here];
-    directories.extend((there != directories[0]).then_some(there));
-    let entries = directories.iter().flat_map(|directory| {
-        let path = move |name| if directory.is_empty() { name } else { format!("{directory}/{name}") };
-        files.list(directory).into_iter().take(100).map(move |(name, kind)| (path(name), kind))
-    });
-    entries.into_iter().any(|(path, kind)| {
-        if kind != FileKind::File || path == files.place() || !patterns.iter().any(|pattern| matches(pattern, &path)) {
-            return false;
-        }
-        let Ok(bytes) = files.read(&path) else { return false };
-        let Ok(text) = std::str::from_utf8(&bytes) else { return false };
-        if !text.contains("negative") {
-            return false;
-        }
-        let document = Document::read(text, ScalarRules::Yaml11);
-        let Some(other) = document.root() else { return false };
-        let same = other.get("target").and_then(|it| it.get("path")?.as_str()) == Some(target);
-        same && other.get("scenarios").is_some_and(|scenarios| {
-            scenarios.items().any(|scenario| {
-                scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
-            })
-        })
-    })
-}
-
 pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     lint_names(items, "scenarios", "scenario", problems);
+    let siblings = siblings::of_target(root, files);
+    siblings::lint_names(root, items, &siblings, problems);
+    stale::lint(root, items, problems);
     lint_discovery(root, files, problems);
     lint_params(root, items, problems);
     effect::lint_defaults(root, items, problems);
@@ -161,7 +127,7 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     if items.iter().any(|(_, facts)| facts.negative) || !root.node.document().is_intact() || is_damaged(root.node) {
         return;
     }
-    if is_refusal_elsewhere(root, files) {
+    if siblings.iter().any(siblings::Sibling::has_negative) {
         return;
     }
     let mut problem = scenarios

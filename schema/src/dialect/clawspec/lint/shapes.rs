@@ -44,8 +44,13 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
         found.help = Some((*advice).to_owned());
         found.fixes = Vec::new();
         let free = scenario.get(real).is_none();
+        if ["assertions", "preconditions"].contains(old) && !member.is_list() {
+            found.help =
+                Some(format!("write a list of assertions below `{real}`, such as `- type: {}`", example_of(real)));
+        }
+        let is_free_list = free && (member.is_list() || *old == "id");
         match *old {
-            "assertions" | "preconditions" | "id" if free => {
+            "assertions" | "preconditions" | "id" if is_free_list => {
                 let title = format!("rename it to `{real}`");
                 let fix = |edit| match *old {
                     "assertions" | "id" => Fix::safe(title, vec![edit]),
@@ -65,11 +70,11 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
                 found.fixes.extend(edit.map(|edit| Fix::guess(format!("rename it to `{real}`"), vec![edit])));
             }
             "steps" if free => found.fixes.extend(only_step(scenario, &member)),
-            "assertions" => found.fixes.extend(joined(scenario, &member)),
+            "assertions" if member.is_list() => found.fixes.extend(joined(scenario, &member)),
             "id" => found.fixes.extend(second_name(scenario, &member)),
             _ => {}
         }
-        if !free && found.fixes.is_empty() {
+        if found.fixes.is_empty() && (!free || ["assertions", "preconditions"].contains(old)) {
             let edits = rewrite::comment(scenario.node, &member.at);
             found.fixes.extend(edits.map(|edits| Fix::comment(edits)));
         }
@@ -85,6 +90,11 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             refused(problem);
         }
     }
+}
+
+/// The type of assertion that a list most often begins with.
+fn example_of(list: &str) -> &'static str {
+    if list == "given" { "file_present" } else { "artifact_exists" }
 }
 
 /// Steps of which there is one, and all it says is what to invoke: that is `when`.

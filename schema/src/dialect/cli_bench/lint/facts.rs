@@ -180,7 +180,7 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
             Err(_) => wrong("is not UTF-8".to_owned()),
             Ok(text) => {
                 let document = Document::read(text, task_files::rules());
-                let is_other = !matches!(kind::said(text), None | Some(Ok(SpecFile::CliBenchTasks)));
+                let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CliBenchTasks));
                 let wrong = |reason: String| FileFacts { is_other, ..wrong(reason) };
                 match document.root() {
                     None if document.is_intact() => wrong("is empty".to_owned()),

@@ -252,12 +252,60 @@ fn codes_are_offered_in_comments_that_allow() {
     );
     check_choice(
         "kindlm: 1 # speclens: allow(unused, $0)\n",
-        "syntax",
+        "no-claims",
         expect![[r#"
-        kindlm: 1 # speclens: allow(unused, syntax)
+        kindlm: 1 # speclens: allow(unused, no-claims)
     "#]],
     );
     check_labels("# speclens: allow(unused) $0\n", expect![[""]]);
+}
+
+#[test]
+fn directives_are_offered_in_comments_and_nowhere_else() {
+    for begun in ["# speclens: $0\nkindlm: 1\n", "# speclens:$0\nkindlm: 1\n"] {
+        check_labels(begun, expect![["allow dialect"]]);
+    }
+    for begun in ["# spe$0\nkindlm: 1\n", "# speclens$0\nkindlm: 1\n"] {
+        check_labels(begun, expect![["speclens: allow speclens: dialect"]]);
+    }
+    check_labels("kindlm: 1 # why # speclens: a$0\n", expect![["allow"]]);
+    for nowhere in [
+        "# $0\nkindlm: 1\n",
+        "# special$0\nkindlm: 1\n",
+        "kindlm: 1\ntests:\n  - command: |\n      # speclens: $0\n",
+        "kindlm: 1\nproject: \"# speclens: $0\"\n",
+        "kindlm: 1\n# speclens: dialect=$0\n",
+    ] {
+        check_labels(nowhere, expect![[""]]);
+    }
+}
+
+#[test]
+fn kinds_of_files_are_offered_behind_dialect() {
+    check_labels(
+        "# speclens: dialect=$0\nkindlm: 1\n",
+        expect![[
+            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines"
+        ]],
+    );
+    check_choice(
+        "# speclens: dialect=clawspec-$0\nkindlm: 1\n",
+        "clawspec-handoff",
+        expect![[r#"
+        # speclens: dialect=clawspec-handoff
+        kindlm: 1
+    "#]],
+    );
+    check_choice(
+        "# spec$0\nkindlm: 1\n",
+        "speclens: allow",
+        expect![[r#"
+        # speclens: allow(
+        kindlm: 1
+        ---
+        speclens: allow($0)
+    "#]],
+    );
 }
 
 #[test]

@@ -1,0 +1,185 @@
+//! Comments that speak to speclens and are not obeyed, and those that allow what is not there.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    directive::{Directive, Slip, Verb},
+    document::{Allowance, Document, Pointer},
+    json_schema::SpecFile,
+    kind,
+    problem::{Code, Edit, Fix, Problem},
+    words::nearest,
+};
+
+/// The text below which a problem of a comment says what it does not do.
+const NO_EFFECT: &str = "the comment has no effect";
+
+/// Reports the comments that are not obeyed.
+pub(super) fn lint(document: &Document, file: SpecFile, allowances: &[Allowance], problems: &mut Vec<Problem>) {
+    let directives = document.directives();
+    for directive in &directives {
+        match (&directive.slip, directive.verb) {
+            (Some(slip), _) => problems.push(slipped(document, file, directive, slip)),
+            (None, Some(Verb::Dialect)) => problems.extend(kind_of(document, file, directive)),
+            (None, Some(Verb::Allow) | None) => {}
+        }
+    }
+    for allowance in allowances {
+        for (code, range) in &allowance.codes {
+            problems.extend(code_of(document, allowance, code, range));
+        }
+    }
+}
+
+/// Reports the codes that are allowed where no problem has them. `begun`: where each problem begins; what is reported
+/// joins them.
+pub(super) fn lint_unused(
+    document: &Document,
+    allowances: &[Allowance],
+    begun: &mut FxHashSet<(Code, usize)>,
+    problems: &mut Vec<Problem>,
+) {
+    // Whether `unused` is allowed in vain depends on the other codes that are.
+    for is_about_unused in [false, true] {
+        for allowance in allowances {
+            for (word, range) in &allowance.codes {
+                let known = Code::parse(word).filter(|code| !code.is_always_an_error());
+                let Some(code) = known.filter(|code| (*code == Code::Unused) == is_about_unused) else { continue };
+                if begun.iter().any(|(it, at)| *it == code && allowance.covers.contains(at)) {
+                    continue;
+                }
+                let message = format!("`allow({word})` silences no problem");
+                let problem =
+                    Problem::new(Code::Unused, Pointer::root(), range.clone(), message).with_help("remove it");
+                let edit = without_code(document, allowance, range);
+                begun.insert((Code::Unused, range.start));
+                problems.push(problem.with_fix(Fix::guess(format!("remove `{word}`"), vec![edit])));
+            }
+        }
+    }
+}
+
+fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Slip) -> Problem {
+    let text = document.text();
+    let written = |range: &Range<usize>| String::from(text.byte_slice(range.clone()));
+    let message = match (slip, directive.verb) {
+        (Slip::Name(range), _) => format!("unknown comment prefix `{}`", written(range)),
+        (Slip::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
+        (Slip::Verb(range), _) => format!("unknown directive `{}`", written(range)),
+        (Slip::Form(_), Some(Verb::Dialect)) => "`dialect` takes the kind of file after a `=`".to_owned(),
+        (Slip::Form(_), Some(Verb::Allow) | None) => "`allow` takes its codes in parentheses".to_owned(),
+        (Slip::Empty(_), Some(Verb::Dialect)) => "`dialect` names no kind of file".to_owned(),
+        (Slip::Empty(_), Some(Verb::Allow) | None) => "`allow` names no code".to_owned(),
+    };
+    let note = match directive.verb {
+        Some(Verb::Dialect) => read_as(file),
+        Some(Verb::Allow) | None => NO_EFFECT.to_owned(),
+    };
+    let problem = Problem::new(Code::InvalidSetting, Pointer::root(), slip.range().clone(), message).with_note(note);
+    let right = directive.written().or_else(|| {
+        let is_dialect = directive.verb == Some(Verb::Dialect);
+        is_dialect.then(|| format!("speclens: dialect={}", file.as_str()))
+    });
+    match (right, directive.verb) {
+        (Some(right), _) => {
+            let edit = Edit::new(directive.range.clone(), right.as_str());
+            problem.with_help(format!("write `{right}`")).with_fix(Fix::guess(format!("write `{right}`"), vec![edit]))
+        }
+        (None, Some(_)) => {
+            let edit = without(document, directive.range.clone());
+            let fix = Fix::suggestion("remove the comment", vec![edit]);
+            problem.with_help("write `allow(CODE)`, or remove the comment").with_fix(fix)
+        }
+        (None, None) => problem.with_help("write `allow(CODE)` or `dialect=KIND`"),
+    }
+}
+
+/// What is wrong with a comment that says the kind of file, and is written as it is to be.
+fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option<Problem> {
+    let (word, range) = directive.words.first()?;
+    let problem = |message: String| {
+        Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message).with_note(read_as(file))
+    };
+    let Some(kind) = SpecFile::parse(word) else {
+        let right = nearest(word, SpecFile::ALL.iter().map(|file| file.as_str())).unwrap_or(file.as_str());
+        let fix = Fix::guess(format!("write `{right}`"), vec![Edit::new(range.clone(), right)]);
+        let problem = problem(format!("unknown kind of file `{word}`"));
+        return Some(problem.with_help(format!("write `{right}`")).with_fix(fix));
+    };
+    let is_obeyed = kind == file || kind.dialect() == file.dialect() && kind::is_dialect_word(kind);
+    if is_obeyed {
+        return None;
+    }
+    let removal = without(document, directive.range.clone());
+    if document.is_before_first_entry(directive.range.start) {
+        let fix = Fix::suggestion("remove the comment", vec![removal]);
+        let problem = problem("only the first `dialect` comment counts".to_owned());
+        return Some(problem.with_help("remove one of the two").with_fix(fix));
+    }
+    let text = String::from(document.text());
+    let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let top = text.len() - text.trim_start_matches('\u{feff}').len();
+    let comment = format!("# speclens: dialect={word}{line_break}");
+    let fix = Fix::suggestion("Move the comment to the top of the file", vec![Edit::new(top..top, comment), removal]);
+    let problem = problem("`dialect` counts only above the first entry".to_owned());
+    Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
+}
+
+/// What is wrong with a code that a comment allows.
+fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range<usize>) -> Option<Problem> {
+    let problem = |message: String| Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
+    match Code::parse(word) {
+        Some(code) if code.is_always_an_error() => {
+            let fix = Fix::guess(format!("remove `{word}`"), vec![without_code(document, allowance, range)]);
+            let problem = problem(format!("`{word}` cannot be allowed"));
+            let note = "what cannot be read cannot be checked";
+            Some(problem.with_note(note).with_help("remove it").with_fix(fix))
+        }
+        Some(_) => None,
+        None => {
+            let problem = problem(format!("unknown code `{word}`")).with_note("it allows nothing");
+            Some(match nearest(word, Code::ALL.iter().map(|code| code.as_str())) {
+                Some(near) => {
+                    let fix = Fix::guess(format!("write `{near}`"), vec![Edit::new(range.clone(), near)]);
+                    problem.with_help(format!("write `{near}`")).with_fix(fix)
+                }
+                None => problem.with_help("run `speclens explain` for a list of the codes"),
+            })
+        }
+    }
+}
+
+fn read_as(file: SpecFile) -> String {
+    format!("the file is read as `{}`", file.as_str())
+}
+
+/// Takes a code out of its comment, or the comment where it is the only one.
+fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>) -> Edit {
+    let index = allowance.codes.iter().position(|(_, range)| range == code).unwrap_or_default();
+    let (before, behind) = (index.checked_sub(1).map(|at| &allowance.codes[at]), allowance.codes.get(index + 1));
+    match (before, behind) {
+        (_, Some((_, next))) => Edit::new(code.start..next.start, ""),
+        (Some((_, last)), None) => Edit::new(last.end..code.end, ""),
+        (None, None) => without(document, allowance.range.clone()),
+    }
+}
+
+/// Takes a comment away. What else its line holds stays, remarks behind it among that.
+fn without(document: &Document, directive: Range<usize>) -> Edit {
+    let text = document.text();
+    let number = text.byte_to_line(directive.start);
+    let (start, next) = (text.line_to_byte(number), text.line_to_byte(number + 1));
+    let before = String::from(text.byte_slice(start..directive.start));
+    let behind = String::from(text.byte_slice(directive.end..next));
+    let remark = behind.trim_start_matches(|letter: char| letter.is_whitespace() || ":;,.-–—".contains(letter));
+    if !remark.is_empty() {
+        return Edit::new(directive.start..directive.end + (behind.len() - remark.len()), "");
+    }
+    let before = before.trim_end().trim_end_matches('#').trim_end();
+    match before.trim_start_matches('\u{feff}') {
+        "" => Edit::new(start + before.len()..next, ""),
+        _ => Edit::new(start + before.len()..directive.end, ""),
+    }
+}

@@ -1,0 +1,337 @@
+//! What a comment tells speclens: `# speclens: allow(CODE)` and `# speclens: dialect=KIND`.
+//!
+//! A comment that is meant as one and written differently is recognised, too: it is not obeyed, and the slip says why.
+
+use std::ops::Range;
+
+use crate::{json_schema::SpecFile, problem::Code, words::nearest};
+
+/// The word that such a comment begins with.
+pub const NAME: &str = "speclens";
+
+/// What a comment can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Not to report problems with these codes.
+    Allow,
+    /// To read the file as one of this kind.
+    Dialect,
+}
+
+/// One comment that speaks to speclens. Its places count from the beginning of the text that it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directive {
+    /// What it asks for. `None` where its verb is unlike any.
+    pub verb: Option<Verb>,
+    /// From its name to the end of what belongs to it; remarks behind it are not part of it.
+    pub range: Range<usize>,
+    /// The codes, or the kind.
+    pub words: Vec<(String, Range<usize>)>,
+    /// Why it is not obeyed.
+    pub slip: Option<Slip>,
+}
+
+/// Why a comment that is meant for speclens is not obeyed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slip {
+    /// Its name is misspelt.
+    Name(Range<usize>),
+    /// The colon behind its name is missing.
+    Colon(Range<usize>),
+    /// Its verb does not exist.
+    Verb(Range<usize>),
+    /// The codes are not in parentheses, or the kind is not behind a `=`.
+    Form(Range<usize>),
+    /// It names nothing.
+    Empty(Range<usize>),
+}
+
+impl Slip {
+    /// The bytes that are wrong.
+    pub fn range(&self) -> &Range<usize> {
+        match self {
+            Slip::Name(range) | Slip::Colon(range) | Slip::Verb(range) | Slip::Form(range) | Slip::Empty(range) => {
+                range
+            }
+        }
+    }
+}
+
+impl Verb {
+    /// Every one.
+    pub const ALL: [Verb; 2] = [Verb::Allow, Verb::Dialect];
+
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Allow => "allow",
+            Verb::Dialect => "dialect",
+        }
+    }
+
+    /// Words of other tools for the same.
+    fn synonyms(self) -> &'static [&'static str] {
+        match self {
+            Verb::Allow => &["ignore", "disable", "suppress", "silence", "skip", "off", "noqa", "nolint"],
+            Verb::Dialect => &["kind", "format", "type", "schema", "file"],
+        }
+    }
+
+    /// The verb that a word means.
+    fn meant_by(word: &str) -> Option<Verb> {
+        let word = word.to_ascii_lowercase();
+        // `disable-next-line`, `ignore_file`
+        let first = word.split(['-', '_']).next().unwrap_or_default();
+        let is_synonym = |verb: &Verb| [first, &word].iter().any(|word| verb.synonyms().contains(word));
+        let near = || nearest(&word, Verb::ALL.map(Verb::as_str));
+        let is_near = |near: &str| Verb::ALL.into_iter().find(|verb| verb.as_str() == near);
+        Verb::ALL.into_iter().find(is_synonym).or_else(|| is_near(near()?))
+    }
+
+    /// Whether a word is one that the verb takes, or nearly so.
+    fn takes(self, word: &str) -> bool {
+        match self {
+            Verb::Allow => nearest(word, Code::ALL.iter().map(|code| code.as_str())).is_some(),
+            Verb::Dialect => nearest(word, SpecFile::ALL.iter().map(|file| file.as_str())).is_some(),
+        }
+    }
+}
+
+impl Directive {
+    /// Finds every `#` of a text behind which there is one, with what it says. Whether a comment begins there is for those
+    /// to know who know the tree.
+    pub fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
+        let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
+        let hashes = text.match_indices('#').map(|(at, _)| at).filter(move |&at| begins(at));
+        hashes.filter_map(|at| {
+            let comment = text[at + 1..].lines().next().unwrap_or_default();
+            Some((at, Directive::read(comment, at + 1)?))
+        })
+    }
+
+    /// Reads a comment: what is behind its `#`, which is at a place of the text. `None` where it is meant for people.
+    fn read(comment: &str, at: usize) -> Option<Directive> {
+        let mut reader = Reader { text: comment, at: 0 };
+        reader.skip_blanks();
+        let name = reader.word();
+        let written = &comment[name.clone()];
+        let is_name = written == NAME;
+        if !is_name && nearest(written, [NAME]).is_none() {
+            return None;
+        }
+        let has_colon = reader.next_is(':');
+        reader.skip_blanks();
+        let verb = reader.word();
+        let verb_end = verb.end;
+        let verb_word = &comment[verb.clone()];
+        let exact = Verb::ALL.into_iter().find(|verb| verb.as_str() == verb_word);
+        let meant = exact.or_else(|| Verb::meant_by(verb_word));
+        reader.skip_blanks();
+        let sign = reader.sign();
+        let words = match sign {
+            Some('(') => reader.until_closed(),
+            Some(_) | None => reader.listed(meant == Some(Verb::Dialect)),
+        };
+        let is_closed = sign == Some('(') && reader.next_is(')');
+        let takes_first = || words.first().is_some_and(|(word, _)| meant.is_some_and(|verb| verb.takes(word)));
+        let is_meant = match (is_name, has_colon) {
+            _ if verb_word.is_empty() => false,
+            (true, true) => sign.is_some() || exact.is_some() || meant.is_some() && (words.is_empty() || takes_first()),
+            (true, false) => meant.is_some() && (sign.is_some() || exact.is_some() && takes_first()),
+            (false, _) => meant.is_some() && sign.is_some(),
+        };
+        if !is_meant {
+            return None;
+        }
+        let is_formed = match exact {
+            Some(Verb::Allow) => is_closed,
+            Some(Verb::Dialect) => sign == Some('=') && words.iter().all(|(word, at)| word.len() == at.len()),
+            None => true,
+        };
+        // Words behind a verb that no sign joins to it may be a sentence.
+        let words = if sign.is_some() || takes_first() { words } else { Vec::new() };
+        let end = match words.last() {
+            _ if sign.is_some() => reader.at.max(verb_end),
+            Some((_, last)) => last.end,
+            None => verb_end,
+        };
+        let end = comment[..end].trim_end().len();
+        let slip = if !is_name {
+            Some(Slip::Name(name.clone()))
+        } else if !has_colon {
+            Some(Slip::Colon(name.clone()))
+        } else if exact.is_none() {
+            Some(Slip::Verb(verb))
+        } else if words.is_empty() {
+            Some(Slip::Empty(verb.start..end))
+        } else if !is_formed {
+            Some(Slip::Form(verb.start..end))
+        } else {
+            None
+        };
+        let directive = Directive { verb: meant, range: name.start..end, words, slip };
+        Some(directive.moved(at))
+    }
+
+    /// How it is written as speclens reads it. `None` where nothing says what it asks for.
+    pub fn written(&self) -> Option<String> {
+        let words: Vec<&str> = self.words.iter().map(|(word, _)| word.as_str()).collect();
+        let first = words.first()?;
+        Some(match self.verb? {
+            Verb::Allow => format!("{NAME}: allow({})", words.join(", ")),
+            Verb::Dialect => format!("{NAME}: dialect={first}"),
+        })
+    }
+
+    /// The same at another place.
+    pub(crate) fn moved(mut self, distance: usize) -> Directive {
+        let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
+        shift(&mut self.range);
+        self.words.iter_mut().for_each(|(_, range)| shift(range));
+        if let Some(
+            Slip::Name(range) | Slip::Colon(range) | Slip::Verb(range) | Slip::Form(range) | Slip::Empty(range),
+        ) = &mut self.slip
+        {
+            shift(range);
+        }
+        self
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t']).len();
+    }
+
+    fn next_is(&mut self, sign: char) -> bool {
+        let is_next = self.rest().trim_start_matches([' ', '\t']).starts_with(sign);
+        if is_next {
+            self.skip_blanks();
+            self.at += sign.len_utf8();
+        }
+        is_next
+    }
+
+    fn word(&mut self) -> Range<usize> {
+        let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let length = self.rest().find(|letter| !is_of_word(letter)).unwrap_or(self.rest().len());
+        self.at += length;
+        self.at - length..self.at
+    }
+
+    fn sign(&mut self) -> Option<char> {
+        ['(', '=', ':'].into_iter().find(|sign| self.next_is(*sign))
+    }
+
+    /// The words up to the closing parenthesis. Where there is none, those of a list.
+    fn until_closed(&mut self) -> Vec<(String, Range<usize>)> {
+        let Some(end) = self.rest().find(')') else { return self.listed(false) };
+        let (start, end) = (self.at, self.at + end);
+        self.at = end;
+        let parts = self.text[start..end].split(',');
+        let places = parts.map(|part| {
+            let word = part.trim();
+            let at = word.as_ptr() as usize - self.text.as_ptr() as usize;
+            (word.to_owned(), at..at + word.len())
+        });
+        places.filter(|(word, _)| !word.is_empty()).collect()
+    }
+
+    /// The words of a list without parentheses: each but the last with a comma behind it.
+    fn listed(&mut self, is_one: bool) -> Vec<(String, Range<usize>)> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks();
+            let length = self.rest().find([' ', '\t', ',']).unwrap_or(self.rest().len());
+            let whole = self.at..self.at + length;
+            let word = self.text[whole.clone()].trim_matches(['"', '\'', '.', ';', '(', ')', '[', ']', '`']);
+            if word.is_empty() {
+                return words;
+            }
+            words.push((word.to_owned(), whole.clone()));
+            self.at = whole.end;
+            if is_one || !self.next_is(',') {
+                return words;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Directive;
+
+    /// What is made of a comment: what belongs to it, what is wrong in it, how it is written.
+    #[track_caller]
+    fn check(comment: &str, expected: Option<(&str, &str, Option<&str>)>) {
+        let found = Directive::read(comment, 0);
+        let found = found.as_ref().map(|found| {
+            let wrong = found.slip.as_ref().map_or("", |slip| &comment[slip.range().clone()]);
+            (&comment[found.range.clone()], wrong, found.written())
+        });
+        let expected = expected.map(|(range, wrong, written)| (range, wrong, written.map(str::to_owned)));
+        assert_eq!(found, expected, "{comment}");
+    }
+
+    #[test]
+    fn comment_as_it_is_documented_is_obeyed() {
+        for (comment, range) in [
+            (" speclens: allow(unused)", "speclens: allow(unused)"),
+            ("speclens:allow( unused,no-claims ) for now", "speclens:allow( unused,no-claims )"),
+            (" speclens: dialect=kindlm", "speclens: dialect=kindlm"),
+            (" speclens: dialect = clawspec-handoff from here", "speclens: dialect = clawspec-handoff"),
+        ] {
+            let found = Directive::read(comment, 0).unwrap();
+            assert_eq!((&comment[found.range.clone()], found.slip), (range, None), "{comment}");
+        }
+    }
+
+    #[test]
+    fn comment_with_a_slip_is_recognised() {
+        let unused = Some("speclens: allow(unused)");
+        check(" speclens: alow(unused)", Some(("speclens: alow(unused)", "alow", unused)));
+        check(" speclens allow(unused) why", Some(("speclens allow(unused)", "speclens", unused)));
+        check(" speclens allow unused", Some(("speclens allow unused", "speclens", unused)));
+        check(" spec-lens: allow(unused)", Some(("spec-lens: allow(unused)", "spec-lens", unused)));
+        check(" speclens: ignore unused", Some(("speclens: ignore unused", "ignore", unused)));
+        check(" speclens: disable-next-line", Some(("speclens: disable-next-line", "disable-next-line", None)));
+        check(" speclens: allow unused", Some(("speclens: allow unused", "allow unused", unused)));
+        check(" speclens: allow(unused", Some(("speclens: allow(unused", "allow(unused", unused)));
+        let both = Some("speclens: allow(unused, no-claims)");
+        check(" speclens: allow=unused, no-claims x", {
+            Some(("speclens: allow=unused, no-claims", "allow=unused, no-claims", both))
+        });
+        check(" speclens: allow()", Some(("speclens: allow()", "allow()", None)));
+        check(" speclens: frobnicate(x)", Some(("speclens: frobnicate(x)", "frobnicate", None)));
+        let kindlm = Some("speclens: dialect=kindlm");
+        check(" speclens: dialekt=kindlm", Some(("speclens: dialekt=kindlm", "dialekt", kindlm)));
+        check(" speclens: dialect: kindlm", Some(("speclens: dialect: kindlm", "dialect: kindlm", kindlm)));
+        check(" speclens: dialect=\"kindlm\"", Some(("speclens: dialect=\"kindlm\"", "dialect=\"kindlm\"", kindlm)));
+        check(" speclens: dialect=", Some(("speclens: dialect=", "dialect=", None)));
+    }
+
+    #[test]
+    fn sentence_about_speclens_is_for_people() {
+        for comment in [
+            " speclens checks this file",
+            " speclens allows comments here",
+            " speclens: see the README",
+            " speclens:",
+            " speclens: types are checked in CI",
+            " specs: all(x)",
+            " spectacles: allow it",
+            "",
+        ] {
+            check(comment, None);
+        }
+    }
+}
