@@ -201,7 +201,7 @@ fn step_above(text: &str, at: usize) -> usize {
     let lines: Vec<Range<usize>> = lines_above(text, at).take(32).collect();
     let steps = lines.windows(2).filter_map(|pair| {
         let [below, above] = pair else { return None };
-        let opens = matches!(head_shape(&text[above.clone()].trim()), Head::Key { .. });
+        let opens = matches!(head_shape(text[above.clone()].trim()), Head::Key { .. });
         let is_item = is_dash(text[below.clone()].trim_start_matches(' '));
         let step = indent_at(text, below).checked_sub(indent_at(text, above)).filter(|step| *step > 0)?;
         (opens && !is_item && !text[above.clone()].trim_start().starts_with('-')).then_some(step)
