@@ -10,16 +10,19 @@ mod block;
 mod blocks;
 mod conflict;
 mod directives;
+mod draft;
 mod events;
 pub(crate) mod fault;
 mod lines;
 mod loose;
+mod mend;
 mod pointer;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
 mod properties;
 mod recover;
 mod scalar;
+mod slip;
 mod tree;
 mod update;
 mod value;

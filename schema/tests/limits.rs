@@ -98,9 +98,10 @@ fn mistakes_behind_aliases_cost_what_they_are_many() {
         (SpecFile::KindLm, kindlm, "{tol: x}"),
     ] {
         let time = |count| time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)));
-        // Each mistake costs so much by itself that a square shows late.
-        let (few, many) = (time(300), time(4800));
-        assert!(many < few * 32.0, "{claim} in {}: {few} s for 300, {many} s for 4800", file.as_str());
+        // Each mistake costs so much by itself that a square shows late. Other work on the machine can make one of the
+        // two slow, and then the next try tells.
+        let tries: Vec<f64> = (0..5).map(|_| time(4800) / time(300)).take_while(|ratio| *ratio >= 32.0).collect();
+        assert!(tries.len() < 5, "{claim} in {}: 4800 cost {tries:?} times as much as 300", file.as_str());
     }
 }
 

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Pointer, events,
     fault::Fault,
-    recover::recover,
+    mend::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::dialect::ScalarRules;
@@ -59,6 +59,17 @@ pub enum BlockKind {
     MisplacedItem,
     /// A line that belongs to nothing.
     Stray,
+}
+
+impl BlockKind {
+    /// What its root can be.
+    fn root(self) -> Root {
+        match self {
+            BlockKind::Whole | BlockKind::Stray => Root::Any,
+            BlockKind::Entry | BlockKind::Head => Root::Mapping,
+            BlockKind::Item | BlockKind::MisplacedItem => Root::Sequence,
+        }
+    }
 }
 
 /// The name of an anchor or an alias.
@@ -114,10 +125,10 @@ impl Block {
                 };
                 block.root = parsed.root.filter(|root| !is_nothing(root));
                 block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));
-                block.expect_shape(text);
+                block.expect_shape(text, rules);
             }
             Some(Err(error)) => {
-                match survived(|| recover(text, rules, &error, suspect.clone())) {
+                match survived(|| mend::read(text, kind.root(), rules, &error, suspect.clone())) {
                     Some(recovered) => {
                         block.root = recovered.root;
                         block.faults = recovered.faults;
@@ -152,7 +163,7 @@ impl Block {
     }
 
     /// A piece that is YAML may still not be what can stand at its place.
-    fn expect_shape(&mut self, text: &str) {
+    fn expect_shape(&mut self, text: &str, rules: ScalarRules) {
         if self.kind == BlockKind::Stray && text.starts_with("---") {
             self.faults.push(second_document(text, 0));
             return;
@@ -179,6 +190,11 @@ impl Block {
             return;
         }
         let range = root.range.clone();
+        if let Some(Some(mended)) = survived(|| mend::reread(text, self.kind.root(), rules, range.start)) {
+            self.root = mended.root;
+            self.faults.extend(mended.faults);
+            return;
+        }
         let words = text.get(range.clone()).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
         self.faults.push(match Fault::tabs(text, range.start) {
             Some(fault) => fault,

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use ropey::Rope;
 
-use super::recover::{Head, head_shape};
+use super::{
+    recover::{Head, head_shape, is_dash},
+    slip::is_dash_without_space,
+};
 
 /// A piece of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +60,7 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
         spans[index].range.end = spans.get(index + 1).map_or(end, |next| next.range.start);
     }
     join_outdented(text, &mut spans);
+    join_headless(text, &mut spans);
     // A key without items is an ordinary entry.
     for index in 0..spans.len() {
         if spans[index].kind == SpanKind::Head && spans.get(index + 1).is_none_or(|next| next.kind != SpanKind::Item) {
@@ -113,6 +117,11 @@ fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
             } else {
                 (dash, entry) = (None, None);
             }
+        } else if dash == Some(0) && span.kind == SpanKind::Entry && is_outdented_entry(text, &span, &joined) {
+            if let Some(last) = joined.last_mut() {
+                last.range.end = span.range.end;
+            }
+            continue;
         } else {
             dash = (span.kind == SpanKind::Item).then_some(column);
             entry = None;
@@ -120,6 +129,70 @@ fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
         joined.push(span);
     }
     *spans = joined;
+}
+
+/// Joins a list at the margin whose first dash is missing: its key, the entry that should be its first item, and the
+/// items that begin with the key of that entry.
+fn join_headless(text: &Rope, spans: &mut Vec<Span>) {
+    for at in 0..spans.len() {
+        if let Some(end) = end_of_headless(text, spans.get(at..).unwrap_or_default()) {
+            spans[at].kind = SpanKind::Entry;
+            spans[at].range.end = spans[at + end - 1].range.end;
+            spans.drain(at + 1..at + end);
+        }
+    }
+}
+
+/// How many pieces make up a list whose first dash is missing, if the first of them is the key of such a list.
+fn end_of_headless(text: &Rope, spans: &[Span]) -> Option<usize> {
+    let entry_at = |at: usize| String::from(text.line(text.byte_to_line(at))).trim_end().to_owned();
+    let key_of = |words: &str| match head_shape(words) {
+        Head::Key { key, .. } | Head::KeyWithValue { key, .. } => Some(words[..key].to_owned()),
+        Head::Other => None,
+    };
+    let head = spans.first().filter(|span| matches!(span.kind, SpanKind::Entry | SpanKind::Head))?;
+    if !matches!(entry_shape(&entry_at(head.range.start)), Shape::Key) {
+        return None;
+    }
+    let below = contents_of(text, head).nth(1);
+    let (first, items) = match below {
+        Some(line) => (line, 1),
+        None => (entry_at(spans.get(1)?.range.start), 2),
+    };
+    let key = key_of(first.trim_start_matches(' '))?;
+    let item = |span: &Span| {
+        let line = entry_at(span.range.start);
+        is_dash(&line).then(|| line[1..].trim_start_matches(' ').to_owned())
+    };
+    item(spans.get(items)?).and_then(|words| key_of(&words)).filter(|found| *found == key)?;
+    Some(items + spans[items..].iter().take_while(|span| item(span).is_some()).count())
+}
+
+/// The lines of a piece that hold more than a comment.
+fn contents_of<'t>(text: &'t Rope, span: &Span) -> impl Iterator<Item = String> + use<'t> {
+    let end = span.range.end;
+    let first = text.byte_to_line(span.range.start);
+    let lines = (first..text.len_lines()).take_while(move |at| text.line_to_byte(*at) < end);
+    lines.map(|at| String::from(text.line(at)).trim_end().to_owned()).filter(|line| {
+        let words = line.trim_start();
+        !words.is_empty() && !words.starts_with('#')
+    })
+}
+
+/// Whether an entry at the margin has a value on its line, and more lines below in the column of the keys of the item
+/// above: those belong to the item, so that the entry does, too.
+fn is_outdented_entry(text: &Rope, span: &Span, above: &[Span]) -> bool {
+    let Some(dashed) = above.last().and_then(|item| contents_of(text, item).next()) else { return false };
+    let column = dashed.len() - dashed.trim_start_matches(['-', ' ']).len();
+    let mut lines = contents_of(text, span);
+    let is_complete =
+        lines.next().is_some_and(|line| matches!(entry_shape(&line), Shape::KeyWithValue(Value::Complete)));
+    is_complete
+        && lines.next().is_some_and(|line| {
+            let words = line.trim_start_matches(' ');
+            let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
+            line.len() - words.len() == column && is_entry && !is_dash(words)
+        })
 }
 
 /// Whether a piece begins with `...`.
@@ -183,7 +256,14 @@ impl Splitter<'_> {
             }
             return true;
         }
-        let dash = line.first == b'-' && matches!(line.second, b' ' | b'\t' | b'\r' | b'\n');
+        let is_list = match self.list {
+            List::Possible => true,
+            List::At(column) | List::Interrupted { column, .. } => column == line.indent,
+            List::None => false,
+        };
+        let dash = line.first == b'-'
+            && (matches!(line.second, b' ' | b'\t' | b'\r' | b'\n')
+                || (is_list && is_dash_without_space(self.words(line.start).trim_start())));
         if dash && line.indent == 0 && !self.has_entry() {
             self.root_items = Some(0);
             self.list = List::At(0);
@@ -470,6 +550,11 @@ fn for_each_line(text: &Rope, mut take: impl FnMut(Line) -> bool) -> bool {
                         let blanks = bytes[at..].iter().take_while(|byte| **byte == b' ').count();
                         line.indent += blanks;
                         at += blanks;
+                    }
+                    // A no-break space among the blanks looks like one, and is most likely meant as one.
+                    0xc2 if bytes.get(at + 1) == Some(&0xa0) => {
+                        line.indent += 1;
+                        at += 2;
                     }
                     b'\n' | b'\r' => state = State::Rest,
                     byte => {

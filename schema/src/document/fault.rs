@@ -57,8 +57,12 @@ pub(crate) enum RewriteKind {
     IndentBy(usize),
     /// The indentation, to so many columns.
     IndentTo(usize),
-    /// The characters of the indentation.
+    /// The characters of the indentation, or of a gap.
     Blanks,
+    /// The tabs of the indentation, to so many columns.
+    Tabs(usize),
+    /// A gap that is missing.
+    Space,
 }
 
 impl Rewrite {
@@ -73,8 +77,11 @@ impl Rewrite {
             RewriteKind::Text | RewriteKind::Template => format!("write `{}`", self.text),
             RewriteKind::IndentBy(by) => format!("indent it by {by}"),
             RewriteKind::Blanks => "replace it with a space".to_owned(),
-            RewriteKind::IndentTo(0) => "remove its indentation".to_owned(),
+            RewriteKind::Space => "insert a space".to_owned(),
+            RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
             RewriteKind::IndentTo(column) => format!("indent it by {column}"),
+            RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),
+            RewriteKind::Tabs(column) => format!("indent it with {column} spaces"),
         }
     }
 }
@@ -142,6 +149,34 @@ impl Fault {
         Fault::new(range, "tab in the indentation").with_help("indent with spaces")
     }
 
+    /// Tabs that indent, and how deep that should be.
+    pub(super) fn tab_for(text: &str, blanks: Range<usize>, column: usize) -> Fault {
+        let tabs = &text[blanks.clone()];
+        let first = blanks.start + tabs.find('\t').unwrap_or_default();
+        let last = blanks.start + tabs.rfind('\t').map_or(tabs.len(), |at| at + 1);
+        let text = " ".repeat(column);
+        let cure = Rewrite { range: blanks, text, is_certain: true, kind: RewriteKind::Tabs(column) };
+        Fault::new(first..last, "tab in the indentation").with_cure(cure)
+    }
+
+    /// A dash that touches its item. `behind`: where the space should be.
+    pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
+        let cure = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
+        Fault::new(range, "missing space behind the dash").with_cure(cure)
+    }
+
+    /// Blanks behind a dash or a colon that are none in YAML.
+    pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, mark: &str) -> Fault {
+        let blanks = &text[range.clone()];
+        let what = match blanks.trim_start_matches(' ').chars().next() {
+            None | Some('\u{a0}') => "no-break space".to_owned(),
+            Some(letter) => format!("U+{:04X}, which looks like a space,", u32::from(letter)),
+        };
+        let spaces = " ".repeat(blanks.chars().count());
+        let cure = Rewrite { kind: RewriteKind::Blanks, ..Rewrite::certain(range.clone(), spaces) };
+        Fault::new(range, format!("{what} behind the {mark}")).with_cure(cure)
+    }
+
     /// Blanks before a line that are none in YAML.
     pub(crate) fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
         let blanks = &text[range.clone()];
@@ -191,7 +226,7 @@ impl Fault {
     }
 
     /// A line that is indented unlike its neighbours, which begin in a column.
-    fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
+    pub(super) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
         let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
         let message = format!("this line is indented by {}, and its neighbours by {column}", spaces(indent));
@@ -243,13 +278,25 @@ impl Fault {
         Fault::new(words, "missing dash before this list item").with_cure(cure)
     }
 
+    /// The same where two blanks are in the place of the dash.
+    pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
+        let words = trimmed(text, at..line_at(text, at).end);
+        let range = at - 2..words.end;
+        let cure = Rewrite::certain(range, format!("- {}", &text[words.clone()]));
+        Fault::new(words, "missing dash before this list item").with_cure(cure)
+    }
+
     /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));
             return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
         }
-        if let Some(fault) = of_line(text, &range) {
+        // Dashes above may have been set aside, so that only the line itself tells where its text begins.
+        let begin = line_at(text, range.start).start;
+        let is_own = |fault: &Fault| fault.cure.as_ref().is_some_and(|cure| cure.range.start >= begin);
+        let of_lines = Fault::of_lines(text, range.start).filter(is_own);
+        if let Some(fault) = of_lines.or_else(|| of_line(text, &range)) {
             return fault;
         }
         let line = line_at(text, range.start);
@@ -286,14 +333,119 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// What is wrong with a value without quotes that goes on over several lines, if it is what cannot be read there.
+    pub(super) fn of_lines(text: &str, at: usize) -> Option<Fault> {
+        let (owner, value) = plain_lines(text, at)?;
+        let words = &text[value.clone()];
+        let Reason { mark, message, is_certain, is_template } = Reason::of(words)?;
+        let rewritten = quoted_lines(words);
+        let before = &text[owner.start..value.start];
+        let reads = |value: &str| parse(&format!("{before}{value}\n"), ScalarRules::Yaml12).is_ok();
+        // Lines that look like entries are most likely some.
+        let is_text = words.lines().skip(1).all(|line| {
+            let line = line.trim();
+            let key = line.split(':').next().unwrap_or_default();
+            !is_dash(line) && !line.starts_with('#') && (matches!(head_shape(line), Head::Other) || !is_key(key))
+        });
+        if !is_text || reads(words) || !reads(&rewritten) {
+            return None;
+        }
+        let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
+        let cure = Rewrite { range: value.clone(), text: rewritten, is_certain, kind };
+        Some(Fault::new(value.start + mark.start..value.start + mark.end, message).with_cure(cure))
+    }
+}
+
+/// A value without quotes that goes on below its line, and the line where it begins. `at`: somewhere in it.
+fn plain_lines(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let mut owner = line_at(text, at);
+    let value = loop {
+        let words = text[owner.clone()].trim_start_matches(' ');
+        let is_begin = is_dash(words)
+            || matches!(head_shape(words), Head::KeyWithValue { key, .. } if !words[..key].contains(' '));
+        let value = value_of(text, &owner).filter(|_| is_begin);
+        let goes_on =
+            value.filter(|value| end_of_lines(text, &owner).is_some_and(|end| at <= end && value.start < end));
+        if goes_on.is_some() || owner.start == 0 || at - owner.start > 4096 {
+            break goes_on?;
+        }
+        owner = line_at(text, owner.start - 1);
+    };
+    let end = end_of_lines(text, &owner)?;
+    let is_plain = !text[value.start..].starts_with(['"', '\'', '|', '>', '#']);
+    is_plain.then_some((owner, value.start..end))
+}
+
+/// Where the lines end that are deeper than the key of a line, or its dash, if there are any.
+fn end_of_lines(text: &str, line: &Range<usize>) -> Option<usize> {
+    let mut words = text[line.clone()].trim_start_matches(' ');
+    let mut column = line.len() - words.len();
+    while is_dash(words) && !matches!(head_shape(words[1..].trim_start_matches(' ')), Head::Other) {
+        let behind = words[1..].trim_start_matches(' ');
+        column += words.len() - behind.len();
+        words = behind;
+    }
+    let mut end = None;
+    let mut next = line.end;
+    while next < text.len() {
+        let below = line_at(text, next + 1);
+        let is_empty = text[below.clone()].trim().is_empty();
+        if !is_empty && indent_at(text, &below) <= column {
+            break;
+        }
+        next = below.end.max(next + 1);
+        if !is_empty {
+            end = Some(trimmed(text, below).end);
+        }
+    }
+    end
+}
+
+/// Why a text of several lines needs quotes.
+struct Reason {
+    mark: Range<usize>,
+    message: String,
+    is_certain: bool,
+    is_template: bool,
+}
+
+impl Reason {
+    fn of(words: &str) -> Option<Reason> {
+        let first = words.lines().next().unwrap_or_default().trim_end();
+        let reserved = words.starts_with(['*', '&', '!', '%', '@', '`', '{', '[', '?', '-']);
+        if reserved
+            && let Some(Reading { mark, message, is_template, extent, rewritten, .. }) = Reading::of(first)
+            && rewritten.starts_with(['"', '\''])
+            && extent == first.len()
+        {
+            return Some(Reason { mark, message, is_certain: true, is_template });
+        }
+        let is_end = |at: usize| words[at + 1..].chars().next().is_none_or(char::is_whitespace);
+        let colon = words.match_indices(':').map(|(at, _)| at).find(|at| is_end(*at));
+        let comment = words.match_indices('#').map(|(at, _)| at).find(|at| words[..*at].ends_with([' ', '\t']));
+        let (at, message, is_certain) = match (colon, comment) {
+            (Some(colon), None) => (colon, "a text that holds `: ` needs quotes", true),
+            (Some(colon), Some(_)) => (colon, "a text that holds `: ` needs quotes", false),
+            (None, comment) => (comment?, "a text that holds ` #` needs quotes", false),
+        };
+        Some(Reason { mark: at..at + 1, message: message.to_owned(), is_certain, is_template: false })
+    }
+}
+
+/// A text of several lines in quotes: its lines stay as they are, and so does what they mean together.
+fn quoted_lines(words: &str) -> String {
+    if words.contains(['"', '\\']) { format!("'{}'", words.replace('\'', "''")) } else { format!("\"{words}\"") }
+}
+
 /// The column in which something began that is still open.
-struct OpenColumn {
-    column: usize,
-    is_dash: bool,
+pub(super) struct OpenColumn {
+    pub column: usize,
+    pub is_dash: bool,
 }
 
 /// The columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
-fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
+pub(super) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
     for _ in 0..LINES_ABOVE {
@@ -333,7 +485,7 @@ fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn>
 }
 
 /// How many blanks a line begins with.
-fn indent_at(text: &str, line: &Range<usize>) -> usize {
+pub(super) fn indent_at(text: &str, line: &Range<usize>) -> usize {
     line.len() - text[line.clone()].trim_start_matches(' ').len()
 }
 
@@ -351,7 +503,10 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let value = value_of(text, &line)?;
+    // Of a text that goes on below, quotes around its first line would leave the rest behind.
+    let goes_on = plain_lines(text, value.start).is_some_and(|(owner, _)| owner == line);
     let Reading { mark, message, rewritten, extent, is_certain, is_template } = Reading::of(&text[value.clone()])?;
+
     let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
     let value = value.start..value.start + extent;
     let before = &text[line.start..value.start];
@@ -368,6 +523,9 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let range = value.start + mark.start..value.start + mark.end;
+    if goes_on {
+        return Some(Fault::new(range, message).with_help("put all of the text in quotes"));
+    }
     // `{a: 1}tasks:` and `never tasks:` lack a line break rather than quotes.
     let written = &text[value.clone()];
     let is_whole = rewritten.starts_with(['"', '\'']) && !written.starts_with(['"', '\'']);
@@ -402,7 +560,7 @@ fn value_of(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// Whether a word can be a key, and no drive or time of the day.
-fn is_key(word: &str) -> bool {
+pub(super) fn is_key(word: &str) -> bool {
     word.len() > 1
         && word.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))

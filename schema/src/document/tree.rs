@@ -70,13 +70,18 @@ impl Node {
 
     /// Moves every range by `distance` bytes towards the end.
     pub fn shift(&mut self, distance: usize) {
-        self.range = self.range.start + distance..self.range.end + distance;
+        self.move_places(&|at| at + distance);
+    }
+
+    /// Moves every place to where `moved` says.
+    pub(super) fn move_places(&mut self, moved: &impl Fn(usize) -> usize) {
+        self.range = moved(self.range.start)..moved(self.range.end);
         match &mut self.kind {
             NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
-            NodeKind::Sequence(items) => items.iter_mut().for_each(|item| item.shift(distance)),
+            NodeKind::Sequence(items) => items.iter_mut().for_each(|item| item.move_places(moved)),
             NodeKind::Mapping(entries) => entries.iter_mut().for_each(|entry| {
-                entry.key.shift(distance);
-                entry.value.shift(distance);
+                entry.key.move_places(moved);
+                entry.value.move_places(moved);
             }),
         }
     }

@@ -8,6 +8,7 @@ use std::{
 use super::{
     Block, BlockKind, Document, Index, Outline, Slot, anchors, block_kind,
     blocks::{Span, SpanKind},
+    recover::is_dash,
 };
 use crate::parallel;
 
@@ -64,7 +65,7 @@ impl Document {
         let head = String::from(text.get_byte_slice(start..pending.new.start)?);
         let column = head.len() - head.trim_start_matches(' ').len();
         // The dash and what follows it decide that this is an item.
-        let dashed = head.as_bytes().get(column) == Some(&b'-') && head.len() >= column + 2;
+        let dashed = head.len() >= column + 2 && is_dash(&head[column..]);
         if !dashed {
             return None;
         }

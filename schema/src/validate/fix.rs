@@ -162,7 +162,9 @@ pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> 
                 items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
             let text = value.document().text();
             let range = value.own_range();
-            let is_short = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+            // A key whose colon is missing may end the text.
+            let words = String::from(text.get_byte_slice(range.clone())?);
+            let is_short = !words.contains(['\n', '\r']);
             let in_brackets = text.get_byte_slice(range.start..range.start + 1).is_some_and(|first| first == "[");
             if is_alias || item.alias().is_some() || !is_short || !in_brackets {
                 return None;
@@ -282,12 +284,14 @@ pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
     let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
     let text = node.document().text();
     let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
-    let is_short = text.byte_to_line(range.start) == text.byte_to_line(range.end);
+    // A key whose colon is missing may end the text.
+    let words = String::from(text.get_byte_slice(range.clone())?);
+    let is_short = !words.contains(['\n', '\r']);
     let is_own = [node, entry.key, entry.value].iter().all(|it| it.alias().is_none() && it.anchor().is_none());
     if !is_short || !is_own || node.resolved().is_through_alias() || crate::rewrite::is_flow(node) {
         return None;
     }
-    let cure = crate::document::quoted(&String::from(text.get_byte_slice(range.clone())?));
+    let cure = crate::document::quoted(&words);
     Some(Fix::guess(format!("write `{cure}`"), vec![Edit::new(range, cure)]))
 }
 
