@@ -278,7 +278,7 @@ fn a_mistake_in_the_settings_is_told_once_in_every_format() {
     }
     for format in ["human", "json", "sarif", "github"] {
         let done = place.run(&["check", "--format", format]);
-        assert_eq!(done.stdout.matches("there is no code `nonsense`").count(), 1, "{format}: {done:?}");
+        assert_eq!(done.stdout.matches("unknown code `nonsense`").count(), 1, "{format}: {done:?}");
     }
 }
 

@@ -157,7 +157,7 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
     let done = place.run(&["check"]);
     assert!(done.stdout.contains("`target.path` does not exist: `skills/b`"), "{done:?}");
     assert!(
-        !done.stdout.contains("target-mismatch") && done.stdout.contains("Change `target.path` to `skills/a`"),
+        !done.stdout.contains("target-mismatch") && done.stdout.contains("change `target.path` to `skills/a`"),
         "{done:?}"
     );
 }

@@ -33,7 +33,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
     // Entries that lead to one file are told as such, whatever they call it.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);
-    assert!(done.stdout.contains("warning[collision]: `t/one.yaml` is named by an earlier entry"), "{done:?}");
+    assert!(done.stdout.contains("warning[collision]: `t/one.yaml` is named by an earlier item"), "{done:?}");
     assert!(!done.stdout.contains("duplicate"), "{done:?}");
 }
 
@@ -68,7 +68,7 @@ fn a_file_above_the_suite_is_read_and_told_where_others_may_not_have_it() {
         "{around:?}"
     );
     let below = check("w/sub");
-    assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` leads out of the workspace"), "{below:?}");
+    assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` is outside of the workspace"), "{below:?}");
     assert!(below.stdout.contains("unknown key `exit_cod`"), "{below:?}");
     // What version control holds together is one workspace.
     std::fs::create_dir(place.path().join("w/.git")).unwrap();
@@ -103,5 +103,5 @@ fn a_task_file_tells_its_own_mistakes() {
     // What says that it is something else is checked as that.
     place.write("t.yaml", "# speclens: dialect=kindlm\nkindlm: 1\n");
     let (_, report) = checked(&place);
-    assert!(report.to_string().contains("the task file `t.yaml` holds no list"), "{report}");
+    assert!(report.to_string().contains("the task file `t.yaml` is not a list of tasks"), "{report}");
 }

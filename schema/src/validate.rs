@@ -339,9 +339,15 @@ pub(crate) fn line_at_front(mapping: NodeRef<'_>, line: &str) -> Option<crate::p
     fix::at_front(mapping.resolved(), line)
 }
 
-/// The edit that puts a line of text before a key, in the layout of its mapping.
-pub(crate) fn line_before(key: NodeRef<'_>, line: &str) -> Option<crate::problem::Edit> {
-    fix::before(key, line)
+/// The edit that puts a line with a new key into a mapping, behind the keys that come first in its type.
+pub(crate) fn line_in_order(
+    mapping: NodeRef<'_>,
+    shape: &Shape,
+    key: &str,
+    line: &str,
+) -> Option<crate::problem::Edit> {
+    let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
+    fix::in_order(mapping.resolved(), key, line, &order)
 }
 
 /// The bytes to underline for a node: itself when it stands on one line, else its head.

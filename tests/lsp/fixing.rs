@@ -207,7 +207,7 @@ fn a_missing_file_is_created_by_an_edit() {
         let range = json!({ "start": place, "end": place });
         let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
         let found = client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone();
-        let create = found.iter().find(|action| action["title"] == "Create `schemas/new.json`");
+        let create = found.iter().find(|action| action["title"] == "create `schemas/new.json`");
         if !creates {
             assert!(create.is_none(), "{found:?}");
             continue;

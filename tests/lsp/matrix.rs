@@ -102,15 +102,15 @@ fn kindlm() -> Vec<Document> {
     expect: { output: { contains: [a] } }
 "#;
     vec![
-        document("block", &block.replace("«half»", ""), 2, "list of texts"),
-        document("flow", flow, 2, "list of texts"),
+        document("block", &block.replace("«half»", ""), 2, "list of strings"),
+        document("flow", flow, 2, "list of strings"),
         document("alias", alias, 3, "What must hold of every run"),
-        document("merge", merge, 2, "list of texts"),
+        document("merge", merge, 2, "list of strings"),
         document(
             "half-typed",
             &block.replace("«half»", "  - name: \"open\n    prompt: [\n    exp\n"),
             2,
-            "list of texts",
+            "list of strings",
         ),
     ]
 }

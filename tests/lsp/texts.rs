@@ -199,7 +199,7 @@ fn hover_links_to_a_line_of_the_reference() {
     client.open("kindlm.yaml");
     for (name, line, character, wanted) in [
         (place, 4, 16, "#### `type: tool_was_called`"),
-        (place, 5, 9, "| `tool` | text"),
+        (place, 5, 9, "| `tool` | string"),
         (place, 3, 5, "| `then` | list"),
         ("kindlm.yaml", 5, 5, "| `command` | "),
         ("kindlm.yaml", 7, 15, "| `output` | "),

@@ -122,7 +122,7 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let top = text.len() - text.trim_start_matches('\u{feff}').len();
     let comment = format!("# speclens: dialect={word}{line_break}");
-    let fix = Fix::suggestion("Move the comment to the top of the file", vec![Edit::new(top..top, comment), removal]);
+    let fix = Fix::suggestion("move the comment to the top of the file", vec![Edit::new(top..top, comment), removal]);
     let problem = problem("`dialect` counts only above the first entry".to_owned());
     Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
 }

@@ -83,13 +83,6 @@ pub(super) fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
     Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
 }
 
-/// The edit that puts a line before a key of a block mapping.
-pub(super) fn before(key: NodeRef<'_>, line: &str) -> Option<Edit> {
-    let at = key.own_range().start;
-    let indent = indent_of(key, at)?;
-    Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
-}
-
 /// The spaces that put a new line under the key at `at`; nothing when something else than dashes stands
 /// before it.
 fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {

@@ -167,7 +167,7 @@ fn a_shape_has_the_fields_of_its_form() {
     let single = shape().below(&Pointer::parse("/assert/0"), None).unwrap();
     assert_eq!(single.alternatives(), ["exit_code", "ran"]);
     let limit = shape().below(&Pointer::parse("/limit"), None).unwrap();
-    assert_eq!(limit.type_label(), "number or text");
+    assert_eq!(limit.type_label(), "number or string");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     }
     let mut text = result(name);
     // The same field of several places is explained once.
-    let mut explained: Vec<(Vec<String>, String)> = Vec::new();
+    let mut explained: Vec<(Vec<String>, FieldPage)> = Vec::new();
     for &file in SpecFile::PUBLISHED {
         for place in fields(file, name) {
             let Some(body) = field(file, &place) else { continue };
@@ -51,8 +51,12 @@ fn explain(name: &str) -> anyhow::Result<String> {
             }
         }
     }
-    for (heads, body) in explained {
-        let _ = writeln!(text, "{}\n{body}", heads.join("\n"));
+    let mut printed: Vec<String> = Vec::new();
+    for (heads, mut page) in explained {
+        // Types of other fields may share a paragraph.
+        page.paragraphs.retain(|paragraph| !printed.contains(paragraph));
+        let _ = writeln!(text, "{}\n{}", heads.join("\n"), page.text());
+        printed.append(&mut page.paragraphs);
     }
     text.push_str(&assertion(name));
     text.push_str(&variable(name));
@@ -145,9 +149,25 @@ fn fields(file: SpecFile, name: &str) -> Vec<Place> {
         .collect()
 }
 
-/// The facts about a field, and its docs; each sentence once.
-fn field(file: SpecFile, place: &Place) -> Option<String> {
-    let mut text = String::new();
+/// The page of a field.
+#[derive(PartialEq)]
+struct FieldPage {
+    /// Its type, whether it is required, its default.
+    facts: String,
+    /// Its docs.
+    paragraphs: Vec<String>,
+    /// The values or the fields that it may have.
+    members: String,
+}
+
+impl FieldPage {
+    fn text(&self) -> String {
+        let docs: String = self.paragraphs.iter().map(|paragraph| format!("\n{paragraph}\n")).collect();
+        format!("  {}\n{docs}{}", self.facts, self.members)
+    }
+}
+
+fn field(file: SpecFile, place: &Place) -> Option<FieldPage> {
     let shape = shape_at(file, place)?;
     let mut facts = vec![shape.type_label()];
     let (key, parent) =
@@ -164,24 +184,25 @@ fn field(file: SpecFile, place: &Place) -> Option<String> {
     if let Some(default) = shape.default() {
         facts.push(format!("default {}", shape::show(default)));
     }
-    let _ = writeln!(text, "  {}", facts.join("; "));
-    let own = shape.docs().unwrap_or_default().trim();
-    let of_type = shape.type_docs().unwrap_or_default().trim();
-    // The docs of the type may begin with the sentence that the field has.
-    let rest = of_type.strip_prefix(own).unwrap_or(of_type).trim();
-    for docs in [own, rest].into_iter().filter(|docs| !docs.is_empty() && (*docs == own || !own.contains(docs))) {
-        let _ = writeln!(text, "\n{docs}");
+    // The docs of the type may repeat paragraphs of the field's.
+    let mut paragraphs: Vec<String> = Vec::new();
+    for paragraph in [shape.docs(), shape.type_docs()].into_iter().flatten().flat_map(|docs| docs.trim().split("\n\n"))
+    {
+        if !paragraphs.iter().any(|known| known == paragraph) {
+            paragraphs.push(paragraph.to_owned());
+        }
     }
+    let mut members = String::new();
     for choice in shape.values() {
         if let Some(docs) = choice.docs {
-            let _ = writeln!(text, "  {}: {docs}", shape::show(choice.value));
+            let _ = writeln!(members, "  {}: {docs}", shape::show(choice.value));
         }
     }
     let names: Vec<&str> = shape.fields(None).into_iter().map(|field| field.name).collect();
     if !names.is_empty() {
-        let _ = writeln!(text, "\n  fields: {}", names.join(", "));
+        let _ = writeln!(members, "\n  fields: {}", names.join(", "));
     }
-    Some(text)
+    Some(FieldPage { facts: facts.join("; "), paragraphs, members })
 }
 
 fn shape_at(file: SpecFile, place: &Place) -> Option<Shape> {
@@ -276,7 +297,8 @@ mod tests {
     fn fields_are_explained_without_repetition() {
         for name in ["expect.output", "contains", "timeout", "output", "expect"] {
             let text = explain(name).expect("a field");
-            let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.len() > 50).collect();
+            let lines: Vec<&str> =
+                text.lines().map(str::trim).filter(|line| line.len() > 50 && !line.starts_with("fields: ")).collect();
             for (index, line) in lines.iter().enumerate() {
                 assert!(!lines[..index].contains(line), "{name}: {line}");
             }

@@ -156,28 +156,28 @@ mod tests {
             SUITE,
             "containss",
             expect![[r#"
-            * Rename to `contains`: "    expect: {output: {contains: [x], maxLength: \"3\"}}": unknown key `containss`: did you mean `contains`? What it claims is never checked
-            Fix all 2 problems of the kind `unknown-key`: [
-                "project: p",
-                "    expect: {output: {contains: [x], maxLength: \"3\"}}",
-            ]
-            Apply all 3 safe fixes in this file: [
-                "project: p",
-                "    expect: {output: {contains: [x], maxLength: 3}}",
-            ]
-        "#]],
+                * rename it to `contains`: "    expect: {output: {contains: [x], maxLength: \"3\"}}": unknown key `containss`
+                Fix all 2 problems of the kind `unknown-key`: [
+                    "project: p",
+                    "    expect: {output: {contains: [x], maxLength: \"3\"}}",
+                ]
+                Apply all 3 safe fixes in this file: [
+                    "project: p",
+                    "    expect: {output: {contains: [x], maxLength: 3}}",
+                ]
+            "#]],
         );
         check(
             SUITE,
             "{{nme}}",
             expect![[r#"
-            * Change to `{{name}}`: "    command: echo {{name}}": `{{nme}}` has no value: did you mean `{{name}}`?
-              Add `nme` to `vars`: "    vars: {nme: \"\", name: x}": `{{nme}}` has no value: did you mean `{{name}}`?
-            Apply all 3 safe fixes in this file: [
-                "project: p",
-                "    expect: {output: {contains: [x], maxLength: 3}}",
-            ]
-        "#]],
+                * change it to `{{name}}`: "    command: echo {{name}}": `{{nme}}` has no value
+                  add `nme` to `vars`: "    vars: {nme: \"\", name: x}": `{{nme}}` has no value
+                Apply all 3 safe fixes in this file: [
+                    "project: p",
+                    "    expect: {output: {contains: [x], maxLength: 3}}",
+                ]
+            "#]],
         );
         check(
             SUITE,

@@ -420,20 +420,20 @@ tests:
             "providers: {oll$0ama: {}}\nmodels: [{id: m, provider: ollama, model: x}]\n",
             "foo",
             expect![
-                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, not the text `foo`"
+                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
             ],
         );
         check(
             "models: [{id: m, provider: oll$0ama, model: x}]\n",
             "foo",
             expect![
-                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, not the text `foo`"
+                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
             ],
         );
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0]\n",
             "b",
-            expect!["`b` cannot be that name: `b` is no model: write `provider/model-id`, such as `openai/gpt-4o`"],
+            expect!["`b` cannot be that name: `b` is not a valid model id"],
         );
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0, a/c]\n",

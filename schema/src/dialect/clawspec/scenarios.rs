@@ -156,7 +156,7 @@ pub struct Scenario {
     /// ```
     #[schemars(length(min = 1))]
     pub then: Vec<Assertion>,
-    /// How far a run may be from the stored baseline. ClawSpec documents it, and rejects files that have it.
+    /// How far a run may be from the stored baseline. ClawSpec rejects files that have it.
     ///
     /// ```yaml
     /// regression:

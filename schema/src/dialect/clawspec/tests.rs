@@ -214,7 +214,7 @@ fn drift_is_judged() {
         told(&case, &measured(1500.0, &[60, 60, 0])),
         [
             "/scenarios/0/regression/max_duration_drift regression duration_ms: pass",
-            "/scenarios/0/regression/max_cost_drift regression cost_usd: skip the baseline does not tell `cost_usd`, so that nothing is compared",
+            "/scenarios/0/regression/max_cost_drift regression cost_usd: skip the baseline has no `cost_usd`",
             "/scenarios/0/regression/max_token_drift regression total_tokens: pass",
             "/scenarios/0/regression/max_step_drift regression llm_call_count: pass",
         ]

@@ -1,8 +1,11 @@
 //! A directory that all tasks share.
 
 use crate::{
+    json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
+    shape::Shape,
     spot::Spot,
+    validate::line_in_order,
 };
 
 use super::super::config::Config;
@@ -23,7 +26,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         .with_help(help);
     let edit = match &concurrency {
         Some(spot) => spot.is_own().then(|| Edit::new(spot.node.own_range(), "1")),
-        None => workdir.key.and_then(|key| crate::validate::line_before(key, "concurrency: 1")),
+        None => line_in_order(root.node, &Shape::of(SpecFile::CliBench), "concurrency", "concurrency: 1"),
     };
     if let Some(edit) = edit {
         problem = problem.with_fix(Fix::guess(help, vec![edit]));

@@ -7,10 +7,12 @@ use std::{
 
 use crate::{
     document::NodeRef,
+    json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Subject},
     shape::scalar,
     spot::Spot,
     template::{is_variable_name, placeholders},
+    validate::{Definition, line_at_front, line_in_order},
     words::Search,
 };
 
@@ -118,15 +120,15 @@ fn missing_variable(
         let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];
         problem = problem.with_fix(Fix::guess(help, edits));
     }
-    problem.fixes.extend(add(test, command.key, name));
+    problem.fixes.extend(add(test, name));
     problem
 }
 
-/// The cure that adds a variable to a test. `owner` is the key before which `vars` may stand.
-fn add(test: &Spot<'_>, owner: Option<NodeRef<'_>>, name: &str) -> Option<Fix> {
+/// The fix that adds a variable to a test.
+fn add(test: &Spot<'_>, name: &str) -> Option<Fix> {
     let line = format!("{name}: \"\"");
     let edit = match test.get("vars") {
-        Some(vars) if vars.is_mapping() && vars.is_own() => crate::validate::line_at_front(vars.node, &line)?,
+        Some(vars) if vars.is_mapping() && vars.is_own() => line_at_front(vars.node, &line)?,
         // A key that has no value yet gets one.
         Some(vars) if vars.node.is_null() && vars.node.own_range().is_empty() && vars.is_own() => {
             let key = vars.key.filter(|key| !key.is_through_alias())?.own_range().end;
@@ -140,7 +142,8 @@ fn add(test: &Spot<'_>, owner: Option<NodeRef<'_>>, name: &str) -> Option<Fix> {
         Some(_) => return None,
         None => {
             let line = format!("vars: {{ {line} }}");
-            crate::validate::line_before(owner?, &line).or_else(|| crate::validate::line_at_front(test.node, &line))?
+            let shape = Definition::Item(SpecFile::KindLm, "tests").shape();
+            line_in_order(test.node, &shape, "vars", &line)?
         }
     };
     Some(Fix::suggestion(format!("add `{name}` to `vars`"), vec![edit]))
@@ -158,8 +161,7 @@ pub(super) fn cure_prompts(root: NodeRef<'_>, problems: &mut [Problem]) {
             continue;
         };
         let Some(Subject::Name(name)) = &problem.subject else { continue };
-        let fix = test.get("prompt").and_then(|prompt| add(&test, prompt.key, name));
-        problem.fixes.extend(fix);
+        problem.fixes.extend(add(&test, name));
     }
 }
 

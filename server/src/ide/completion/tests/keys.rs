@@ -162,7 +162,7 @@ fn a_card_says_all_about_a_key() {
         Whether the output is text or JSON.
 
         With `json` the output must parse as one JSON value, and `schemaFile` is required. When it does not
-        parse, that is the only result: nothing else of `output` is looked at.
+        parse, that is the only result: the rest of `output` is not checked.
 
         A command may report its JSON with a protocol event instead of printing nothing else:
         `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
