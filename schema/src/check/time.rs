@@ -19,16 +19,13 @@ impl Instant {
     }
 }
 
-/// Reads `2026-05-14`, `2026-05-14T12:00`, `2026-05-14 12:00:00.25Z`, `20260514T120000+02:00`.
+/// Reads `2026-05-14`, `2026-05-14T12:00`, `2026-05-14 12:00:00.25Z`, `20260514T120000+02:00`, `2026-W20-4`.
 pub fn parse(text: &str) -> Option<Instant> {
-    let (date, clock) = match text.len() {
-        0..8 => return None,
-        8 | 10 if text.is_ascii() => (text, None),
-        _ => {
-            let at = if text.as_bytes().get(4) == Some(&b'-') { 10 } else { 8 };
-            let separator = text.get(at..)?.chars().next()?;
-            (text.get(..at)?, Some(text.get(at + separator.len_utf8()..)?))
-        }
+    let at = end_of_date(text);
+    let date = text.get(..at)?;
+    let clock = match text.get(at..)?.chars().next() {
+        None => None,
+        Some(separator) => Some(text.get(at + separator.len_utf8()..)?),
     };
     if !date.is_ascii() || clock.is_some_and(|clock| !clock.is_ascii()) {
         return None;
@@ -42,11 +39,33 @@ pub fn parse(text: &str) -> Option<Instant> {
     Some(Instant { clock_us, has_offset: offset_us.is_some() })
 }
 
+/// Returns where the date of a text ends, as far as its first characters say how it is written.
+fn end_of_date(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    match (bytes.get(4), bytes.get(5)) {
+        // A digit behind the day of the week makes that day the beginning of a clock.
+        (Some(b'-'), Some(b'W')) if bytes.get(8) == Some(&b'-') && !is_digit(10) => 10,
+        (Some(b'-'), Some(b'W')) => 8,
+        (Some(b'-'), _) => 10,
+        (Some(b'W'), _) => match (7..).find(|at| !is_digit(*at)).unwrap_or(7) {
+            end @ 7..9 => end,
+            // Pairs of digits are a clock.
+            end if end % 2 == 0 => 7,
+            _ => 8,
+        },
+        _ => 8,
+    }
+}
+
 fn number(text: &str) -> Option<i64> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
 }
 
 fn days_of(date: &str) -> Option<i64> {
+    if date.contains('W') {
+        return days_of_week(date);
+    }
     let bare: String = match date.len() {
         10 if date.as_bytes()[4] == b'-' && date.as_bytes()[7] == b'-' => date.replace('-', ""),
         8 => date.to_owned(),
@@ -55,10 +74,39 @@ fn days_of(date: &str) -> Option<i64> {
     if bare.len() != 8 || !bare.is_ascii() {
         return None;
     }
-    let (year, month, day) = (number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    days_since_1970(number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?)
+}
+
+/// Days since 1970 of `2026-W20-4`, `2026W204`, or without the day of the week the Monday.
+fn days_of_week(date: &str) -> Option<i64> {
+    let (year, rest) = date.split_at_checked(4)?;
+    let (is_dashed, rest) = rest.strip_prefix('-').map_or((false, rest), |rest| (true, rest));
+    let (week, day) = rest.strip_prefix('W')?.split_at_checked(2)?;
+    let day = match (day, is_dashed) {
+        ("", _) => 1,
+        (day, true) => number(day.strip_prefix('-')?)?,
+        (day, false) => number(day)?,
+    };
+    let (year, week) = (number(year)?, number(week)?);
+    let first = days_since_1970(year, 1, 1)?;
+    // Monday is 0; 1970 began on a Thursday, the day that decides to which year a week belongs.
+    let weekday = (first + 3).rem_euclid(7);
+    let weeks = if weekday == 3 || weekday == 2 && is_leap(year) { 53 } else { 52 };
+    if !(1..=weeks).contains(&week) || !(1..=7).contains(&day) {
+        return None;
+    }
+    let monday = first - weekday + if weekday > 3 { 7 } else { 0 };
+    let days = monday + (week - 1) * 7 + day - 1;
+    (days_since_1970(1, 1, 1)?..=days_since_1970(9999, 12, 31)?).contains(&days).then_some(days)
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     let length = match month {
-        2 => 28 + i64::from(leap),
+        2 => 28 + i64::from(is_leap(year)),
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
         _ => return None,
@@ -137,7 +185,40 @@ mod tests {
         assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
         assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));
+        // Dates of weeks.
+        for (text, day) in [
+            ("2026-W20-4", "2026-05-14"),
+            ("2026W204", "2026-05-14"),
+            ("2026-W20", "2026-05-11"),
+            ("2026W20", "2026-05-11"),
+            ("2026-W20-4T12:00", "2026-05-14T12:00"),
+            ("2026W204T12", "2026-05-14T12:00"),
+            ("2026-W20T12:00", "2026-05-11T12:00"),
+            ("2026W20T1200", "2026-05-11T12:00"),
+            ("2026W20412", "2026-05-11T12:00"),
+            ("2026W204+02:00", "2026-05-14T02:00"),
+            ("2026-W53-7", "2027-01-03"),
+            ("2020-W53-7", "2021-01-03"),
+            ("2021-W01-1", "2021-01-04"),
+            ("2026-W01-1", "2025-12-29"),
+            ("0001-W01-1", "0001-01-01"),
+        ] {
+            assert!(us(text).is_some() && us(text) == us(day), "{text}");
+        }
         for text in [
+            "2025-W53-1",
+            "2026-W00-1",
+            "2026-W20-0",
+            "2026-W20-8",
+            "2026W2047",
+            "2026-W204",
+            "2026W20-4",
+            "2026-w20-4",
+            "2026-W20-4 ",
+            "2026-W2",
+            "2026-W20-412:00",
+            "9999-W52-7",
+            "2026-05-14T",
             "",
             "soon",
             "2026-13-01",

@@ -134,6 +134,7 @@ impl Parser {
 
     /// `(?im)` where the pattern begins.
     fn leading_flags(&mut self) -> Result<(), PatternError> {
+        let mut alphabet = None;
         loop {
             let start = self.at;
             if !self.eat("(?") {
@@ -145,6 +146,7 @@ impl Parser {
                 if letter == 'L' {
                     return Err(self.invalid(self.at, "the flag `L` is for bytes only"));
                 }
+                self.expect_alphabet(&mut alphabet, letter)?;
                 if !flags.set(letter, true) {
                     break;
                 }
@@ -215,11 +217,11 @@ impl Parser {
         }
         self.at += 1;
         Ok(Some(match letter {
-            '^' => Part { repeatable: true, ..Part::none(if self.flags.lines { "(?m:^)" } else { r"\A" }) },
-            '$' if self.flags.lines => Part { repeatable: true, ..Part::none("(?m:$)") },
+            '^' => Part::none(if self.flags.lines { "(?m:^)" } else { r"\A" }),
+            '$' if self.flags.lines => Part::none("(?m:$)"),
             '$' => {
                 self.backtracks = true;
-                Part { repeatable: true, ..Part::none(r"(?=\n?\z)") }
+                Part::none(r"(?=\n?\z)")
             }
             '.' => Part::one(if self.flags.dot_all { r"[\x{0}-\x{10FFFF}]" } else { r"[^\n]" }.to_owned()),
             '[' => self.class(start)?,
@@ -384,6 +386,7 @@ impl Parser {
     fn scoped_flags(&mut self, start: usize) -> Result<Option<Part>, PatternError> {
         let before = self.flags;
         let (mut on, mut minus, mut seen) = (true, false, false);
+        let mut alphabet = None;
         while let Some(letter) = self.peek() {
             match letter {
                 '-' if !minus => (on, minus) = (false, true),
@@ -405,12 +408,23 @@ impl Parser {
                 'a' | 'u' if minus => {
                     return Err(self.invalid(self.at, format!("the flag `{letter}` cannot be taken off")));
                 }
-                letter if self.flags.set(letter, on) => seen = true,
+                letter if self.flags.set(letter, on) => {
+                    self.expect_alphabet(&mut alphabet, letter)?;
+                    seen = true;
+                }
                 _ => break,
             }
             self.at += 1;
         }
         Err(self.invalid(start, "`(?` begins no kind of group"))
+    }
+
+    /// Refuses the flags for ASCII and for Unicode side by side.
+    fn expect_alphabet(&self, seen: &mut Option<char>, letter: char) -> Result<(), PatternError> {
+        if matches!(letter, 'a' | 'u') && seen.replace(letter).is_some_and(|before| before != letter) {
+            return Err(self.invalid(self.at, "the flags `a` and `u` exclude each other"));
+        }
+        Ok(())
     }
 
     fn close(&mut self, start: usize) -> Result<(), PatternError> {

@@ -7,6 +7,11 @@ type Search = (&'static str, &'static str, Option<(usize, usize)>);
 
 /// Pattern, text, what `re.search(pattern, text)` gives: the span, or nothing.
 const SEARCHES: &[Search] = &[
+    (r"\377", "\u{ff}", Some((0, 2))),
+    ("(?:^)*a", "a", Some((0, 1))),
+    ("(^)*a", "a", Some((0, 1))),
+    (r"(?a)\w(?u:\w)", "a\u{e9}", Some((0, 3))),
+    ("(?aa)a", "a", Some((0, 1))),
     ("last line$", "first\nlast line\n", Some((6, 15))),
     ("first$", "first\nlast line\n", None),
     (r"last line\Z", "first\nlast line\n", None),
@@ -46,6 +51,17 @@ const SEARCHES: &[Search] = &[
 
 /// What Python refuses, and a word of the reason that is given here.
 const REFUSED: &[(&str, &str)] = &[
+    ("(?au)x", "exclude"),
+    ("(?ua:x)", "exclude"),
+    ("(?a)(?u)x", "exclude"),
+    ("^*", "repeat"),
+    ("(?m)^*", "repeat"),
+    ("a$+", "repeat"),
+    ("$?", "repeat"),
+    ("(?m)a$*", "repeat"),
+    (r"\400", "octal"),
+    (r"\777", "octal"),
+    (r"[\400]", "octal"),
     ("[a", "`]`"),
     ("step(", "`)`"),
     ("a)", "`(`"),
@@ -106,7 +122,7 @@ out = []
 for pattern, text in json.load(sys.stdin):
     try:
         found = re.search(pattern, text)
-    except re.error:
+    except (re.error, ValueError):
         out.append('refused')
         continue
     if found is None:

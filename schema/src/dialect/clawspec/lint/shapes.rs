@@ -74,7 +74,7 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
             "id" => found.fixes.extend(second_name(scenario, &member)),
             _ => {}
         }
-        if found.fixes.is_empty() && (!free || ["assertions", "preconditions"].contains(old)) {
+        if found.fixes.is_empty() && (!free || *old == "preconditions") {
             let edits = rewrite::comment(scenario.node, &member.at);
             found.fixes.extend(edits.map(|edits| Fix::comment(edits)));
         }

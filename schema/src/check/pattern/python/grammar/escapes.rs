@@ -28,11 +28,10 @@ impl Parser {
                 let mut digits = letter.to_string();
                 if let Some(next) = self.peek().filter(char::is_ascii_digit) {
                     let third = self.letters.get(self.at + 1).copied();
-                    if letter <= '3' && next <= '7' && third.is_some_and(|third| ('0'..='7').contains(&third)) {
+                    if letter <= '7' && next <= '7' && third.is_some_and(|third| ('0'..='7').contains(&third)) {
                         let text: String = [letter, next].into_iter().chain(third).collect();
                         self.at += 2;
-                        let code = u32::from_str_radix(&text, 8).unwrap_or(0);
-                        return Ok(Part::one(literal(char::from_u32(code).unwrap_or('\0'))));
+                        return Ok(Part::one(literal(self.octal(start, &text)?)));
                     }
                     digits.push(next);
                     self.at += 1;
@@ -83,17 +82,18 @@ impl Parser {
                     digits.push(next);
                     self.at += 1;
                 }
-                let code = u32::from_str_radix(&digits, 8).unwrap_or(0);
-                match char::from_u32(code).filter(|_| code <= 0o377) {
-                    Some(character) => character,
-                    None => return Err(self.invalid(start, "an octal escape ends at `\\377`")),
-                }
+                return self.octal(start, &digits);
             }
             letter if letter.is_ascii_alphanumeric() => {
                 return Err(self.invalid(start, format!("`\\{letter}` is not an escape of Python's patterns")));
             }
             letter => letter,
         })
+    }
+
+    fn octal(&self, start: usize, digits: &str) -> Result<char, PatternError> {
+        let code = u8::from_str_radix(digits, 8).map(char::from);
+        code.map_err(|_| self.invalid(start, "an octal escape ends at `\\377`"))
     }
 
     fn hexadecimal(&mut self, start: usize, letter: char, digits: usize) -> Result<char, PatternError> {
