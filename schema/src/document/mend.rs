@@ -196,6 +196,8 @@ impl<'t> Mending<'t> {
         let is_certain = faults.iter().flat_map(|fault| &fault.cure).all(|cure| cure.is_certain);
         match cured {
             Some(root) if is_certain => Recovered { root, ..recovered },
+            // A word alone is a key that is being typed: it is no part of the text above it.
+            None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
             cured => match (self.one_line(text, error.offset), cured) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
                 (None, Some(root)) => Recovered { root, ..recovered },

@@ -296,6 +296,14 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     readings
 }
 
+/// Whether a line holds one word and nothing else: neither an item nor an entry.
+pub(super) fn is_bare(text: &str, at: usize) -> bool {
+    let line = line_at(text, at);
+    let words = text[line].trim();
+    let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
+    !words.is_empty() && !is_dash(words) && !is_entry && !words.contains(char::is_whitespace)
+}
+
 /// Whether a line below a key is indented unlike those below other keys.
 fn is_unusual(text: &str, line: &Range<usize>) -> bool {
     let Some(above) = lines_above(text, line.start).next().filter(|_| opens_block(text, line.start)) else {
