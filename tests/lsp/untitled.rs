@@ -36,7 +36,7 @@ const BUFFERS: [Buffer; 3] = [
                tags: [negative, slow]\n    when: { invoke: /demo }\n    then:\n      - type: file_present\n        path: y\n",
         mistake: "file_presnt",
         cure: "file_present",
-        name: "negative",
+        name: "slow",
         key: "trigger",
     },
 ];
