@@ -63,10 +63,10 @@ fn equal_texts_are_stored_once_and_leave_with_the_last_recording() {
     assert_eq!(texts(&directory).len(), 1);
     write(&recordings, KEY, &label("a", 0), "short");
     make_old(&texts(&directory)[0]);
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(read(&recordings, "b").as_ref(), Ok(&text));
     write(&recordings, KEY, &label("b", 0), "short");
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory), [] as [PathBuf; 0]);
 }
 
@@ -125,7 +125,7 @@ fn limit_bounds_a_recording_with_its_texts() {
     assert_eq!(error, Unusable::TooLarge(whole));
     // What it refers to is not known there.
     texts(&directory).iter().for_each(|path| make_old(path));
-    assert_eq!(Recordings::open(directory.path(), "kindlm.yaml", 10).tidy(), None);
+    assert_eq!(tidy(&Recordings::open(directory.path(), "kindlm.yaml", 10)), None);
     assert_eq!(texts(&directory).len(), 3);
 }
 
@@ -152,14 +152,14 @@ fn texts_of_a_newer_version_and_those_that_were_just_written_stay() {
     let path = fresh(&recordings, "a");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, "damaged").unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "it was written a moment ago");
     make_old(&texts(&directory)[0]);
     fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":5")).unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "another version may refer to it in another way");
     fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":3")).unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 0, "earlier versions had no texts");
 }
 
@@ -174,14 +174,14 @@ fn lock_that_another_process_keeps_is_given_up() {
     other.try_lock().unwrap();
     // It was waited for already.
     recordings.seen().gave_up = true;
-    let message = recordings.tidy().unwrap();
+    let message = tidy(&recordings).unwrap();
     assert!(message.contains("another process") && message.contains("lock"), "{message}");
     assert_eq!(texts(&directory).len(), 1);
     let text = "y".repeat(LARGE);
     write(&recordings, KEY, &label("a", 0), &text);
     assert_eq!(read(&recordings, "a"), Ok(text));
     other.unlock().unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1);
 }
 
@@ -195,7 +195,7 @@ fn drafts_of_texts_are_swept_and_other_files_stay() {
     fs::write(&other, "").unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("b", 0), "text");
-    recordings.tidy();
+    tidy(&recordings);
     assert!(!dead.exists() && other.exists() && text.exists());
 }
 
