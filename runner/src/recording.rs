@@ -372,7 +372,7 @@ struct Version {
 }
 
 /// The time, in microseconds of the Unix epoch.
-fn now_us() -> u64 {
+pub fn now_us() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }

@@ -204,7 +204,7 @@ struct RunEntry {
 
 /// Who acted.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct SubjectEntry {
+pub struct SubjectEntry {
     /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
     name: String,
     /// What kind of subject it is.
@@ -235,7 +235,8 @@ enum SubjectKind {
 }
 
 impl SubjectEntry {
-    fn of(subject: &Subject) -> SubjectEntry {
+    /// The entry of a subject.
+    pub fn of(subject: &Subject) -> SubjectEntry {
         let entry = |kind| SubjectEntry { name: subject.to_string(), kind, model: None, mode: None, target: None };
         match subject {
             Subject::Command => entry(SubjectKind::Command),
@@ -306,7 +307,7 @@ struct VerdictEntry {
 
 /// What was observed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct EvidenceEntry {
+pub struct EvidenceEntry {
     /// The output without protocol events, trimmed; null when nothing ran.
     output_text: Option<String>,
     /// The structured output; absent when none was reported.
@@ -581,7 +582,8 @@ fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {
 }
 
 impl EvidenceEntry {
-    fn of(evidence: &Evidence) -> EvidenceEntry {
+    /// The entry of evidence that was interpreted.
+    pub fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {
             output_text: output.map(|output| shown(&output.text).into_owned()),
