@@ -1,6 +1,7 @@
 //! Recordings in real directories.
 
 mod limits;
+mod sequences;
 mod texts;
 
 use std::{fs, sync::Arc};

@@ -1,10 +1,16 @@
 //! Large texts beside the recordings.
 
-use std::{fs::File, io::Write, path::PathBuf, time::SystemTime};
+use std::{
+    fs::File,
+    io::Write,
+    path::PathBuf,
+    time::{Instant, SystemTime},
+};
 
 use speclens_schema::evidence::{CommandLog, RanCommand};
 
 use super::*;
+use crate::recording::lock::PATIENCE;
 
 const LARGE: usize = 100 * 1024;
 
@@ -172,14 +178,17 @@ fn lock_that_another_process_keeps_is_given_up() {
     make_old(&texts(&directory)[0]);
     let other = File::options().write(true).open(directory.path().join(".speclens/lock")).unwrap();
     other.try_lock().unwrap();
-    // It was waited for already.
-    recordings.seen().gave_up = true;
+    // Texts are written under the lock. Who waited for it once in vain does not wait again.
+    let text = "y".repeat(LARGE);
+    for is_first in [true, false] {
+        let begun = Instant::now();
+        write(&recordings, KEY, &label("a", 0), &text);
+        assert_eq!(begun.elapsed() >= PATIENCE, is_first);
+        assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
+    }
     let message = tidy(&recordings).unwrap();
     assert!(message.contains("another process") && message.contains("lock"), "{message}");
-    assert_eq!(texts(&directory).len(), 1);
-    let text = "y".repeat(LARGE);
-    write(&recordings, KEY, &label("a", 0), &text);
-    assert_eq!(read(&recordings, "a"), Ok(text));
+    assert_eq!(texts(&directory).len(), 2);
     other.unlock().unwrap();
     assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1);
