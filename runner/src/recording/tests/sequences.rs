@@ -124,14 +124,14 @@ fn assert_no_text_is_left_over(directory: &TempDir, model: &Model) {
 /// Whether everything on the disk is as the model has it.
 fn assert_like(model: &Model, recordings: &Recordings, directory: &TempDir) {
     recordings.look_again();
-    for case in 0..CASES.len() {
+    for (case, name) in CASES.into_iter().enumerate() {
         for repeat in 0..REPEATS {
             let Some((began_us, key, expected)) = model.get(&(case, repeat)) else { continue };
-            let found = recordings.find(KEYS[*key], &label(CASES[case], repeat));
+            let found = recordings.find(KEYS[*key], &label(name, repeat));
             assert!(matches!(found, Found::Fresh(_)), "{found:?}");
             assert_eq!((found.began_us(), text(recordings, &found).as_ref()), (*began_us, Some(expected)));
             // Of another act it is stale, unless another label has that act.
-            let other = recordings.find(KEYS[1 - key], &label(CASES[case], repeat));
+            let other = recordings.find(KEYS[1 - key], &label(name, repeat));
             let is_newest = matches!(&other, Found::Stale(file) if file.began_us == *began_us);
             let has_act = |((_, of), (_, act, _)): (&(usize, u32), &(u64, usize, String))| *of == repeat && act != key;
             assert_eq!(is_newest, !model.iter().any(has_act), "{other:?}");

@@ -160,11 +160,28 @@ pub(super) fn survey(paths: &[PathBuf]) -> Survey {
     Survey { shelves, failures }
 }
 
+/// What the tests on a shelf do now.
+#[derive(Default)]
+struct Acts {
+    /// By their labels.
+    by_label: HashMap<String, Act>,
+    /// The tests that are judged by a recording, by its path.
+    judged: HashMap<PathBuf, Judged>,
+}
+
 /// What a test of a suite does now.
 struct Act {
     suite: usize,
     case: usize,
     key: String,
+}
+
+/// A test that is judged by a recording.
+#[derive(Clone, Copy)]
+struct Judged {
+    suite: usize,
+    case: usize,
+    state: State,
 }
 
 impl Shelf {
@@ -180,10 +197,10 @@ impl Shelf {
         let recordings = Recordings::open(directory, "", settings.limits.recording_bytes());
         let entries = recordings.entries();
         let mut shelf = Shelf { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
-        let (acts, judged) = shelf.acts();
+        let acts = shelf.acts();
         let items = shelf.entries.iter().enumerate().filter_map(|(at, entry)| {
             let item = match &entry.about {
-                Ok(about) => shelf.item(directory, entry, about, named, (&acts, &judged))?,
+                Ok(about) => shelf.item(directory, entry, about, named, &acts)?,
                 Err(error) => shelf.unreadable(directory, entry, error, named, &acts)?,
             };
             Some((at, item))
@@ -193,8 +210,8 @@ impl Shelf {
     }
 
     /// What the tests do, by their labels, and which of them are judged by which recording.
-    fn acts(&self) -> (HashMap<String, Act>, HashMap<PathBuf, (usize, usize, State)>) {
-        let (mut acts, mut judged) = (HashMap::new(), HashMap::new());
+    fn acts(&self) -> Acts {
+        let mut acts = Acts::default();
         for (at, loaded) in self.suites.iter().enumerate() {
             let suite = &loaded.report.suite;
             for (index, case) in suite.cases.iter().enumerate() {
@@ -208,29 +225,21 @@ impl Shelf {
                             Found::Stale(file) => (file, State::Stale),
                             Found::None => continue,
                         };
-                        judged.entry(file.path).or_insert((at, index, state));
+                        acts.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
                     }
                     let label = Recordings::label_of(&loaded.place, &asked.label());
-                    acts.insert(label, Act { suite: at, case: index, key });
+                    acts.by_label.insert(label, Act { suite: at, case: index, key });
                 }
             }
         }
-        (acts, judged)
+        acts
     }
 
     /// A recording that says whose it is; `None` where nobody asked for it.
-    fn item(
-        &self,
-        directory: &Path,
-        entry: &Entry,
-        about: &About,
-        named: &[PathBuf],
-        (acts, judged): (&HashMap<String, Act>, &HashMap<PathBuf, (usize, usize, State)>),
-    ) -> Option<Item> {
+    fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
-        let own = acts.get(entry.label());
-        let (suite, case, state) = match (judged.get(&entry.path), own) {
-            (Some((suite, case, state)), _) => (Some(*suite), Some(*case), *state),
+        let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
+            (Some(Judged { suite, case, state }), _) => (Some(*suite), Some(*case), *state),
             (None, Some(act)) => {
                 let state = if act.key == about.key { State::Fresh } else { State::Stale };
                 (Some(act.suite), Some(act.case), state)
@@ -264,11 +273,8 @@ impl Shelf {
         let name = case.map(|case| self.secrets.mask(&report.suite.cases[case].name));
         Some(Item {
             suite: Some(report.source.path.clone()),
-            recorded_as: name.is_some_and(|name| name != test).then(|| test.clone()),
-            test: Some(match case {
-                Some(case) => self.secrets.mask(&report.suite.cases[case].name),
-                None => test,
-            }),
+            recorded_as: name.as_ref().filter(|name| **name != test).map(|_| test.clone()),
+            test: Some(name.unwrap_or(test)),
             case: case.map(|case| (suite, case)),
             dialect: report.dialect,
             state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
@@ -282,10 +288,10 @@ impl Shelf {
         entry: &Entry,
         error: &Unusable,
         named: &[PathBuf],
-        acts: &HashMap<String, Act>,
+        acts: &Acts,
     ) -> Option<Item> {
         let state = State::of(error);
-        let Some(act) = acts.get(entry.label()) else {
+        let Some(act) = acts.by_label.get(entry.label()) else {
             let is_asked_for = named.iter().any(|named| directory.starts_with(named));
             return is_asked_for.then_some(Item {
                 suite: None,
