@@ -74,3 +74,248 @@ fn lock_of_another_process_holds_up_no_run_for_long() {
     lock.unlock().unwrap();
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
 }
+
+/// A suite of tests that each write their own name.
+fn suite_of(tests: &[(&str, &str)]) -> String {
+    let tests: String = tests
+        .iter()
+        .map(|(name, command)| {
+            format!("  - {{name: {name}, command: {command:?}, expect: {{output: {{maxLength: 9999999}}}}}}\n")
+        })
+        .collect();
+    format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{concurrency: 1}}\ntests:\n{tests}")
+}
+
+fn recorded_cases(place: &Place) -> Vec<String> {
+    let case = |path: &std::path::PathBuf| {
+        let recording: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        recording["case"].as_str().unwrap().to_owned()
+    };
+    let mut cases: Vec<String> = place.recordings().iter().map(case).collect();
+    cases.sort();
+    cases
+}
+
+/// Lets a recording be of long ago.
+fn age(place: &Place, case: &str) {
+    let is_of = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
+    let path = place.recordings().iter().find(is_of).unwrap().clone();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let mut parts: Vec<&str> = name.split('.').collect();
+    parts[3] = "0000000000000001";
+    fs::rename(&path, path.with_file_name(parts.join("."))).unwrap();
+}
+
+#[test]
+fn too_many_recordings_leave_after_a_run_those_of_former_tests_first() {
+    let place = Place::with(&suite_of(&[("a", "echo a"), ("b", "echo b"), ("c", "echo c")]));
+    place.write("speclens.yaml", "recordings: {max_count: 1}\n");
+    let done = place.run(&["run"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert_eq!(recorded_cases(&place), ["a", "b", "c"], "those of the last run stay");
+    place.write("speclens.yaml", "recordings: {max_count: 3}\n");
+    place.write("kindlm.yaml", suite_of(&[("a", "echo a"), ("b", "echo b"), ("d", "echo d")]));
+    let done = place.run(&["run", "--test", "d"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert!(!done.stdout.contains("remove"), "{done:?}");
+    assert_eq!(recorded_cases(&place), ["a", "b", "d"]);
+    place.write("kindlm.yaml", suite_of(&[("a", "echo a"), ("b", "echo b"), ("d", "echo d"), ("e", "echo e")]));
+    assert_eq!(place.run(&["run", "--test", "e"]).code, Some(0));
+    assert_eq!(recorded_cases(&place), ["b", "d", "e"], "then the oldest");
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(3));
+    assert_eq!(recorded_cases(&place), ["b", "d", "e"]);
+}
+
+#[test]
+fn old_and_large_recordings_leave_after_a_run() {
+    let long = |letter: &str| format!("head -c 600000 /dev/zero | tr '\\0' {letter}");
+    let place = Place::with(&suite_of(&[("a", "echo a"), ("b", &long("b")), ("c", &long("c"))]));
+    place.write("speclens.yaml", "recordings: {max_age_days: 30, max_mib: 1}\n");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!((recorded_cases(&place).len(), place.texts().len()), (3, 2));
+    place.texts().iter().for_each(|text| make_old(text));
+    assert_eq!(place.run(&["run", "--test", "a"]).code, Some(0));
+    assert_eq!(recorded_cases(&place), ["a", "c"], "two outputs are more than a mebibyte");
+    assert_eq!(place.texts().len(), 1);
+    age(&place, "c");
+    assert_eq!(place.run(&["run", "--test", "a"]).code, Some(0));
+    assert_eq!((recorded_cases(&place), place.texts().len()), (vec!["a".to_owned()], 0));
+}
+
+fn json(done: &crate::support::Done) -> serde_json::Value {
+    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+}
+
+/// The recordings in JSON, by test.
+fn states(place: &Place, paths: &[&str]) -> Vec<(String, String)> {
+    let done = place.run(&[&["recordings", "list", "--format", "json"], paths].concat());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let word = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+    let list = json(&done)["recordings"].as_array().unwrap().clone();
+    let mut states: Vec<_> = list.iter().map(|it| (word(&it["test"]), word(&it["state"]))).collect();
+    states.sort();
+    states
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(test, state)| ((*test).to_owned(), (*state).to_owned())).collect()
+}
+
+fn file_of(place: &Place, case: &str) -> std::path::PathBuf {
+    let is_of = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
+    place.recordings().iter().find(is_of).unwrap().clone()
+}
+
+#[test]
+fn list_says_what_each_recording_is_good_for() {
+    let tests =
+        [("damaged", "echo d"), ("fresh", "echo f"), ("gone", "echo g"), ("newer", "echo n"), ("stale", "echo s")];
+    let place = Place::with(&suite_of(&tests));
+    let empty = place.run(&["recordings", "list"]);
+    assert_eq!((empty.code, empty.stdout.as_str()), (Some(0), "no recordings\n"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    fs::write(file_of(&place, "damaged"), "{").unwrap();
+    let newer = file_of(&place, "newer");
+    let text = fs::read_to_string(&newer).unwrap();
+    fs::write(&newer, text.replace("\"speclens_recording\":4", "\"speclens_recording\":9")).unwrap();
+    place.write("kindlm.yaml", suite_of(&[&tests[..2], &[("newer", "echo n"), ("stale", "echo other")]].concat()));
+    let expected =
+        [("damaged", "damaged"), ("fresh", "fresh"), ("gone", "gone"), ("newer", "other-version"), ("stale", "stale")];
+    assert_eq!(states(&place, &[]), pairs(&expected));
+    let done = place.run(&["recordings", "list", "kindlm.yaml"]);
+    for line in [
+        "kindlm.yaml\n",
+        "  damaged: damaged, just now, 1 byte\n",
+        "  fresh (command): fresh, just now, ",
+        "  gone (command): of a test that no longer exists, just now, ",
+        "  newer: of another version, just now, ",
+        "  stale (command): stale, just now, ",
+        ": 1 fresh, 1 stale, 1 of a test that no longer exists, 1 damaged, 1 of another version\n",
+    ] {
+        assert!(done.stdout.contains(line), "{line}: {done:?}");
+    }
+    let done = place.run(&["recordings", "prune", "--stale"]);
+    assert!(done.stdout.starts_with("removed 4 recordings, "), "{done:?}");
+    assert_eq!(recorded_cases(&place), ["fresh"]);
+}
+
+#[test]
+fn recording_of_a_renamed_test_is_fresh_and_stays() {
+    let place = Place::with(&suite_of(&[("former", "echo a")]));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    place.write("kindlm.yaml", suite_of(&[("latter", "echo a")]));
+    let done = place.run(&["recordings", "list"]);
+    assert!(done.stdout.contains("  latter (command): fresh, recorded as former, just now"), "{done:?}");
+    let done = place.run(&["recordings", "prune", "--stale"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "nothing to remove\n"));
+    for test in ["latter", "former"] {
+        let done = place.run(&["recordings", "show", test]);
+        assert!(done.stdout.starts_with("latter (command) in kindlm.yaml: fresh\n  recorded as: former\n"), "{done:?}");
+    }
+}
+
+#[test]
+fn recordings_of_tests_that_errors_may_hide_are_not_stale() {
+    let place = Place::with(&suite_of(&[("a", "echo a"), ("b", "echo b")]));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    place.write("kindlm.yaml", suite_of(&[("a", "echo a")]) + "  - {name: b, comm\n");
+    assert_eq!(states(&place, &[]), pairs(&[("a", "fresh"), ("b", "unknown")]));
+    assert_eq!(place.run(&["recordings", "prune", "--stale"]).stdout, "nothing to remove\n");
+    assert_eq!(recorded_cases(&place), ["a", "b"]);
+}
+
+#[test]
+fn recordings_of_a_suite_that_is_gone_are_found_from_its_directory() {
+    let place = Place::with(&suite_of(&[("a", "echo a")]));
+    place.write("other/kindlm.yaml", suite_of(&[("b", "echo b")]));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    fs::remove_file(place.path().join("kindlm.yaml")).unwrap();
+    assert_eq!(states(&place, &["."]), pairs(&[("a", "gone"), ("b", "fresh")]));
+    assert_eq!(states(&place, &["other"]), pairs(&[("b", "fresh")]));
+    fs::remove_file(place.path().join("other/kindlm.yaml")).unwrap();
+    assert_eq!(states(&place, &["other"]), pairs(&[("b", "gone")]));
+    let done = place.run(&["recordings", "prune", "--all", "other"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert!(done.stdout.starts_with("removed 1 recording, "), "{done:?}");
+    assert_eq!(states(&place, &["."]), pairs(&[("a", "gone")]));
+}
+
+#[test]
+fn input_that_cannot_be_read_is_an_error_and_hides_nothing() {
+    let place = Place::with(&suite_of(&[("a", "echo a")]));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let done = place.run(&["recordings", "list", "kindlm.yaml", "missing.yaml"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stdout.contains("a (command): fresh") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
+    let done = place.run(&["recordings", "list", "--format", "json", "missing.yaml"]);
+    assert_eq!((done.code, json(&done)["failures"].as_array().unwrap().len()), (Some(2), 1));
+    let done = place.run(&["recordings", "list", "elsewhere"]);
+    assert_eq!(done.code, Some(2));
+}
+
+#[test]
+fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
+    let place =
+        Place::with(&suite_of(&[("talks", "printf 'tok-123 \\033[2Jred\\n\\tnext\\n'; echo oops >&2; exit 3")]));
+    assert_eq!(place.run(&["run", "--repeat", "2"]).code, Some(0));
+    // What has become a secret since.
+    place.write("speclens.yaml", "recordings: {redact_patterns: ['tok-\\d+']}\n");
+    let done = place.run(&["recordings", "show", "talks", "--path", "kindlm.yaml"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert!(!done.stdout.contains("tok-123") && !done.stdout.contains('\u{1b}'), "{done:?}");
+    for line in [
+        "talks (command) in kindlm.yaml: fresh\n",
+        "talks (command, repetition 2) in kindlm.yaml: fresh\n",
+        "  command: printf '*******",
+        "  exit: ended with exit status 3, after ",
+        "  standard output, 22 bytes:\n    ******* \u{fffd}[2Jred\n     next\n",
+        "  standard error, 5 bytes:\n    oops\n",
+    ] {
+        assert!(done.stdout.contains(line), "{line}: {done:?}");
+    }
+    let done = place.run(&["recordings", "show", "talks", "--format", "json"]);
+    assert!(!done.stdout.contains("tok-123"), "{done:?}");
+    let shown = json(&done)["recordings"][0].clone();
+    assert_eq!(
+        (&shown["test"], &shown["state"], &shown["subject"]["kind"]),
+        (&"talks".into(), &"fresh".into(), &"command".into())
+    );
+    assert_eq!(
+        (&shown["recorded"]["evidence"]["exit_code"], &shown["recorded"]["evidence"]["stderr"]),
+        (&3.into(), &"oops\n".into())
+    );
+    place.write("kindlm.yaml", suite_of(&[("talks", "echo now")]));
+    let done = place.run(&["recordings", "show", "talks"]);
+    assert!(done.stdout.contains("stale: the command has changed since it was recorded"), "{done:?}");
+    let done = place.run(&["recordings", "show", "talk"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("no recording of a test `talk`: did you mean `talks`?"), "{done:?}");
+}
+
+#[test]
+fn prune_removes_what_its_options_choose_and_says_how_much() {
+    let tests = [("a", "echo a"), ("b", LONG), ("c", "echo c")];
+    let place = Place::with(&suite_of(&tests));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    make_old(&place.texts()[0]);
+    age(&place, "a");
+    let prune = |options: &[&str]| {
+        let done = place.run(&[&["recordings", "prune"], options].concat());
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+        done.stdout
+    };
+    let told = prune(&["--dry-run", "--all"]);
+    assert!(told.starts_with("kindlm.yaml\n  a (command): fresh, "), "{told}");
+    assert!(told.contains("would remove 3 recordings and 1 text beside them, 19"), "{told}");
+    assert_eq!((place.recordings().len(), place.texts().len()), (3, 1));
+    assert_eq!(prune(&["--stale", "--older-than", "1"]), "nothing to remove\n", "it is old, and fresh");
+    assert!(prune(&["--older-than", "36500", "--dry-run"]).starts_with("nothing"));
+    assert!(prune(&[]).starts_with("removed 1 recording, "), "it is older than 90 days");
+    assert_eq!(recorded_cases(&place), ["b", "c"]);
+    place.write("speclens.yaml", "recordings: {max_count: 1}\n");
+    assert!(prune(&[]).starts_with("removed 1 recording and 1 text beside them, 19"));
+    assert_eq!((recorded_cases(&place), place.texts().len()), (vec!["c".to_owned()], 0));
+    assert!(prune(&["--all", "kindlm.yaml"]).starts_with("removed 1 recording, "));
+    assert_eq!(prune(&["--all"]), "nothing to remove\n");
+    assert_eq!(place.run(&["recordings", "prune", "--all", "--stale"]).code, Some(2));
+}

@@ -21,7 +21,7 @@ use speclens_schema::{
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
-    recording::{Found, Label, Recorded, Recordings, Unusable},
+    recording::{Found, InUse, Label, Recorded, Recordings, Retention, Unusable},
 };
 
 /// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
@@ -31,6 +31,7 @@ const MAX_HELD_BYTES: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub struct Book {
     recordings: Option<Arc<Recordings>>,
+    retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
     unrecorded: Mutex<HashMap<Label, Unrecorded>>,
 }
@@ -82,15 +83,15 @@ impl Asked<'_> {
 
 impl Book {
     /// A book over recordings, or one that forgets with the process.
-    pub fn new(recordings: Option<Arc<Recordings>>) -> Book {
-        Book { recordings, unrecorded: Mutex::default() }
+    pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> Book {
+        Book { recordings, retention, unrecorded: Mutex::default() }
     }
 
     /// The book of the suite at a place below a directory, as the settings want it.
     pub fn of(settings: &Settings, directory: &Path, place: &str) -> Book {
         let limit = settings.limits.recording_bytes();
         let recordings = settings.recordings.enabled.then(|| Arc::new(Recordings::open(directory, place, limit)));
-        Book::new(recordings)
+        Book::new(recordings, Retention::of(settings))
     }
 
     fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Unrecorded>> {
@@ -107,9 +108,21 @@ impl Book {
         self.recordings.as_ref().is_some_and(|recordings| recordings.look_again())
     }
 
-    /// Removes what recordings no longer need, and returns what could not be done.
-    pub fn tidy(&self) -> Option<String> {
-        self.recordings.as_ref().and_then(|recordings| recordings.tidy())
+    /// Removes recordings that the limits do not permit, after a run of a suite that began at `since_us`, and returns what
+    /// could not be done.
+    pub fn tidy(&self, suite: &Suite, since_us: u64) -> Option<String> {
+        let acts = || {
+            let of_case = |case: &Arc<Case>| {
+                let subjects = case.action.subjects().into_iter();
+                let act = |subject: Subject| {
+                    let asked = Asked { suite, case, subject: &subject, repeat: 0 };
+                    (asked.key(), asked.label())
+                };
+                subjects.map(act).collect::<Vec<_>>()
+            };
+            InUse { acts: suite.cases.iter().flat_map(of_case).collect() }
+        };
+        self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
     }
 
     /// Enters what an attempt left behind, secrets masked and not yet interpreted. Where an attempt that began later is
@@ -216,8 +229,8 @@ impl Asked<'_> {
         RunResult { key: Some(known.key), began_us: known.began_us, origin: Origin::Observed, ..result }
     }
 
-    /// Why a recording is stale.
-    fn stale(&self, before: &Parts) -> String {
+    /// Why a recording of these parts is stale.
+    pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
         let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &action.inputs()));
         if changed.is_empty() {

@@ -5,8 +5,10 @@
 //! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late. Texts of more
 //! than 64 KiB are in `texts/`, each under its digest.
 
+mod entry;
 mod lock;
 mod name;
+mod retention;
 mod store;
 mod texts;
 mod tidy;
@@ -37,7 +39,10 @@ use name::{Index, Name};
 use store::{Store, Unreadable};
 use texts::{Composed, TextRef};
 
+pub use entry::{About, Entry};
+pub use retention::{Retention, Standing};
 pub use store::DIRECTORY;
+pub use tidy::{Earnest, InUse, Removed};
 
 /// The version of the files that this program reads and writes.
 const VERSION: u32 = 4;
@@ -232,7 +237,12 @@ impl Recordings {
     /// The recording for a key and a label: of this very label; else of the same act under another label, such as a
     /// test that was renamed; else of this label, but of another act.
     pub fn find(&self, key: &str, label: &Label) -> Found {
-        let wanted = Name::of(key, &self.place, label, 0);
+        self.find_in(&self.place, key, label)
+    }
+
+    /// The same for the suite at another place in the directory.
+    pub fn find_in(&self, place: &str, key: &str, label: &Label) -> Found {
+        let wanted = Name::of(key, place, label, 0);
         let seen = self.seen();
         let newest = seen.index.newest(&wanted);
         let fresh = newest.as_ref().filter(|newest| newest.key == wanted.key).or(seen.index.same_act(&wanted));
@@ -348,7 +358,8 @@ impl Recordings {
             replaced
         };
         for other in replaced {
-            self.store.remove(&other.file_name());
+            // One that stays is harmless.
+            let _ = self.store.remove(&other.file_name());
         }
         Ok(Some(path))
     }
@@ -361,7 +372,7 @@ struct Version {
 }
 
 /// The time, in microseconds of the Unix epoch.
-fn now_us() -> u64 {
+pub fn now_us() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }

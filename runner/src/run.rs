@@ -98,7 +98,7 @@ struct Run {
 /// Runs a suite. The events end with [`Event::Finished`], which carries what is returned. Dropping the
 /// future ends every process.
 pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: Events) -> Arc<SuiteResult> {
-    let started = Instant::now();
+    let (started, began_us) = (Instant::now(), recording::beginning_us());
     let suite = Arc::clone(&job.suite);
     let selected: Vec<usize> = (0..suite.cases.len())
         .filter(|index| options.cases.as_ref().is_none_or(|cases| cases.contains(index)))
@@ -122,7 +122,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let mut runs = perform(&run, &units, concurrency).await.into_iter();
     run.background.end().await;
     if run.mode == Mode::Live {
-        run.tidy().await;
+        run.tidy(began_us).await;
     }
 
     let mut cases = Vec::with_capacity(selected.len());
@@ -321,9 +321,9 @@ impl Run {
     }
 
     /// Removes what recordings no longer need. That this fails changes no result.
-    async fn tidy(&self) {
-        let book = Arc::clone(&self.job.book);
-        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy()).await {
+    async fn tidy(&self, began_us: u64) {
+        let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
+        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
             self.tell(Event::Note { message });
         }
     }

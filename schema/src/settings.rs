@@ -76,11 +76,34 @@ pub struct Recordings {
     pub redact_env: Vec<String>,
     /// Regular expressions whose matches are masked.
     pub redact_patterns: Vec<String>,
+    /// Maximum age of a recording in days. Older ones are removed after a run.
+    ///
+    /// The limits hold for each `.speclens/` directory. The recordings of the run that has just ended always stay.
+    /// `speclens recordings prune` applies the limits without a run.
+    #[schemars(range(min = 1, max = 36500))]
+    pub max_age_days: u32,
+    /// Maximum number of recordings. Where there are more after a run, some are removed.
+    ///
+    /// Those of tests that no longer exist go first, then the oldest.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_count: u32,
+    /// Maximum size of all recordings together in mebibytes. Where they have more after a run, some are removed.
+    ///
+    /// Those of tests that no longer exist go first, then the oldest.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub max_mib: u32,
 }
 
 impl Default for Recordings {
     fn default() -> Recordings {
-        Recordings { enabled: true, redact_env: Vec::new(), redact_patterns: Vec::new() }
+        Recordings {
+            enabled: true,
+            redact_env: Vec::new(),
+            redact_patterns: Vec::new(),
+            max_age_days: 90,
+            max_count: 10_000,
+            max_mib: 1024,
+        }
     }
 }
 
@@ -91,7 +114,9 @@ pub struct Limits {
     /// As many mebibytes of each output stream are kept; the rest is cut off with a note.
     #[schemars(range(min = 1, max = 1024))]
     pub output_mib: u32,
-    /// Recordings of more mebibytes are neither read nor written: a longer output is cut in its recording.
+    /// Maximum size of one recording in mebibytes, its outputs included.
+    ///
+    /// A larger recording is not read. An output that would make it larger is cut in the recording.
     #[schemars(range(min = 1, max = 1024))]
     pub recording_mib: u32,
     /// The largest number of tests that run at once, whatever the suite says.

@@ -10,6 +10,7 @@ mod life;
 mod list;
 pub(crate) mod load;
 mod output;
+mod recordings;
 mod run;
 mod schema;
 mod select;
@@ -57,6 +58,8 @@ enum Command {
     Run(run::Args),
     /// List suites and their tests
     List(list::Args),
+    /// List, show or remove what is recorded of tests
+    Recordings(recordings::Args),
     /// Explain a field or a kind of problem
     Explain(explain::Args),
     /// Print the JSON Schema of a kind of file
@@ -95,6 +98,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Check(args) => check::perform(&args),
         Command::Run(args) => run::perform(&args),
         Command::List(args) => list::perform(&args),
+        Command::Recordings(args) => recordings::perform(&args),
         Command::Explain(args) => explain::perform(&args),
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),

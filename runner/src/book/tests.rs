@@ -14,7 +14,7 @@ use speclens_schema::{
 use super::{Asked, Book};
 use crate::{
     event::{AbsenceKind, Held, Origin},
-    recording::{Recorded, Recordings, beginning_us},
+    recording::{Recorded, Recordings, Retention, beginning_us},
 };
 
 /// A claim with a fixed outcome.
@@ -96,7 +96,7 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
 /// A book with recordings, and one without.
 fn books(directory: &tempfile::TempDir) -> [Book; 2] {
     let recordings = Recordings::open(directory.path(), "kindlm.yaml", 64 * 1024 * 1024);
-    [Book::new(Some(Arc::new(recordings))), Book::new(None)]
+    [Some(Arc::new(recordings)), None].map(|recordings| Book::new(recordings, Retention::default()))
 }
 
 #[test]

@@ -78,6 +78,15 @@ impl Store {
         names.iter().filter_map(|name| Digest::parse(name)).collect()
     }
 
+    pub(super) fn text_bytes(&self, digest: &Digest) -> Option<u64> {
+        Some(fs::symlink_metadata(self.text_path(digest)).ok()?.len())
+    }
+
+    /// Whether there is a suite at a place.
+    pub(super) fn has_suite(&self, place: &str) -> bool {
+        self.home.parent().is_some_and(|directory| directory.join(place).is_file())
+    }
+
     /// Reads a regular file of at most so many bytes.
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
         use io::Read;
@@ -134,8 +143,15 @@ impl Store {
     }
 
     /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again.
-    pub(super) fn remove(&self, file_name: &str) -> bool {
-        self.is_own() && fs::remove_file(self.path(file_name)).is_ok()
+    pub(super) fn remove(&self, file_name: &str) -> io::Result<()> {
+        if !self.is_own() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        match fs::remove_file(self.path(file_name)) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
     }
 
     /// Removes a text, unless it was written after a point in time.

@@ -1,5 +1,7 @@
 //! Recordings in real directories.
 
+mod limits;
+mod sequences;
 mod texts;
 
 use std::{fs, sync::Arc};
@@ -12,7 +14,7 @@ use speclens_schema::{
 };
 use tempfile::TempDir;
 
-use super::{Found, Label, Recorded, Recordings, Unusable, beginning_us};
+use super::{Found, InUse, Label, Recorded, Recordings, Retention, Unusable, beginning_us};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
@@ -42,9 +44,15 @@ fn write(recordings: &Recordings, key: &str, label: &Label, text: &str) {
     recordings.write(label, &label.case, &recorded(key, beginning_us(), text)).unwrap();
 }
 
+/// Tidies up as after a run long ago, of a suite without tests.
+fn tidy(recordings: &Recordings) -> Option<String> {
+    recordings.tidy(&Retention::default(), u64::MAX, InUse::default)
+}
+
 fn files(directory: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name != "texts").collect()
 }
 
 fn text(recordings: &Recordings, found: &Found) -> Option<String> {

@@ -56,6 +56,11 @@ pub(super) struct TextRef {
 }
 
 impl TextRef {
+    #[cfg(test)]
+    pub(super) fn new(sha256: Option<Digest>, bytes: u64) -> TextRef {
+        TextRef { capture: 0, sha256: sha256.expect("the digest is valid"), bytes }
+    }
+
     /// The text, if it is the one that was recorded.
     pub(super) fn check(&self, text: Vec<u8>) -> Result<String, Unusable> {
         if text.len() as u64 != self.bytes || Digest::of(&text) != self.sha256 {

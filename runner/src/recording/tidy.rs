@@ -1,121 +1,164 @@
 //! Removes what is no longer needed.
 
 use std::{
-    collections::{HashMap, HashSet},
-    io,
+    collections::{BTreeSet, HashMap, HashSet},
+    fs, io,
     time::SystemTime,
 };
 
-use serde::Deserialize;
-
 use super::{
-    Recordings, SETTLED, Unreadable, VERSION, Version,
+    Entry, Label, Recordings, Retention, SETTLED, Standing,
     lock::{Locked, Sharing},
     name::Name,
-    texts::{Digest, TextRef},
+    now_us,
+    texts::Digest,
 };
 
-/// What a look at the beginning of a recording tells.
-#[derive(Clone, Debug)]
-pub(super) enum Head {
-    /// This is in it.
-    Known(Known),
-    /// It is of no use: it is damaged, or of an older version.
-    Spent,
-    /// It is for another version, or larger than the limit of these settings, and may refer to any text.
-    Foreign,
-}
-
-/// What a recording says about itself.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Known {
-    speclens_recording: u32,
-    #[serde(default)]
-    pub(super) texts: Vec<TextRef>,
-}
-
-/// Which texts the recordings refer to, by the names of their files. A file never changes, so each is read once.
+/// What the tests of a suite do now: recordings of something else go first.
 #[derive(Debug, Default)]
-pub(super) struct Heads {
-    by_name: HashMap<String, Head>,
+pub struct InUse {
+    /// The key and the label of each test and who acts in it.
+    pub acts: Vec<(String, Label)>,
 }
 
-impl Heads {
-    /// Reads the recordings that were not read yet.
-    fn read(&mut self, recordings: &Recordings) {
-        let store = &recordings.store;
-        for file_name in store.list().into_iter().filter(|file_name| Name::parse(file_name).is_some()) {
-            if !self.by_name.contains_key(&file_name) {
-                let head = recordings.head(&file_name);
-                self.by_name.insert(file_name, head);
-            }
-        }
-    }
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// How many recordings.
+    pub recordings: usize,
+    /// How many texts beside them.
+    pub texts: usize,
+    /// How many bytes all of them had.
+    pub bytes: u64,
+    /// What could not be done.
+    pub left: Option<String>,
+}
 
-    /// The texts that are referred to; `None` where that cannot be known.
-    fn texts(&self) -> Option<HashSet<&Digest>> {
-        let mut digests = HashSet::new();
-        for head in self.by_name.values() {
-            match head {
-                Head::Known(known) => digests.extend(known.texts.iter().map(|text| &text.sha256)),
-                Head::Spent => {}
-                Head::Foreign => return None,
-            }
-        }
-        Some(digests)
-    }
+/// Whether something is removed, or only said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earnest {
+    /// It is removed.
+    Remove,
+    /// It stays.
+    Pretend,
 }
 
 impl Recordings {
-    /// Reads what a recording says about itself.
-    pub(super) fn head(&self, file_name: &str) -> Head {
-        let bytes = match self.store.read(&self.store.path(file_name), self.limit) {
-            Ok(bytes) => bytes,
-            Err(Unreadable::Missing) => return Head::Spent,
-            Err(Unreadable::TooLarge(_)) => return Head::Foreign,
-        };
-        match serde_json::from_slice::<Known>(&bytes) {
-            Ok(known) if known.speclens_recording == VERSION => Head::Known(known),
-            Ok(_) | Err(_) => match serde_json::from_slice::<Version>(&bytes) {
-                Ok(Version { speclens_recording }) if speclens_recording > VERSION => Head::Foreign,
-                Ok(_) | Err(_) => Head::Spent,
-            },
+    /// Removes what the limits do not permit, except for recordings of attempts that began at `since_us` or later, and
+    /// texts that no recording refers to. Returns what could not be done.
+    pub fn tidy(&self, retention: &Retention, since_us: u64, in_use: impl FnOnce() -> InUse) -> Option<String> {
+        let names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
+        let size = |name: &Name| fs::symlink_metadata(self.store.path(&name.file_name())).map_or(0, |it| it.len());
+        let bytes = names.iter().map(size).sum();
+        let oldest_us = names.iter().map(|name| name.began_us).min();
+        let now_us = now_us();
+        // The names tell enough almost always.
+        if self.store.list_texts().is_empty() && retention.permits(names.len(), bytes, oldest_us, now_us) {
+            return None;
         }
+        let entries = self.entries();
+        let standings = self.standings(&entries, since_us, &in_use());
+        let judged: Vec<(&Entry, Standing)> = entries.iter().zip(standings).collect();
+        let surplus = retention.surplus(&judged, now_us);
+        self.remove(&entries, &surplus.into_iter().collect(), Earnest::Remove).left
     }
 
-    /// Removes the texts that no recording refers to any more, and returns what could not be done.
-    pub fn tidy(&self) -> Option<String> {
-        self.remove_unneeded_texts().unwrap_or_else(|error| Some(format!("cannot tidy up recordings: {error}")))
+    /// What recordings are good for, as far as that shows from one suite.
+    fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Standing> {
+        let labels: HashSet<String> =
+            in_use.acts.iter().map(|(key, label)| Name::of(key, &self.place, label, 0).label).collect();
+        let keys: HashSet<&str> = in_use.acts.iter().map(|(key, _)| key.as_str()).collect();
+        let mut suites: HashMap<&str, bool> = HashMap::new();
+        let standing = |entry: &'_ Entry, is_there: bool| {
+            let is_useful = match &entry.about {
+                // A test that was renamed is judged by what was recorded under its former name.
+                Ok(about) if about.suite == self.place => {
+                    labels.contains(&entry.name.label) || keys.contains(about.key.as_str())
+                }
+                Ok(_) => is_there,
+                // Another version, or other limits, may read it.
+                Err(_) => entry.texts.is_none(),
+            };
+            if is_useful { Standing::Useful } else { Standing::Useless }
+        };
+        let mut standings = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let suite = entry.about.as_ref().map_or("", |about| about.suite.as_str());
+            let is_there = *suites.entry(suite).or_insert_with(|| self.store.has_suite(suite));
+            let is_new = entry.began_us() >= since_us;
+            standings.push(if is_new { Standing::New } else { standing(entry, is_there) });
+        }
+        standings
     }
 
-    fn remove_unneeded_texts(&self) -> io::Result<Option<String>> {
+    /// Removes some of these recordings, and the texts that only they refer to.
+    pub fn remove(&self, entries: &[Entry], goes: &BTreeSet<usize>, earnest: Earnest) -> Removed {
+        let mut removed = Removed::default();
+        let mut stay: Vec<&Entry> = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            if !goes.contains(&at) {
+                stay.push(entry);
+                continue;
+            }
+            if earnest == Earnest::Remove {
+                if let Err(error) = self.store.remove(&entry.name.file_name()) {
+                    removed.left = Some(format!("cannot remove {}: {error}", entry.path.display()));
+                    stay.push(entry);
+                    continue;
+                }
+                self.seen().index.remove(&entry.name);
+            }
+            removed.recordings += 1;
+            removed.bytes += entry.file_bytes;
+        }
+        if let Err(error) = self.remove_texts(&stay, earnest, &mut removed) {
+            removed.left = Some(format!("cannot remove texts of recordings: {error}"));
+        }
+        removed
+    }
+
+    /// Removes the texts that none of the recordings refers to, which are all but those that were written meanwhile.
+    fn remove_texts(&self, stay: &[&Entry], earnest: Earnest, removed: &mut Removed) -> io::Result<()> {
         let since = SystemTime::now() - SETTLED;
-        let texts = self.store.list_texts();
-        if texts.is_empty() {
-            return Ok(None);
+        let Some(needed) = needed_by(stay.iter().copied()) else { return Ok(()) };
+        let unneeded: Vec<Digest> = self.store.list_texts().into_iter().filter(|text| !needed.contains(text)).collect();
+        if unneeded.is_empty() {
+            return Ok(());
         }
-        let mut heads = Heads::default();
-        // Most of the reading comes before the lock.
-        heads.read(self);
-        let is_needed = |needed: &Option<HashSet<&Digest>>, digest: &Digest| {
-            needed.as_ref().is_none_or(|needed| needed.contains(digest))
-        };
-        let needed = heads.texts();
-        if texts.iter().all(|text| is_needed(&needed, text)) {
-            return Ok(None);
+        if earnest == Earnest::Pretend {
+            removed.texts = unneeded.len();
+            removed.bytes += unneeded.iter().filter_map(|text| self.store.text_bytes(text)).sum::<u64>();
+            return Ok(());
         }
         let Locked::Yes { _file } = self.lock(Sharing::Alone)? else {
-            let message = format!(
+            let lock = self.store.lock_path();
+            removed.left = Some(format!(
                 "another process has held {} for more than 2 seconds, so texts of former recordings were not removed",
-                self.store.lock_path().display()
-            );
-            return Ok(Some(message));
+                lock.display()
+            ));
+            return Ok(());
         };
-        heads.read(self);
-        let needed = heads.texts();
-        for text in texts.iter().filter(|text| !is_needed(&needed, text)) {
-            self.store.remove_text(text, since);
+        let known: HashSet<String> = stay.iter().map(|entry| entry.name.file_name()).collect();
+        let others = self.store.list().into_iter().filter(|file_name| !known.contains(file_name));
+        let others: Vec<Entry> =
+            others.filter_map(|file_name| Name::parse(&file_name)).map(|name| self.entry(name)).collect();
+        let Some(needed) = needed_by(&others) else { return Ok(()) };
+        for text in unneeded.iter().filter(|text| !needed.contains(text)) {
+            let bytes = self.store.text_bytes(text).unwrap_or_default();
+            if self.store.remove_text(text, since) {
+                removed.texts += 1;
+                removed.bytes += bytes;
+            }
         }
-        Ok(None)
+        Ok(())
     }
+}
+
+/// The texts that recordings refer to; `None` where that cannot be known.
+fn needed_by<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Option<HashSet<&'e Digest>> {
+    let mut digests = HashSet::new();
+    for entry in entries {
+        digests.extend(entry.texts.as_ref()?.iter().map(|text| &text.sha256));
+    }
+    Some(digests)
 }

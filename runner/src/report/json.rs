@@ -18,7 +18,7 @@ use speclens_schema::{
 mod evidence;
 
 use super::{SourceText, SuiteReport, Tally};
-use evidence::EvidenceEntry;
+pub use evidence::EvidenceEntry;
 
 use crate::event::{CaseResult, Origin, RunResult};
 
@@ -205,7 +205,7 @@ struct RunEntry {
 
 /// Who acted.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct SubjectEntry {
+pub struct SubjectEntry {
     /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
     name: String,
     /// The id of the model; null where none acts.
@@ -218,7 +218,8 @@ struct SubjectEntry {
 }
 
 impl SubjectEntry {
-    fn of(subject: &Subject) -> SubjectEntry {
+    /// The entry of a subject.
+    pub fn of(subject: &Subject) -> SubjectEntry {
         let entry = SubjectEntry { name: subject.to_string(), model: None, mode: None, target: None };
         match subject {
             Subject::Command | Subject::Nobody => entry,

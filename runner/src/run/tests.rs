@@ -18,7 +18,7 @@ use crate::{
     book::Book,
     clock::Clock,
     event::{AbsenceKind, Event, Origin, SuiteResult},
-    recording::Recordings,
+    recording::{Recordings, Retention},
 };
 
 /// Claims that standard output holds a text.
@@ -93,7 +93,10 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
     let job = Job {
         suite: Arc::new(suite),
         directory: directory.to_owned(),
-        book: Arc::new(Book::new(Some(Arc::new(Recordings::open(directory, "kindlm.yaml", 1024 * 1024))))),
+        book: Arc::new(Book::new(
+            Some(Arc::new(Recordings::open(directory, "kindlm.yaml", 1024 * 1024))),
+            Retention::default(),
+        )),
         secrets: Arc::new(Secrets::default()),
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,

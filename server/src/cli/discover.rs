@@ -2,7 +2,8 @@
 
 use std::{
     collections::HashSet,
-    fs, io,
+    error::Error,
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -175,14 +176,33 @@ fn below(
             misnamed.display()
         );
     }
-    ensure!(
-        !found.is_empty(),
-        "no suite in {}: a suite is a file named `kindlm.yaml` or `cli-bench.yaml`, or a ClawSpec contract such as \
-         `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` (or `cli-bench`, or `clawspec`) writes one",
-        if directory == Path::new(".") { "this directory".to_owned() } else { directory.display().to_string() }
-    );
+    ensure!(!found.is_empty(), NoSuite { directory: directory.to_owned() });
     Ok(found)
 }
+
+/// That there is no suite in a directory.
+#[derive(Debug)]
+pub(super) struct NoSuite {
+    /// The directory as it was named.
+    pub(super) directory: PathBuf,
+}
+
+impl fmt::Display for NoSuite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let directory = match self.directory == Path::new(".") {
+            true => "this directory".to_owned(),
+            false => self.directory.display().to_string(),
+        };
+        write!(
+            formatter,
+            "no suite in {directory}: a suite is a file named `kindlm.yaml` or `cli-bench.yaml`, or a ClawSpec contract such \
+             as `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` (or `cli-bench`, or \
+             `clawspec`) writes one"
+        )
+    }
+}
+
+impl Error for NoSuite {}
 
 /// Says which directory could not be searched, and what to do.
 fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {

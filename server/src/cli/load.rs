@@ -216,7 +216,7 @@ fn show_files(problems: &mut [Problem], root: &Path) {
 }
 
 /// A path as reports name it: relative to the working directory where it lies below it.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     match absolute.strip_prefix(&here) {

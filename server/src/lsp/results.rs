@@ -9,6 +9,7 @@ use std::{
 use speclens_runner::{
     book::{Asked, Book},
     event::{Absence, AbsenceKind, RunResult},
+    recording::Retention,
 };
 use speclens_schema::{
     mask::Secrets,
@@ -82,6 +83,7 @@ struct Kept {
     /// Whether runs are recorded.
     enabled: bool,
     limit: u64,
+    retention: Retention,
     /// Whether what is recorded there is believed.
     trusted: bool,
 }
@@ -91,7 +93,8 @@ impl Results {
     /// even read: somebody else may have made them.
     pub(super) fn book(&mut self, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
         let enabled = settings.recordings.enabled;
-        let kept = Kept { suite: suite.clone(), enabled, limit: settings.limits.recording_bytes(), trusted };
+        let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
+        let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
         if self.kept.as_ref() != Some(&kept) {
             self.book = Arc::new(match trusted {
                 true => Book::of(settings, &suite.directory, &suite.place),

@@ -1,10 +1,16 @@
 //! Large texts beside the recordings.
 
-use std::{fs::File, io::Write, path::PathBuf, time::SystemTime};
+use std::{
+    fs::File,
+    io::Write,
+    path::PathBuf,
+    time::{Instant, SystemTime},
+};
 
 use speclens_schema::evidence::{CommandLog, Ran};
 
 use super::*;
+use crate::recording::lock::PATIENCE;
 
 const LARGE: usize = 100 * 1024;
 
@@ -63,10 +69,10 @@ fn equal_texts_are_stored_once_and_leave_with_the_last_recording() {
     assert_eq!(texts(&directory).len(), 1);
     write(&recordings, KEY, &label("a", 0), "short");
     make_old(&texts(&directory)[0]);
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(read(&recordings, "b").as_ref(), Ok(&text));
     write(&recordings, KEY, &label("b", 0), "short");
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory), [] as [PathBuf; 0]);
 }
 
@@ -124,7 +130,7 @@ fn limit_bounds_a_recording_with_its_texts() {
     assert_eq!(error, Unusable::TooLarge(whole));
     // What it refers to is not known there.
     texts(&directory).iter().for_each(|path| make_old(path));
-    assert_eq!(Recordings::open(directory.path(), "kindlm.yaml", 10).tidy(), None);
+    assert_eq!(tidy(&Recordings::open(directory.path(), "kindlm.yaml", 10)), None);
     assert_eq!(texts(&directory).len(), 3);
 }
 
@@ -151,14 +157,14 @@ fn texts_of_a_newer_version_and_those_that_were_just_written_stay() {
     let path = fresh(&recordings, "a");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, "damaged").unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "it was written a moment ago");
     make_old(&texts(&directory)[0]);
     fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":5")).unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1, "another version may refer to it in another way");
     fs::write(&path, good.replace("\"speclens_recording\":4", "\"speclens_recording\":3")).unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 0, "earlier versions had no texts");
 }
 
@@ -171,16 +177,19 @@ fn lock_that_another_process_keeps_is_given_up() {
     make_old(&texts(&directory)[0]);
     let other = File::options().write(true).open(directory.path().join(".speclens/lock")).unwrap();
     other.try_lock().unwrap();
-    // It was waited for already.
-    recordings.seen().gave_up = true;
-    let message = recordings.tidy().unwrap();
-    assert!(message.contains("another process") && message.contains("lock"), "{message}");
-    assert_eq!(texts(&directory).len(), 1);
+    // Texts are written under the lock. Who waited for it once in vain does not wait again.
     let text = "y".repeat(LARGE);
-    write(&recordings, KEY, &label("a", 0), &text);
-    assert_eq!(read(&recordings, "a"), Ok(text));
+    for is_first in [true, false] {
+        let begun = Instant::now();
+        write(&recordings, KEY, &label("a", 0), &text);
+        assert_eq!(begun.elapsed() >= PATIENCE, is_first);
+        assert_eq!(read(&recordings, "a").as_ref(), Ok(&text));
+    }
+    let message = tidy(&recordings).unwrap();
+    assert!(message.contains("another process") && message.contains("lock"), "{message}");
+    assert_eq!(texts(&directory).len(), 2);
     other.unlock().unwrap();
-    assert_eq!(recordings.tidy(), None);
+    assert_eq!(tidy(&recordings), None);
     assert_eq!(texts(&directory).len(), 1);
 }
 
@@ -194,7 +203,7 @@ fn drafts_of_texts_are_swept_and_other_files_stay() {
     fs::write(&other, "").unwrap();
     let recordings = open(&directory);
     write(&recordings, KEY, &label("b", 0), "text");
-    recordings.tidy();
+    tidy(&recordings);
     assert!(!dead.exists() && other.exists() && text.exists());
 }
 

@@ -10,7 +10,7 @@ use speclens_schema::{
 
 /// What was observed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(super) struct EvidenceEntry {
+pub struct EvidenceEntry {
     /// The output without protocol events, trimmed; null when nothing ran.
     output_text: Option<String>,
     /// The structured output; absent when none was reported.
@@ -107,7 +107,8 @@ struct UsageEntry {
 }
 
 impl EvidenceEntry {
-    pub(super) fn of(evidence: &Evidence) -> EvidenceEntry {
+    /// The entry of evidence that was interpreted.
+    pub fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {
             output_text: output.map(|output| shown(&output.text).into_owned()),

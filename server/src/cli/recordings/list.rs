@@ -1,0 +1,79 @@
+//! `speclens recordings list`: the recordings beside suites.
+
+use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
+
+use serde::Serialize;
+
+use super::{
+    Format, plural, size,
+    survey::{ItemEntry, Shelf, State, Survey, survey},
+};
+use crate::cli::{INVALID, PASSED, output};
+
+/// The options of `speclens recordings list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Suites, or directories to search
+    paths: Vec<PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct List {
+    speclens: u32,
+    recordings: Vec<ItemEntry>,
+    failures: Vec<String>,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let Survey { shelves, failures } = survey(&args.paths);
+    let code = if failures.is_empty() { PASSED } else { INVALID };
+    let text = match args.format {
+        Format::Human => human(&shelves),
+        Format::Json => {
+            let entries = |shelf: &Shelf| shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>();
+            let recordings = shelves.iter().flat_map(entries).collect();
+            let mut text = serde_json::to_string_pretty(&List { speclens: 1, recordings, failures })?;
+            text.push('\n');
+            text
+        }
+    };
+    output::print(&text)?;
+    Ok(code)
+}
+
+fn human(shelves: &[Shelf]) -> String {
+    let mut text = lines(shelves, |_, _| true);
+    let items =
+        || shelves.iter().flat_map(|shelf| shelf.items.iter().map(move |(at, item)| (&shelf.entries[*at], item)));
+    let mut states: BTreeMap<State, usize> = BTreeMap::new();
+    items().for_each(|(_, item)| *states.entry(item.state).or_default() += 1);
+    let bytes = items().map(|(entry, _)| entry.bytes()).sum();
+    let counts: Vec<String> = states.iter().map(|(state, count)| format!("{count} {}", state.words())).collect();
+    let _ = match counts.as_slice() {
+        [] => writeln!(text, "no recordings"),
+        counts => writeln!(text, "{}, {}: {}", plural(items().count(), "recording"), size(bytes), counts.join(", ")),
+    };
+    text
+}
+
+/// The recordings that are wanted, each on a line below its suite.
+pub(super) fn lines(shelves: &[Shelf], is_wanted: impl Fn(usize, usize) -> bool) -> String {
+    let mut by_suite: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (number, shelf) in shelves.iter().enumerate() {
+        for (at, item) in shelf.items.iter().filter(|(at, _)| is_wanted(number, **at)) {
+            by_suite.entry(shelf.heading(*at, item)).or_default().push(shelf.line(*at, item));
+        }
+    }
+    let mut text = String::new();
+    for (suite, mut lines) in by_suite {
+        lines.sort();
+        let _ = writeln!(text, "{suite}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(text, "  {line}");
+        });
+    }
+    text
+}

@@ -1,0 +1,109 @@
+//! `speclens recordings prune`: removes recordings.
+
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+
+use anyhow::anyhow;
+use speclens_runner::recording::{Earnest, Entry, Removed, Retention, Standing, now_us};
+
+use super::{
+    list, plural, size,
+    survey::{Shelf, State, Survey, survey},
+};
+use crate::cli::{INVALID, PASSED, output};
+
+pub(super) const AFTER_HELP: &str = "\
+Without options, the limits of `recordings` in `speclens.yaml` are applied, as after each run. `--stale` and
+`--older-than` together choose what both of them choose. Texts that no recording refers to are removed in any case.";
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The options of `speclens recordings prune`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Suites, or directories to search
+    paths: Vec<PathBuf>,
+    /// Those of attempts that began more than so many days ago
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
+    older_than: Option<u32>,
+    /// All of them
+    #[arg(long, conflicts_with_all = ["older_than", "stale"])]
+    all: bool,
+    /// Those that no test is judged by: stale, damaged, of another version, or of a test that no longer exists
+    #[arg(long)]
+    stale: bool,
+    /// Say what would be removed; remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let Survey { shelves, failures } = survey(&args.paths);
+    let mut is_done = failures.is_empty();
+    let chosen: Vec<BTreeSet<usize>> = shelves.iter().map(|shelf| args.chosen(shelf)).collect();
+    let earnest = if args.dry_run { Earnest::Pretend } else { Earnest::Remove };
+    let mut text = String::new();
+    if args.dry_run {
+        text += &list::lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
+    }
+    let mut sum = Removed::default();
+    for (shelf, goes) in shelves.iter().zip(&chosen) {
+        let removed = shelf.recordings.remove(&shelf.entries, goes, earnest);
+        sum.recordings += removed.recordings;
+        sum.texts += removed.texts;
+        sum.bytes += removed.bytes;
+        if let Some(left) = removed.left {
+            output::complain(&anyhow!(left));
+            is_done = false;
+        }
+    }
+    text += &told(&sum, args.dry_run);
+    output::print(&text)?;
+    Ok(if is_done { PASSED } else { INVALID })
+}
+
+fn told(removed: &Removed, dry_run: bool) -> String {
+    if *removed == Removed::default() {
+        return "nothing to remove\n".to_owned();
+    }
+    let verb = if dry_run { "would remove" } else { "removed" };
+    let texts = match removed.texts {
+        0 => String::new(),
+        texts => format!(" and {} beside them", plural(texts, "text")),
+    };
+    format!("{verb} {}{texts}, {}\n", plural(removed.recordings, "recording"), size(removed.bytes))
+}
+
+impl Args {
+    /// Which recordings go, by their places.
+    fn chosen(&self, shelf: &Shelf) -> BTreeSet<usize> {
+        if !self.all && !self.stale && self.older_than.is_none() {
+            return beyond_limits(shelf);
+        }
+        let is_old = |entry: &Entry| self.older_than.is_none_or(|days| entry.age() > DAY * days);
+        let items = shelf.items.iter();
+        let chosen = items.filter(|(at, item)| is_old(&shelf.entries[**at]) && (!self.stale || is_unused(item.state)));
+        chosen.map(|(at, _)| *at).collect()
+    }
+}
+
+/// What the limits do not permit. They hold for all that is in the directory.
+fn beyond_limits(shelf: &Shelf) -> BTreeSet<usize> {
+    let standing = |at: usize| match shelf.items.get(&at).map(|item| item.state) {
+        Some(State::Gone | State::Damaged) => Standing::Useless,
+        Some(State::Fresh | State::Stale | State::OtherVersion | State::TooLarge | State::Unknown) | None => {
+            Standing::Useful
+        }
+    };
+    let entries = shelf.entries.iter().enumerate();
+    let judged: Vec<(&Entry, Standing)> = entries.map(|(at, entry)| (entry, standing(at))).collect();
+    Retention::of(&shelf.settings).surplus(&judged, now_us()).into_iter().collect()
+}
+
+/// Whether no test is judged by it as things are.
+fn is_unused(state: State) -> bool {
+    match state {
+        State::Stale | State::Gone | State::Damaged | State::OtherVersion => true,
+        // Other limits make use of it, or a suite that is mended.
+        State::Fresh | State::TooLarge | State::Unknown => false,
+    }
+}

@@ -1,0 +1,201 @@
+//! `speclens recordings show`: what was recorded of a test.
+
+use std::{fmt::Write, path::PathBuf, time::Duration};
+
+use anyhow::{bail, ensure};
+use serde::Serialize;
+use speclens_runner::{
+    book::Asked,
+    recording::Recording,
+    report::{human::duration, json::EvidenceEntry, plain},
+};
+use speclens_schema::{
+    evidence::{Capture, Evidence},
+    words::nearest,
+};
+
+use super::{
+    Format, age, plural,
+    survey::{Item, ItemEntry, Shelf, State, Survey, survey, who},
+};
+use crate::cli::{INVALID, PASSED, output};
+
+/// The options of `speclens recordings show`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The name of the test
+    #[arg(value_name = "TEST")]
+    test: String,
+    /// A suite, or a directory to search (repeatable)
+    #[arg(long = "path", value_name = "SUITE")]
+    paths: Vec<PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    speclens: u32,
+    recordings: Vec<ShownEntry>,
+    failures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ShownEntry {
+    #[serde(flatten)]
+    item: ItemEntry,
+    /// Why it is not judged as it is; absent where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordedEntry>,
+}
+
+#[derive(Serialize)]
+struct RecordedEntry {
+    duration_ms: Option<f64>,
+    error: Option<String>,
+    notes: Vec<String>,
+    evidence: EvidenceEntry,
+}
+
+/// A recording, as far as it can be read, and why it is not judged as it is.
+struct Read<'s> {
+    shelf: &'s Shelf,
+    at: usize,
+    item: &'s Item,
+    recording: Option<Recording>,
+    message: Option<String>,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let Survey { shelves, failures } = survey(&args.paths);
+    let mut found: Vec<Read<'_>> = Vec::new();
+    for shelf in &shelves {
+        let test = shelf.secrets.mask(&args.test);
+        let is_meant = |item: &Item| item.test.as_ref() == Some(&test) || item.recorded_as.as_ref() == Some(&test);
+        let items = shelf.items.iter().filter(|(_, item)| is_meant(item));
+        found.extend(items.map(|(at, item)| Read::of(shelf, *at, item)));
+    }
+    if found.is_empty() {
+        // What could not be read was said, and may hold the test.
+        ensure!(failures.is_empty(), "no recording of `{}` in what could be read", args.test);
+        return not_found(&args.test, &shelves);
+    }
+    let text = match args.format {
+        Format::Human => found.iter().map(human).collect::<Vec<_>>().join("\n"),
+        Format::Json => {
+            let recordings = found.iter().map(json).collect();
+            let mut text =
+                serde_json::to_string_pretty(&Shown { speclens: 1, recordings, failures: failures.clone() })?;
+            text.push('\n');
+            text
+        }
+    };
+    output::print(&text)?;
+    Ok(if failures.is_empty() { PASSED } else { INVALID })
+}
+
+fn not_found(test: &str, shelves: &[Shelf]) -> anyhow::Result<u8> {
+    let tests = shelves.iter().flat_map(|shelf| shelf.items.values().filter_map(|item| item.test.as_deref()));
+    match nearest(test, tests) {
+        Some(near) => bail!("no recording of a test `{test}`: did you mean `{near}`?"),
+        None => bail!("no recording of a test `{test}`: run it first; `speclens recordings list` lists the recordings"),
+    }
+}
+
+impl Read<'_> {
+    fn of<'s>(shelf: &'s Shelf, at: usize, item: &'s Item) -> Read<'s> {
+        let entry = &shelf.entries[at];
+        let (recording, message) = match shelf.recordings.read(&entry.path, item.dialect, &shelf.secrets) {
+            Ok(recording) => {
+                let message = why_not(shelf, item, &recording);
+                (Some(recording), message)
+            }
+            Err(error) => (None, Some(error.sentence())),
+        };
+        Read { shelf, at, item, recording, message }
+    }
+}
+
+/// Why a recording that can be read is not judged as it is.
+fn why_not(shelf: &Shelf, item: &Item, recording: &Recording) -> Option<String> {
+    match (item.state, item.case) {
+        (State::Fresh, _) => None,
+        (State::Stale, Some((suite, case))) => {
+            let suite = &shelf.suites[suite].report.suite;
+            let (subject, repeat) = (&recording.subject, recording.repeat);
+            Some(Asked { suite, case: &suite.cases[case], subject, repeat }.stale(&recording.act))
+        }
+        (state, _) => Some(state.words().to_owned()),
+    }
+}
+
+fn json(read: &Read<'_>) -> ShownEntry {
+    let recorded = read.recording.as_ref().map(|recording| RecordedEntry {
+        duration_ms: recording.evidence.duration_ms,
+        error: recording.evidence.error.as_ref().map(|error| error.message.clone()),
+        notes: notes(read, recording),
+        evidence: EvidenceEntry::of(&recording.evidence),
+    });
+    ShownEntry { item: read.shelf.entry(read.at, read.item), message: read.message.clone(), recorded }
+}
+
+fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
+    recording.notes.iter().map(|note| read.shelf.secrets.mask(note)).collect()
+}
+
+fn human(read: &Read<'_>) -> String {
+    let Read { shelf, at, item, recording, message } = read;
+    let entry = &shelf.entries[*at];
+    let test = plain::line(item.test.as_deref().unwrap_or_default());
+    let suite = shelf.heading(*at, item);
+    let about = entry.about.as_ref().map(|about| format!(" ({})", who(&about.subject, about.repeat)));
+    let state = message.clone().unwrap_or_else(|| item.state.words().to_owned());
+    let mut text = format!("{test}{} in {suite}: {}\n", about.unwrap_or_default(), plain::block(&state));
+    let mut say = |name: &str, value: &str| {
+        let gap = if value.starts_with('\n') { "" } else { " " };
+        let _ = writeln!(text, "  {name}:{gap}{}", plain::block(value).replace('\n', "\n    "));
+    };
+    if let Some(name) = &item.recorded_as {
+        say("recorded as", name);
+    }
+    say("began", &format!("{} ({})", entry.began(), age(entry.age())));
+    say("file", &crate::cli::load::shown(&entry.path));
+    if let Some(recording) = recording {
+        observed(&recording.evidence, &mut say);
+        notes(read, recording).iter().for_each(|note| say("note", note));
+    }
+    text
+}
+
+/// What was observed, in the order in which it happened.
+fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
+    if let Some(command) = &evidence.command {
+        say("command", &command.command.text);
+    }
+    for command in evidence.commands.iter().flat_map(|log| &log.commands) {
+        let exit = command.exit.map(|exit| format!(" ({})", exit.sentence()));
+        say("ran", &format!("{}{}", command.command.text, exit.unwrap_or_default()));
+    }
+    let took = evidence.duration_ms.map(|millis| duration(Duration::from_secs_f64((millis / 1000.0).max(0.0))));
+    let took = took.map(|took| format!(", after {took}")).unwrap_or_default();
+    if let Some(exit) = evidence.exit() {
+        say("exit", &format!("{}{took}", exit.sentence()));
+    }
+    if let Some(error) = &evidence.error {
+        say("error", &error.message);
+    }
+    stream("standard output", evidence.stdout(), say);
+    stream("standard error", evidence.stderr(), say);
+}
+
+fn stream(name: &str, capture: Option<&Capture>, say: &mut impl FnMut(&str, &str)) {
+    let Some(capture) = capture else { return };
+    let cut = if capture.cut { ", and more that was cut off" } else { "" };
+    match capture.text.trim_end_matches('\n') {
+        "" if !capture.cut => say(name, "empty"),
+        shown => say(&format!("{name}, {}{cut}", plural(capture.text.len(), "byte")), &format!("\n{shown}")),
+    }
+}

@@ -1,0 +1,359 @@
+//! Which recordings there are beside suites, and what each is good for now.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::Serialize;
+use speclens_runner::{
+    book::Asked,
+    files::lexical,
+    recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
+    report::{json::SubjectEntry, plain},
+};
+use speclens_schema::{
+    dialect::Dialect,
+    kind::{self, Named},
+    mask::Secrets,
+    problem::Code,
+    settings::Settings,
+    suite::Subject,
+};
+
+use super::{age, size};
+use crate::{
+    cli::{
+        discover::{NoSuite, Wanted},
+        levels::Levels,
+        load::{self, Load, Loaded},
+        output,
+    },
+    workspace::{self, Reach},
+};
+
+/// What was found.
+pub(super) struct Survey {
+    /// The directories with recordings.
+    pub(super) shelves: Vec<Shelf>,
+    /// Why something could not be read.
+    pub(super) failures: Vec<String>,
+}
+
+/// The recordings in one directory.
+pub(super) struct Shelf {
+    pub(super) recordings: Recordings,
+    pub(super) suites: Vec<Loaded>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) secrets: Arc<Secrets>,
+    /// All of them, also those of suites that were not asked for.
+    pub(super) entries: Vec<Entry>,
+    /// Those that were asked for, by their places among the entries.
+    pub(super) items: BTreeMap<usize, Item>,
+}
+
+/// A recording that was asked for.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// The suite as reports name it; `None` where the recording does not tell.
+    pub(super) suite: Option<String>,
+    /// The test, secrets masked.
+    pub(super) test: Option<String>,
+    /// The name under which it was recorded, where that is another one.
+    pub(super) recorded_as: Option<String>,
+    /// Whose test it is, by the places of the suite on the shelf and the case in the suite.
+    pub(super) case: Option<(usize, usize)>,
+    pub(super) dialect: Dialect,
+    pub(super) state: State,
+}
+
+/// What a recording is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum State {
+    /// It is of what the test does now.
+    Fresh,
+    /// The test did something else then.
+    Stale,
+    /// There is no such test any more.
+    Gone,
+    /// It cannot be read whole.
+    Damaged,
+    /// Another version of speclens wrote it.
+    OtherVersion,
+    /// It is larger than the settings allow.
+    TooLarge,
+    /// The suite has errors: the test may be in the part that is not understood.
+    Unknown,
+}
+
+impl State {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            State::Fresh => "fresh",
+            State::Stale => "stale",
+            State::Gone => "of a test that no longer exists",
+            State::Damaged => "damaged",
+            State::OtherVersion => "of another version",
+            State::TooLarge => "too large",
+            State::Unknown => "unknown, because the suite has errors",
+        }
+    }
+
+    /// The state of a recording that cannot be used.
+    pub(super) fn of(unusable: &Unusable) -> State {
+        match unusable {
+            Unusable::Missing | Unusable::Damaged | Unusable::TextMissing | Unusable::TextChanged => State::Damaged,
+            Unusable::OtherVersion => State::OtherVersion,
+            Unusable::TooLarge(_) => State::TooLarge,
+        }
+    }
+}
+
+/// A recording in JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct ItemEntry {
+    path: String,
+    suite: Option<String>,
+    test: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_as: Option<String>,
+    subject: Option<SubjectEntry>,
+    repeat: Option<u32>,
+    state: State,
+    began: String,
+    age_seconds: u64,
+    bytes: u64,
+}
+
+/// Looks at the recordings beside the suites that the paths name.
+pub(super) fn survey(paths: &[PathBuf]) -> Survey {
+    let Load { suites, failures, life } = load::suites(paths, Wanted::Suites, &Levels::default());
+    drop(life);
+    let here = [PathBuf::from(".")];
+    let named = if paths.is_empty() { &here[..] } else { paths };
+    let named: Vec<PathBuf> = named.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let has_recordings = |directory: &Path| directory.join(DIRECTORY).is_dir();
+    // Recordings outlive the last suite of their directory.
+    let is_failure = |error: &&anyhow::Error| {
+        error.downcast_ref::<NoSuite>().is_none_or(|no_suite| !has_recordings(&no_suite.directory))
+    };
+    let failures: Vec<&anyhow::Error> = failures.iter().filter(is_failure).collect();
+    failures.iter().for_each(|error| output::complain(error));
+    let mut failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
+    let mut by_directory: BTreeMap<PathBuf, Vec<Loaded>> = BTreeMap::new();
+    for directory in named.iter().filter(|path| path.is_dir() && has_recordings(path)) {
+        by_directory.entry(directory.clone()).or_default();
+    }
+    for loaded in suites {
+        let unreadable = loaded.report.problems.iter().find(|problem| problem.code == Code::UnreadableFile);
+        if let Some(problem) = unreadable {
+            let error = anyhow::anyhow!("{}: {}", loaded.report.source.path, problem.message);
+            output::complain(&error);
+            failures.push(format!("{error:#}"));
+        }
+        let directory = fs::canonicalize(&loaded.directory).unwrap_or_else(|_| loaded.directory.clone());
+        by_directory.entry(directory).or_default().push(loaded);
+    }
+    let shelves = by_directory.into_iter().map(|(directory, suites)| Shelf::of(&directory, suites, &named)).collect();
+    Survey { shelves, failures }
+}
+
+/// What the tests on a shelf do now.
+#[derive(Default)]
+struct Acts {
+    /// By their labels.
+    by_label: HashMap<String, Act>,
+    /// The tests that are judged by a recording, by its path.
+    judged: HashMap<PathBuf, Judged>,
+}
+
+/// What a test of a suite does now.
+struct Act {
+    suite: usize,
+    case: usize,
+    key: String,
+}
+
+/// A test that is judged by a recording.
+#[derive(Clone, Copy)]
+struct Judged {
+    suite: usize,
+    case: usize,
+    state: State,
+}
+
+impl Shelf {
+    fn of(directory: &Path, suites: Vec<Loaded>, named: &[PathBuf]) -> Shelf {
+        let (settings, secrets) = match suites.first() {
+            Some(loaded) => (Arc::clone(&loaded.workspace.settings), Arc::clone(&loaded.secrets)),
+            None => {
+                let workspace = workspace::settings_for(&Reach::folder(directory.to_owned()));
+                let secrets = Arc::new(workspace.secrets());
+                (workspace.settings, secrets)
+            }
+        };
+        let recordings = Recordings::open(directory, "", settings.limits.recording_bytes());
+        let entries = recordings.entries();
+        let mut shelf = Shelf { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
+        let acts = shelf.acts();
+        let items = shelf.entries.iter().enumerate().filter_map(|(at, entry)| {
+            let item = match &entry.about {
+                Ok(about) => shelf.item(directory, entry, about, named, &acts)?,
+                Err(error) => shelf.unreadable(directory, entry, error, named, &acts)?,
+            };
+            Some((at, item))
+        });
+        shelf.items = items.collect();
+        shelf
+    }
+
+    /// What the tests do, by their labels, and which of them are judged by which recording.
+    fn acts(&self) -> Acts {
+        let mut acts = Acts::default();
+        for (at, loaded) in self.suites.iter().enumerate() {
+            let suite = &loaded.report.suite;
+            for (index, case) in suite.cases.iter().enumerate() {
+                for subject in case.action.subjects() {
+                    let asked = Asked { suite, case, subject: &subject, repeat: 0 };
+                    let key = asked.key();
+                    for repeat in 0..case.repeat {
+                        let label = Asked { repeat, ..asked }.label();
+                        let (file, state) = match self.recordings.find_in(&loaded.place, &key, &label) {
+                            Found::Fresh(file) => (file, State::Fresh),
+                            Found::Stale(file) => (file, State::Stale),
+                            Found::None => continue,
+                        };
+                        acts.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
+                    }
+                    let label = Recordings::label_of(&loaded.place, &asked.label());
+                    acts.by_label.insert(label, Act { suite: at, case: index, key });
+                }
+            }
+        }
+        acts
+    }
+
+    /// A recording that says whose it is; `None` where nobody asked for it.
+    fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
+        let test = self.secrets.mask(&about.case);
+        let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
+            (Some(Judged { suite, case, state }), _) => (Some(*suite), Some(*case), *state),
+            (None, Some(act)) => {
+                let state = if act.key == about.key { State::Fresh } else { State::Stale };
+                (Some(act.suite), Some(act.case), state)
+            }
+            (None, None) => {
+                let suite = self.suites.iter().position(|loaded| loaded.place == about.suite);
+                let state = match suite {
+                    Some(at) if self.suites[at].report.is_refused() => State::Unknown,
+                    Some(_) | None => State::Gone,
+                };
+                (suite, None, state)
+            }
+        };
+        let Some(suite) = suite else {
+            let path = lexical(&directory.join(&about.suite));
+            let is_asked_for = !path.is_file() && named.iter().any(|named| path.starts_with(named));
+            let dialect = match kind::of_path(&about.suite) {
+                Some(Named::Surely(file) | Named::Perhaps(file)) => file.dialect(),
+                None => None,
+            };
+            return is_asked_for.then(|| Item {
+                suite: Some(load::shown(&path)),
+                test: Some(test),
+                recorded_as: None,
+                case: None,
+                dialect: dialect.unwrap_or(Dialect::KindLm),
+                state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
+            });
+        };
+        let report = &self.suites[suite].report;
+        let name = case.map(|case| self.secrets.mask(&report.suite.cases[case].name));
+        Some(Item {
+            suite: Some(report.source.path.clone()),
+            recorded_as: name.as_ref().filter(|name| **name != test).map(|_| test.clone()),
+            test: Some(name.unwrap_or(test)),
+            case: case.map(|case| (suite, case)),
+            dialect: report.dialect,
+            state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
+        })
+    }
+
+    /// A recording that does not say whose it is, but for its name; `None` where nobody asked for it.
+    fn unreadable(
+        &self,
+        directory: &Path,
+        entry: &Entry,
+        error: &Unusable,
+        named: &[PathBuf],
+        acts: &Acts,
+    ) -> Option<Item> {
+        let state = State::of(error);
+        let Some(act) = acts.by_label.get(entry.label()) else {
+            let is_asked_for = named.iter().any(|named| directory.starts_with(named));
+            return is_asked_for.then_some(Item {
+                suite: None,
+                test: None,
+                recorded_as: None,
+                case: None,
+                dialect: Dialect::KindLm,
+                state,
+            });
+        };
+        let report = &self.suites[act.suite].report;
+        Some(Item {
+            suite: Some(report.source.path.clone()),
+            test: Some(self.secrets.mask(&report.suite.cases[act.case].name)),
+            recorded_as: None,
+            case: Some((act.suite, act.case)),
+            dialect: report.dialect,
+            state,
+        })
+    }
+
+    /// A recording in JSON.
+    pub(super) fn entry(&self, at: usize, item: &Item) -> ItemEntry {
+        let entry = &self.entries[at];
+        let about = entry.about.as_ref().ok();
+        ItemEntry {
+            path: load::shown(&entry.path),
+            suite: item.suite.clone(),
+            test: item.test.clone(),
+            recorded_as: item.recorded_as.clone(),
+            subject: about.map(|about| SubjectEntry::of(&about.subject)),
+            repeat: about.map(|about| about.repeat),
+            state: item.state,
+            began: entry.began(),
+            age_seconds: entry.age().as_secs(),
+            bytes: entry.bytes(),
+        }
+    }
+
+    /// A recording on one line, without its suite.
+    pub(super) fn line(&self, at: usize, item: &Item) -> String {
+        let entry = &self.entries[at];
+        let whose = match (&item.test, &entry.about) {
+            (Some(test), Ok(about)) => format!("{} ({})", plain::line(test), who(&about.subject, about.repeat)),
+            (Some(test), Err(_)) => plain::line(test),
+            (None, _) => plain::line(&entry.path.file_name().unwrap_or_default().to_string_lossy()),
+        };
+        let former = item.recorded_as.as_ref().map(|name| format!(", recorded as {}", plain::line(name)));
+        let (state, age, size) = (item.state.words(), age(entry.age()), size(entry.bytes()));
+        format!("{whose}: {state}{}, {age}, {size}", former.unwrap_or_default())
+    }
+
+    /// The name of the suite of a recording, or of the directory where that is not known.
+    pub(super) fn heading(&self, at: usize, item: &Item) -> String {
+        let directory = || load::shown(self.entries[at].path.parent().unwrap_or(Path::new("")));
+        plain::line(&item.suite.clone().unwrap_or_else(directory))
+    }
+}
+
+/// Who acted, and how often before.
+pub(super) fn who(subject: &Subject, repeat: u32) -> String {
+    let subject = plain::line(&subject.to_string());
+    if repeat == 0 { subject } else { format!("{subject}, repetition {}", repeat.saturating_add(1)) }
+}
