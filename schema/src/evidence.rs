@@ -3,6 +3,7 @@
 mod captures;
 mod changed;
 mod masking;
+mod needs;
 mod observed;
 mod ran;
 mod turns;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog};
+pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState};
 pub use ran::Ran;
 pub use turns::{Ended, Turn};

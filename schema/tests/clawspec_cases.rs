@@ -20,7 +20,7 @@ use speclens_schema::{
     evidence::{
         Address, Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, FilesNeed, Need, Observation,
         Presence, ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace,
-        TraceAnswer,
+        TraceAnswer, merged,
     },
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -364,6 +364,36 @@ fn trace(case: &Recorded) -> TraceAnswer {
         spans: recorded["spans"].as_array().unwrap().iter().map(span).collect(),
         cut: false,
     })
+}
+
+/// All claims of a scenario, judged over one list of what was observed on behalf of all of them, say what each says over
+/// its own.
+#[test]
+fn claims_that_share_observations_say_what_they_say_alone() {
+    let mut shared = 0;
+    for case in cases() {
+        let (_, analysis) = case.analysis();
+        for scenario in &analysis.suite.cases {
+            let context = case.context();
+            let ended = Some(Ended::Answer);
+            let needs: Vec<Need> = scenario.claims.iter().flat_map(|claim| claim.check.needs(&context)).collect();
+            let asked = merged(needs.clone());
+            shared += needs.len() - asked.len();
+            // The judge of a recorded case answers in turn: here each question is its first.
+            let observed = |needs: Vec<Need>| -> Vec<Observation> {
+                let answer = |need: &Need| observe(&case, &mut Stub::of(&case.harness), need);
+                needs.into_iter().map(|need| Observation { answer: answer(&need), need }).collect()
+            };
+            let all =
+                Evidence { observations: observed(asked), context: context.clone(), ended, ..Evidence::default() };
+            for claim in &scenario.claims {
+                let observations = observed(claim.check.needs(&context));
+                let alone = Evidence { observations, context: context.clone(), ended, ..Evidence::default() };
+                assert_eq!(claim.check.check(&all), claim.check.check(&alone), "{} {}", case.name, claim.at);
+            }
+        }
+    }
+    assert!(shared > 10, "{shared} needs were shared");
 }
 
 /// The rows of the assertions: scenario, phase and index, with the status and the message.

@@ -264,9 +264,8 @@ impl<'e> Seen<'e> {
             .map_err(|no_value| Row::unknown(field, format!("{no_value} in this run")))
     }
 
-    fn answer(&self, field: &str, asks: impl Fn(&Need) -> bool, what: &str) -> Result<&'e Answer, Row> {
-        let found = self.evidence.observations.iter().find(|observation| asks(&observation.need));
-        match found.map(|observation| &observation.answer) {
+    fn answer(&self, field: &str, need: &Need, what: &str) -> Result<&'e Answer, Row> {
+        match self.evidence.answer_to(need) {
             None => Err(Row::unknown(field, format!("{what} was not observed: run again"))),
             Some(Answer::Nothing(reason)) => Err(Row::unknown(field, format!("{what} was not observed: {reason}"))),
             Some(answer) => Ok(answer),
@@ -275,18 +274,8 @@ impl<'e> Seen<'e> {
 
     /// What stands at a path.
     pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, Row> {
-        let asks = |need: &Need| match need {
-            Need::Files(need) => {
-                need.pattern == want.pattern
-                    && need.wildcards == want.wildcards
-                    && need.literal == want.literal
-                    && need.moment == want.moment
-                    && (need.content || !want.content)
-            }
-            _ => false,
-        };
         let what = format!("`{}`", want.pattern);
-        match self.answer(field, asks, &what)? {
+        match self.answer(field, &Need::Files(want.clone()), &what)? {
             Answer::Files(answer) => Ok(answer),
             _ => Err(Row::unknown(field, format!("{what} was not observed"))),
         }
@@ -315,6 +304,8 @@ impl<'e> Seen<'e> {
             wildcards: true,
             content,
             moment: self.scope.moment,
+            wait_ms: wait.wait_ms(),
+            since_us: since,
             ..FilesNeed::default()
         };
         let answer = self.files("path", &want)?;
@@ -405,7 +396,7 @@ impl<'e> Seen<'e> {
 
     /// What an address answered.
     pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, Row> {
-        match self.answer(field, |need| matches!(need, Need::Response(need) if need == want), what)? {
+        match self.answer(field, &Need::Response(want.clone()), what)? {
             Answer::Response(answer) => Ok(answer),
             _ => Err(Row::unknown(field, format!("{what} was not observed"))),
         }
@@ -413,13 +404,7 @@ impl<'e> Seen<'e> {
 
     /// Whether variables are set.
     pub fn variables(&self, field: &str, want: &VariablesNeed) -> Result<&'e BTreeMap<String, Presence>, Row> {
-        let asks = |need: &Need| match need {
-            Need::Variables(need) => {
-                need.moment == want.moment && want.names.iter().all(|name| need.names.contains(name))
-            }
-            _ => false,
-        };
-        match self.answer(field, asks, "the environment")? {
+        match self.answer(field, &Need::Variables(want.clone()), "the environment")? {
             Answer::Variables(answer) => Ok(answer),
             _ => Err(Row::unknown(field, "the environment was not observed")),
         }
@@ -427,7 +412,7 @@ impl<'e> Seen<'e> {
 
     /// The trace. Without one the assertion is skipped, as the reference wants it.
     pub fn trace(&self) -> Result<&'e Trace, Row> {
-        match self.answer("", |need| *need == Need::Trace, "the trace")? {
+        match self.answer("", &Need::Trace, "the trace")? {
             Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
             Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("there is no trace: {reason}"))),
             _ => Err(Row::unknown("", "the trace was not observed")),
@@ -436,11 +421,7 @@ impl<'e> Seen<'e> {
 
     /// The scores that a judge gave.
     pub fn scores(&self, want: &ScoreNeed) -> Result<&'e ScoreAnswer, Row> {
-        let asks = |need: &Need| match need {
-            Need::Scores(need) => ScoreNeed { times: want.times, ..need.clone() } == *want,
-            _ => false,
-        };
-        match self.answer("rubric", asks, "the judge")? {
+        match self.answer("rubric", &Need::Scores(want.clone()), "the judge")? {
             Answer::Scores(answer) => Ok(answer),
             _ => Err(Row::unknown("rubric", "the judge was not asked")),
         }

@@ -1,0 +1,186 @@
+//! What several claims need, asked once; and which answer serves a need.
+
+use super::{Answer, Evidence, FilesNeed, Need, ScoreNeed};
+
+/// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
+/// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
+/// is not merged with what is needed before it, because commands may change the world.
+pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
+    let mut merged: Vec<Need> = Vec::new();
+    // Where those begin that may still be merged with.
+    let mut open = 0;
+    for need in needs {
+        if matches!(need, Need::Command { .. }) {
+            merged.push(need);
+            open = merged.len();
+            continue;
+        }
+        match merged[open..].iter_mut().find_map(|known| known.joined(&need).map(|joined| (known, joined))) {
+            Some((known, joined)) => *known = joined,
+            None => merged.push(need),
+        }
+    }
+    merged
+}
+
+impl Need {
+    /// The need that serves both, where they are of the same thing.
+    fn joined(&self, other: &Need) -> Option<Need> {
+        match (self, other) {
+            (Need::Path { path, content }, Need::Path { path: another, content: wanted }) if path == another => {
+                Some(Need::Path { path: path.clone(), content: *content || *wanted })
+            }
+            (Need::Files(one), Need::Files(two)) if one.is_of_the_same(two) && one.since_us == two.since_us => {
+                let (content, wait_ms) = (one.content || two.content, one.wait_ms.max(two.wait_ms));
+                Some(Need::Files(FilesNeed { content, wait_ms, ..one.clone() }))
+            }
+            (Need::Scores(one), Need::Scores(two)) if one.is_of_the_same(two) => {
+                Some(Need::Scores(ScoreNeed { times: one.times.max(two.times), ..one.clone() }))
+            }
+            (one, two) => (one == two).then(|| one.clone()),
+        }
+    }
+
+    /// How well the answer to this need serves another one: the greater, the better. `None`: not at all.
+    fn serves(&self, wanted: &Need) -> Option<u8> {
+        if self == wanted {
+            return Some(3);
+        }
+        match (self, wanted) {
+            (Need::Path { path, content }, Need::Path { path: another, content: needed }) => {
+                (path == another && (*content || !needed)).then_some(2)
+            }
+            (Need::Files(seen), Need::Files(wanted)) if seen.is_of_the_same(wanted) => {
+                if !seen.content && wanted.content {
+                    return None;
+                }
+                // Whoever looked for long enough saw all that a shorter look would have seen, and when.
+                let is_enough = seen.wait_ms >= wanted.wait_ms && seen.since_us == wanted.since_us;
+                Some(if is_enough { 2 } else { 1 })
+            }
+            (Need::Scores(seen), Need::Scores(wanted)) if seen.is_of_the_same(wanted) => {
+                Some(if seen.times >= wanted.times { 2 } else { 1 })
+            }
+            (Need::Variables(seen), Need::Variables(wanted)) => {
+                let has_all = wanted.names.iter().all(|name| seen.names.contains(name));
+                (seen.moment == wanted.moment && has_all).then_some(2)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl FilesNeed {
+    /// Whether both ask about the same path at the same moment, for however long.
+    fn is_of_the_same(&self, other: &FilesNeed) -> bool {
+        (&self.pattern, self.wildcards, self.literal, self.moment)
+            == (&other.pattern, other.wildcards, other.literal, other.moment)
+    }
+}
+
+impl ScoreNeed {
+    /// Whether both ask a judge the same thing, however often.
+    fn is_of_the_same(&self, other: &ScoreNeed) -> bool {
+        *self == ScoreNeed { times: self.times, ..other.clone() }
+    }
+}
+
+impl Evidence {
+    /// The answer to a need: to exactly this one, else to one that asked for more, else to one of the same thing that asked
+    /// for less. `None`: it was not asked.
+    pub fn answer_to(&self, need: &Need) -> Option<&Answer> {
+        let served = self.observations.iter().filter_map(|it| Some((it.need.serves(need)?, &it.answer)));
+        // Of equals, the one that was observed first.
+        served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, answer)| answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{FilesAnswer, Moment, Observation, VariablesNeed};
+
+    fn files(pattern: &str, wait_ms: u64, content: bool) -> Need {
+        Need::Files(FilesNeed {
+            pattern: pattern.to_owned(),
+            wildcards: true,
+            wait_ms,
+            content,
+            ..FilesNeed::default()
+        })
+    }
+
+    fn path(path: &str, content: bool) -> Need {
+        Need::Path { path: path.to_owned(), content }
+    }
+
+    fn command(run: &str) -> Need {
+        Need::Command { run: run.to_owned(), timeout_ms: 1 }
+    }
+
+    #[test]
+    fn needs_of_the_same_thing_become_one_with_the_longest_wait_and_content() {
+        let found =
+            merged([files("a", 0, true), files("b", 5, false), files("a", 30, false), Need::Trace, Need::Trace]);
+        assert_eq!(found, [files("a", 30, true), files("b", 5, false), Need::Trace]);
+    }
+
+    #[test]
+    fn needs_of_two_moments_or_times_stay_two() {
+        let Need::Files(after) = files("a", 0, false) else { unreachable!() };
+        let before = Need::Files(FilesNeed { moment: Moment::Before, ..after.clone() });
+        let since = Need::Files(FilesNeed { since_us: Some(1), ..after.clone() });
+        let all = [Need::Files(after), before, since];
+        assert_eq!(merged(all.clone()), all);
+    }
+
+    #[test]
+    fn nothing_is_merged_over_a_command_and_commands_stay_as_many_as_they_are() {
+        let all = [path("a", false), command("touch a"), path("a", false), command("touch a"), path("a", true)];
+        assert_eq!(merged(all.clone()), all);
+        let found = merged([path("a", false), path("a", true), command("x"), path("a", false), path("a", false)]);
+        assert_eq!(found, [path("a", true), command("x"), path("a", false)]);
+    }
+
+    #[test]
+    fn exact_answer_comes_before_one_that_asked_for_more_and_that_before_one_that_asked_for_less() {
+        let answer = |waited_ms| Answer::Files(FilesAnswer { waited_ms, ..FilesAnswer::default() });
+        let observed = |waits: &[u64]| Evidence {
+            observations: waits
+                .iter()
+                .map(|wait| Observation { need: files("a", *wait, true), answer: answer(*wait) })
+                .collect(),
+            ..Evidence::default()
+        };
+        for (waits, wanted, expected) in [
+            (&[0, 30, 10][..], 10, Some(10)),
+            (&[0, 30][..], 10, Some(30)),
+            (&[0, 5][..], 10, Some(0)),
+            (&[][..], 10, None),
+        ] {
+            let evidence = observed(waits);
+            assert_eq!(evidence.answer_to(&files("a", wanted, true)).cloned(), expected.map(answer), "{waits:?}");
+        }
+        assert_eq!(observed(&[1]).answer_to(&files("b", 1, true)), None);
+        let without = Evidence {
+            observations: vec![Observation { need: files("a", 9, false), answer: answer(9) }],
+            ..Evidence::default()
+        };
+        assert_eq!(without.answer_to(&files("a", 1, true)), None, "the content is missing");
+    }
+
+    #[test]
+    fn variables_are_answered_by_a_question_about_more_of_them() {
+        let need = |names: &[&str]| {
+            Need::Variables(VariablesNeed {
+                names: names.iter().map(|name| (*name).to_owned()).collect(),
+                moment: Moment::Before,
+            })
+        };
+        let answer = Answer::Variables(std::collections::BTreeMap::new());
+        let observations = vec![Observation { need: need(&["A", "B"]), answer: answer.clone() }];
+        let evidence = Evidence { observations, ..Evidence::default() };
+        assert_eq!(evidence.answer_to(&need(&["B"])), Some(&answer));
+        assert_eq!(evidence.answer_to(&need(&["C"])), None);
+    }
+}
