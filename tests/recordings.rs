@@ -277,7 +277,7 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     assert!(!done.stdout.contains("tok-123"), "{done:?}");
     let shown = json(&done)["recordings"][0].clone();
     assert_eq!(
-        (&shown["test"], &shown["state"], &shown["subject"]["kind"]),
+        (&shown["test"], &shown["state"], &shown["subject"]["name"]),
         (&"talks".into(), &"fresh".into(), &"command".into())
     );
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Performs one action and brings back the evidence.
 
-pub mod inputs;
+mod inputs;
 pub mod process;
 
 use std::{path::Path, time::Duration};
@@ -11,6 +11,8 @@ use speclens_schema::{
     suite::{Action, CommandAction},
 };
 use tokio_util::sync::CancellationToken;
+
+pub use inputs::Inputs;
 
 /// What an attempt left behind, and what was noticed on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,15 +34,55 @@ pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
     }
 }
 
+/// Where an action is performed.
+#[derive(Clone, Copy, Debug)]
+pub struct World<'a> {
+    /// The format of the suite.
+    pub dialect: Dialect,
+    /// The directory of the suite.
+    pub directory: &'a Path,
+    /// Maximum number of bytes kept of each output stream.
+    pub output_limit: usize,
+    /// Owns what the action leaves running.
+    pub background: &'a process::Background,
+    /// Ends the action early.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What came of an action, and the files that decided what it did.
+#[derive(Debug)]
+pub struct Performed {
+    /// What it left behind.
+    pub attempt: Attempt,
+    /// The files, as they were when it began; `None` where none decide.
+    pub inputs: Option<Inputs>,
+}
+
+/// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
+/// [`Action`], and nothing else in the runner.
+pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Performed {
+    match action {
+        Action::Command(command) => {
+            let inputs = Inputs::before(world.dialect, command, world.directory).await;
+            let attempt = self::command(command, context, world).await;
+            Performed { attempt, inputs: Some(inputs) }
+        }
+        Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => {
+            let message = refusal(world.dialect, action).unwrap_or_default();
+            Performed { attempt: Attempt::broken(context, RunErrorKind::Unsupported, message), inputs: None }
+        }
+    }
+}
+
+/// Returns why an action is not performed, as a sentence; `None` for one that is.
+pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
+    let what = unsupported(dialect, action)?;
+    Some(format!("{what} is not supported yet: nothing was run, so nothing is known"))
+}
+
 /// Runs the command of a test in the suite's directory.
-pub async fn command(
-    action: &CommandAction,
-    context: Context,
-    directory: &Path,
-    limit: usize,
-    background: &process::Background,
-    cancel: &CancellationToken,
-) -> Attempt {
+async fn command(action: &CommandAction, context: Context, world: World<'_>) -> Attempt {
+    let World { directory, output_limit: limit, background, cancel, dialect: _ } = world;
     let script = match &action.expanded {
         Ok(script) => script,
         Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),

@@ -15,7 +15,7 @@ use speclens_schema::{
     dialect::{CaseOutcome, GateReport, RunOutcome},
     evidence::{Context, RunErrorKind},
     mask::Secrets,
-    suite::{Action, Case, CommandAction, Inputs, Subject, Suite},
+    suite::{Action, Case, Inputs, Subject, Suite},
     verdict::Status,
 };
 use tokio::{sync::mpsc, task::JoinSet};
@@ -25,7 +25,7 @@ use crate::{
     book::{Asked, Book, Entered},
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
-    exec::{self, Attempt, process},
+    exec::{self, Attempt, Performed, World, process},
     recording::{self, Recorded},
 };
 
@@ -229,21 +229,12 @@ impl Run {
             return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
         }
         self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let asked = self.asked(&case, unit);
-        let unsupported = |message| asked.absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message);
-        let result = match (&case.action, self.mode) {
-            (Action::Command(action), Mode::Live) => self.act(&case, action, unit).await,
-            (Action::Command(_), Mode::Recorded) => self.replay(&case, unit).await,
-            (Action::Prompt(_), Mode::Live | Mode::Recorded) => {
-                unsupported("asking models is not supported yet: nothing was run, so nothing is known")
+        let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
+            (Some(refusal), _) => {
+                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
-            (Action::Agent(_), Mode::Live | Mode::Recorded) => {
-                unsupported("running cli-bench suites is not supported yet: nothing was run, so nothing is known")
-            }
-            (Action::Trigger(_), Mode::Live | Mode::Recorded) => {
-                unsupported("running ClawSpec contracts is not supported yet: nothing was run, so nothing is known")
-            }
-            (Action::None, Mode::Live | Mode::Recorded) => unsupported("the test does not say what to do"),
+            (None, Mode::Live) => self.act(&case, unit).await,
+            (None, Mode::Recorded) => self.replay(&case, unit).await,
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
@@ -251,20 +242,29 @@ impl Run {
         result
     }
 
-    /// Runs a command, then masks, records and judges what it left behind.
-    async fn act(self: &Arc<Self>, case: &Arc<Case>, action: &CommandAction, unit: &Unit) -> RunResult {
+    /// Acts, then masks, records and judges what was left behind.
+    async fn act(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> RunResult {
         let began_us = recording::beginning_us();
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
-        let directory = &self.job.directory;
-        let inputs = exec::inputs::Inputs::before(self.job.suite.dialect, action, directory).await;
-        let attempt =
-            exec::command(action, context, directory, self.job.output_limit, &self.background, &self.cancel).await;
-        let (run, case, unit) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(&case.clone(), &unit.clone(), move || {
-            let mut attempt = attempt;
-            let (inputs, notes) = inputs.after();
-            attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
-            run.settle(run.asked(&case, &unit), began_us, &inputs, attempt)
+        let world = World {
+            dialect: self.job.suite.dialect,
+            directory: &self.job.directory,
+            output_limit: self.job.output_limit,
+            background: &self.background,
+            cancel: &self.cancel,
+        };
+        let Performed { mut attempt, inputs } = exec::perform(&case.action, context, world).await;
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(case, unit, move || {
+            let inputs = match inputs {
+                Some(inputs) => {
+                    let (inputs, notes) = inputs.after();
+                    attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
+                    inputs
+                }
+                None => shared.action.inputs().into_owned(),
+            };
+            run.settle(run.asked(&shared, &planned), began_us, &inputs, attempt)
         })
         .await
     }
