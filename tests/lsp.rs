@@ -31,6 +31,8 @@ mod recordings;
 mod running;
 #[path = "lsp/settings.rs"]
 mod settings;
+#[path = "lsp/starting.rs"]
+mod starting;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/untitled.rs"]

@@ -6,6 +6,7 @@ mod cases;
 mod checking;
 mod cli;
 mod compat;
+mod crashes;
 mod fixing;
 mod kinds;
 mod processes;

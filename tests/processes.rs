@@ -145,12 +145,12 @@ fn waiting_for_go() -> Place {
 }
 
 /// The letter that stands for what a process does: `T` for one that is stopped.
-fn state(pid: &str) -> String {
+pub(crate) fn state(pid: &str) -> String {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().chars().take(1).collect()
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(20), "{what} never came");
@@ -230,12 +230,12 @@ fn is_running(pid: &str) -> bool {
     !state.is_empty() && !state.starts_with('Z')
 }
 
-fn send(signal: &str, process: u32) {
+pub(crate) fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(["-s", signal, &process.to_string()]).status().unwrap().success());
 }
 
 /// Waits for a file that ends with a line end.
-fn wait_for(place: &Place, name: &str) {
+pub(crate) fn wait_for(place: &Place, name: &str) {
     let begun = Instant::now();
     while !(place.exists(name) && place.read(name).ends_with('\n')) {
         assert!(begun.elapsed() < Duration::from_secs(20), "{name} never came");
@@ -244,7 +244,7 @@ fn wait_for(place: &Place, name: &str) {
 }
 
 /// Waits until the processes whose numbers stand in these files have ended.
-fn assert_gone(place: &Place, names: &[&str]) {
+pub(crate) fn assert_gone(place: &Place, names: &[&str]) {
     for name in names {
         let pid = place.read(name).trim().to_owned();
         let begun = Instant::now();

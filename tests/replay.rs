@@ -96,6 +96,20 @@ fn what_a_command_writes_does_not_make_its_recording_stale() {
 }
 
 #[test]
+fn file_that_the_command_makes_and_names_does_not_make_its_recording_stale() {
+    let place = Place::with(&suite("sh make.sh made.txt; cat made.txt", "{output: {contains: [hello]}}"));
+    place.write("make.sh", "echo hello > $1\n");
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(run_of(&report)["notes"].is_null(), "{report}");
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+    // From now on it is an input like any other.
+    place.write("made.txt", "edited");
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"stale".into()));
+}
+
+#[test]
 fn an_input_that_changes_during_the_run_leaves_a_stale_recording() {
     let place = Place::with(&suite("sh work.sh state.txt", "{output: {contains: [hello]}}"));
     place.write("work.sh", "echo x >> $1; echo hello\n");

@@ -129,6 +129,21 @@ fn failing_fast_leaves_the_rest() {
 }
 
 #[test]
+fn failing_fast_leaves_the_rest_also_behind_a_test_that_timed_out() {
+    let place = Place::empty();
+    let next =
+        "  - {name: next, command: touch ../next, expect: {output: {maxLength: 9}}}\ndefaults: {concurrency: 1}\n";
+    place.write("a/kindlm.yaml", format!("{}    timeout: 200\n{next}", suite("sleep 60", "{output: {maxLength: 9}}")));
+    place.write("b/kindlm.yaml", suite("touch ../marker", "{output: {maxLength: 9}}"));
+    let (code, report) = place.report(&["--fail-fast"]);
+    assert_eq!(code, Some(3), "{report}");
+    let cases = &report["suites"][0]["cases"];
+    assert_eq!(cases[0]["runs"][0]["error"]["kind"], "timed-out", "{report}");
+    assert_eq!((&cases[1]["status"], &report["suites"][1]["status"]), (&"skip".into(), &"skip".into()));
+    assert!(!place.exists("next") && !place.exists("marker"));
+}
+
+#[test]
 fn failing_fast_still_tells_about_the_suites_that_follow() {
     let place = Place::empty();
     place.write("a/kindlm.yaml", suite("echo hello", "{output: {contains: [bye]}}"));

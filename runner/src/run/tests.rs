@@ -1,5 +1,7 @@
 //! Runs of suites that are built by hand, with real commands.
 
+mod cancelling;
+
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
@@ -83,6 +85,16 @@ async fn run_in(directory: &Path, cases: Vec<Case>, options: Options) -> Ran {
 }
 
 async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: CancellationToken) -> Ran {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let result = run(job(directory, cases), options, cancel, sender).await;
+    let mut events = Vec::new();
+    while let Some(event) = receiver.recv().await {
+        events.push(event);
+    }
+    Ran { result, events }
+}
+
+fn job(directory: &Path, cases: Vec<Case>) -> Job {
     let suite = Suite {
         dialect: Dialect::KindLm,
         name: None,
@@ -90,7 +102,7 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
         gates: Gates::KindLm(Box::default()),
         concurrency: 4,
     };
-    let job = Job {
+    Job {
         suite: Arc::new(suite),
         directory: directory.to_owned(),
         book: Arc::new(Book::new(
@@ -100,14 +112,7 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
         secrets: Arc::new(Secrets::default()),
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,
-    };
-    let (sender, mut receiver) = mpsc::unbounded_channel();
-    let result = run(job, options, cancel, sender).await;
-    let mut events = Vec::new();
-    while let Some(event) = receiver.recv().await {
-        events.push(event);
     }
-    Ran { result, events }
 }
 
 fn statuses(ran: &Ran) -> Vec<Status> {
@@ -237,23 +242,6 @@ async fn selected_cases_run_and_the_others_are_not_reported() {
     let ran = run_in(directory.path(), cases, options).await;
     assert_eq!(ran.result.cases.iter().map(|case| case.case).collect::<Vec<_>>(), [1]);
     assert!(!directory.path().join("marker").exists());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_run_ends_and_records_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    let cancel = CancellationToken::new();
-    let cases = (0..6).map(|index| case(&format!("c{index}"), "touch started; sleep 60", "")).collect::<Vec<_>>();
-    let (path, token) = (directory.path().to_owned(), cancel.clone());
-    let running = tokio::spawn(async move { run_with(&path, cases, Options::default(), token).await });
-    while !directory.path().join("started").exists() {
-        tokio::task::yield_now().await;
-    }
-    cancel.cancel();
-    let ran = running.await.unwrap();
-    assert!(ran.result.cancelled);
-    assert!(statuses(&ran).iter().all(|&status| status == Status::Unknown));
-    assert!(!directory.path().join(".speclens").exists());
 }
 
 #[tokio::test]

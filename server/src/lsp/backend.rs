@@ -18,7 +18,7 @@ use crate::{
 use super::{
     client::{Abilities, Display},
     convert, features, fix_all, navigation,
-    runs::{self, Refused, Wanted},
+    runs::{self, Chosen, Refused, Wanted},
     session::{Session, Snapshot},
     tokens, transport,
 };
@@ -188,10 +188,11 @@ impl Backend {
         });
     }
 
-    fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
-        match runs::start(&self.session, uri, &wanted) {
+    async fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
+        match runs::start(&self.session, uri, wanted.clone()).await {
             Ok(number) => Ok(Some(json!({ "run": number }))),
-            Err(Refused::Unknown(reason)) => Err(failed(reason)),
+            Err(Refused::Failed(reason)) => Err(failed(reason)),
+            Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
             Err(Refused::Told(kind, message)) => {
                 self.session.tell(kind, &message);
                 Ok(Some(json!({ "run": null, "reason": message })))
@@ -226,13 +227,13 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
         session.tell(MessageType::Error, &format!("{error:#}"));
         return;
     }
-    match runs::start(&session, &uri, &wanted) {
-        Ok(_) => {}
+    match runs::start(&session, &uri, wanted).await {
+        Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
             session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
         }
         Err(Refused::Told(kind, message)) => session.tell(kind, &message),
-        Err(Refused::Unknown(message)) => session.tell(MessageType::Error, &message),
+        Err(Refused::Failed(message)) => session.tell(MessageType::Error, &message),
     }
 }
 
@@ -351,7 +352,7 @@ impl LanguageServer for Backend {
     }
 
     async fn shutdown(&self) -> Result<()> {
-        self.session.state().runs.values().for_each(|run| run.cancel.cancel());
+        runs::cancel(&self.session, &Chosen::default());
         Ok(())
     }
 
@@ -625,16 +626,12 @@ impl LanguageServer for Backend {
                 .ok_or_else(|| Error::invalid_params(format!("`{command}` needs one argument with a text `{key}`")))
         };
         match params.command.as_str() {
-            "speclens.run" => self.run(&needed("uri")?, Wanted::Test(needed("test")?)),
-            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File),
+            "speclens.run" => self.run(&needed("uri")?, Wanted::Test(needed("test")?)).await,
+            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File).await,
             "speclens.cancel" => {
-                let number = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
-                let (uri, test) = (text("uri"), text("test"));
-                let cancelled = runs::cancel(&self.session, |run, running| {
-                    number.is_none_or(|number| number == u64::from(run))
-                        && uri.as_ref().is_none_or(|uri| *uri == running.uri)
-                        && test.as_ref().is_none_or(|test| running.left.contains_key(test))
-                });
+                let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
+                let chosen = Chosen { run, uri: text("uri"), test: text("test") };
+                let cancelled = runs::cancel(&self.session, &chosen);
                 Ok(Some(json!({ "cancelled": cancelled })))
             }
             "speclens.showTranscript" => {

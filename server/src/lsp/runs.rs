@@ -2,7 +2,7 @@
 //! progress and its results are told as they come.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{Arc, PoisonError},
     time::Duration,
 };
@@ -13,11 +13,11 @@ use speclens_runner::{
     run::{Mode, Options, run},
 };
 use speclens_schema::{dialect::Dialect, suite::Suite, verdict::Status};
-use tokio::sync::mpsc;
+use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::session::{Running, Session, Snapshot};
+use super::session::{Running, Session, Snapshot, Starting};
 use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
@@ -42,8 +42,10 @@ pub(super) enum Refused {
     Untrusted(std::path::PathBuf),
     /// Something that the person has to know.
     Told(lsp::MessageType, String),
-    /// The client asks about something that does not exist.
-    Unknown(String),
+    /// It was cancelled before it began.
+    Cancelled,
+    /// The request is an error: it is about something that does not exist, or the server has a defect.
+    Failed(String),
 }
 
 impl Refused {
@@ -61,15 +63,16 @@ impl Refused {
     }
 }
 
-/// Begins a run of a document as it stands in the editor, saved or not. Returns its number.
-pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Result<u32, Refused> {
+/// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
+/// begun. What it takes to decide is done by the threads for requests; whoever stops waiting wants no run.
+pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> Result<u32, Refused> {
     if let Some(open) = session.state().open.get_mut(uri) {
         // A script may have changed without anybody telling: what is recorded must be of what runs now.
         open.place.files.forget();
         open.analyzer.files_changed();
     }
     let Some(snapshot) = session.snapshot(uri) else {
-        return Err(Refused::Unknown("this file is not open, or not a suite: open it first".to_owned()));
+        return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
     if !snapshot.place.can_run() {
         return Err(Refused::warning(match snapshot.place.dialect() {
@@ -79,37 +82,99 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
             Some(Dialect::ClawSpec) => "ClawSpec contracts cannot be run yet",
         }));
     }
-    let workspace = snapshot.workspace();
-    let problems = super::problems(&snapshot, &workspace);
-    let files = snapshot.place.files.as_ref();
-    let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
-    let id = snapshot.place.suite(uri);
-    let prepared = job::prepare(Order {
-        suite: &suite,
-        directory: &id.directory,
-        place: &id.place,
-        workspace: &workspace,
-        secrets: Arc::new(workspace.secrets()),
-        clock: session.clock,
-        asker: Asker::Editor { is_trusted: session.may_run_in(&snapshot.place.directory) },
-    });
-    if let Err(Refusal::Settings(file)) = &prepared {
-        return Err(Refused::Told(lsp::MessageType::Error, job::settings_sentence(file)));
-    }
-    // Nobody is asked for trust in a test that does not run anyway.
-    let mut cases = select(&suite, wanted)?;
-    let prepared = prepared.map_err(|refusal| match refusal {
-        Refusal::Untrusted(directory) => Refused::Untrusted(directory),
-        Refusal::Settings(file) => Refused::Told(lsp::MessageType::Error, job::settings_sentence(&file)),
-        Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
-    })?;
-    let token = CancellationToken::new();
-    let (number, progress) = {
+    let cancel = CancellationToken::new();
+    let number = {
         let mut state = session.state();
+        let number = state.next_run;
+        state.next_run += 1;
+        state.starting.insert(number, Starting { cancel: cancel.clone(), uri: uri.to_owned(), wanted: wanted.clone() });
+        number
+    };
+    let withdrawn = cancel.clone().drop_guard();
+    let request = Request { session: Arc::clone(session), uri: uri.to_owned(), wanted, snapshot, number, cancel };
+    let runtime = Handle::current();
+    let begun = session.requests.perform(move || {
+        let (planned, cases) = request.decide()?;
+        runtime.spawn(planned.perform(cases, request.cancel.clone()));
+        Ok(request.number)
+    });
+    let begun = begun.await;
+    withdrawn.disarm();
+    begun.unwrap_or_else(|panicked| Err(Refused::Failed(format!("the request failed inside the server: {panicked}"))))
+}
+
+/// A run that somebody asked for, as long as it is not decided whether it begins.
+struct Request {
+    session: Arc<Session>,
+    uri: String,
+    wanted: Wanted,
+    snapshot: Snapshot,
+    number: u32,
+    cancel: CancellationToken,
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.session.state().starting.remove(&self.number);
+    }
+}
+
+impl Request {
+    /// Decides whether the run begins, and registers it if it does.
+    fn decide(&self) -> Result<(Planned, BTreeSet<usize>), Refused> {
+        let (snapshot, uri) = (&self.snapshot, &self.uri);
+        let workspace = snapshot.workspace();
+        let problems = super::problems(snapshot, &workspace);
+        let files = snapshot.place.files.as_ref();
+        let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
+        let id = snapshot.place.suite(uri);
+        let prepared = job::prepare(Order {
+            suite: &suite,
+            directory: &id.directory,
+            place: &id.place,
+            workspace: &workspace,
+            secrets: Arc::new(workspace.secrets()),
+            clock: self.session.clock,
+            asker: Asker::Editor { is_trusted: self.session.may_run_in(&snapshot.place.directory) },
+        });
+        if let Err(Refusal::Settings(file)) = &prepared {
+            return Err(Refused::Told(lsp::MessageType::Error, job::settings_sentence(file)));
+        }
+        if self.cancel.is_cancelled() {
+            return Err(Refused::Cancelled);
+        }
+        // Nobody is asked for trust in a test that does not run anyway.
+        let mut cases = select(&suite, &self.wanted)?;
+        let prepared = prepared.map_err(|refusal| match refusal {
+            Refusal::Untrusted(directory) => Refused::Untrusted(directory),
+            Refusal::Settings(file) => Refused::Told(lsp::MessageType::Error, job::settings_sentence(&file)),
+            Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
+        })?;
+        let progress = self.register(&suite, &mut cases)?;
+        let planned = Planned {
+            session: Arc::clone(&self.session),
+            uri: uri.clone(),
+            snapshot: snapshot.clone(),
+            suite,
+            prepared,
+            number: self.number,
+            progress,
+        };
+        Ok((planned, cases))
+    }
+
+    /// Adds the run to those under way, without the tests that other runs have under way. All of this happens under one
+    /// lock, so that of two requests for one test only one begins.
+    fn register(&self, suite: &Suite, cases: &mut BTreeSet<usize>) -> Result<lsp::ProgressToken, Refused> {
+        let (uri, wanted) = (&self.uri, &self.wanted);
+        let mut state = self.session.state();
         if state.stopping {
             return Err(Refused::warning("the server is about to end"));
         }
-        if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == uri) {
+        if self.cancel.is_cancelled() {
+            return Err(Refused::Cancelled);
+        }
+        if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == *uri) {
             let message = "the tests of this file are running already: stop them to run them again".to_owned();
             return Err(Refused::Told(lsp::MessageType::Info, message));
         }
@@ -123,33 +188,54 @@ pub(super) fn start(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Resul
             };
             return Err(Refused::Told(lsp::MessageType::Info, message));
         }
-        let number = state.next_run;
-        state.next_run += 1;
-        let progress = lsp::ProgressToken::String(format!("speclens/run/{number}"));
+        let token = lsp::ProgressToken::String(format!("speclens/run/{}", self.number));
         let cases = cases.iter().map(|case| &suite.cases[*case]);
         let left = cases.map(|case| (case.name.clone(), case.action.subjects().len() * case.repeat as usize));
-        let left: BTreeMap<String, usize> = left.collect();
         let running = Running {
-            cancel: token.clone(),
-            token: progress.clone(),
-            uri: uri.to_owned(),
+            cancel: self.cancel.clone(),
+            token: token.clone(),
+            uri: uri.clone(),
             whole: matches!(wanted, Wanted::File),
-            left,
+            left: left.collect(),
         };
-        state.runs.insert(number, running);
-        (number, progress)
-    };
-    let planned =
-        Planned { session: Arc::clone(session), uri: uri.to_owned(), snapshot, suite, prepared, number, progress };
-    tokio::spawn(planned.perform(cases, token));
-    Ok(number)
+        state.starting.remove(&self.number);
+        state.runs.insert(self.number, running);
+        Ok(token)
+    }
 }
 
-/// Cancels the runs that are chosen by their number and what they are. Returns how many.
-pub(super) fn cancel(session: &Session, chosen: impl Fn(u32, &Running) -> bool) -> usize {
+/// Which runs to cancel. What is `None` restricts nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chosen {
+    /// The number of the run.
+    pub run: Option<u64>,
+    /// The document whose tests run.
+    pub uri: Option<String>,
+    /// A test that runs.
+    pub test: Option<String>,
+}
+
+impl Chosen {
+    fn fits(&self, number: u32, uri: &str, runs: impl Fn(&str) -> bool) -> bool {
+        self.run.is_none_or(|run| run == u64::from(number))
+            && self.uri.as_ref().is_none_or(|chosen| chosen == uri)
+            && self.test.as_ref().is_none_or(|test| runs(test))
+    }
+}
+
+/// Cancels runs under way, and those that are about to begin. Returns how many.
+pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     let state = session.state();
-    let runs = state.runs.iter().filter(|(number, run)| chosen(**number, run));
-    runs.map(|(_, run)| run.cancel.cancel()).count()
+    let starting = state.starting.iter().filter(|(number, run)| {
+        chosen.fits(**number, &run.uri, |test| match &run.wanted {
+            Wanted::Test(name) => name == test,
+            Wanted::File => true,
+        })
+    });
+    let runs = state.runs.iter();
+    let runs = runs.filter(|(number, run)| chosen.fits(**number, &run.uri, |test| run.left.contains_key(test)));
+    let tokens = starting.map(|(_, run)| &run.cancel).chain(runs.map(|(_, run)| &run.cancel));
+    tokens.map(CancellationToken::cancel).count()
 }
 
 /// Cancels the run whose progress the user dismissed.
@@ -161,7 +247,7 @@ fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
     match wanted {
         Wanted::Test(name) => {
             let Some(index) = suite.cases.iter().position(|case| case.name == *name) else {
-                return Err(Refused::Unknown(format!("this file has no test `{name}`")));
+                return Err(Refused::Failed(format!("this file has no test `{name}`")));
             };
             match Obstacle::of(suite, index) {
                 Some(obstacle) => Err(Refused::by(obstacle, name)),
@@ -311,8 +397,7 @@ impl Listener<'_> {
 
     fn keep(&self, case: usize, run: &RunResult) {
         let case = &self.planned.suite.cases[case];
-        // What a cancelled attempt left behind says nothing about the test.
-        let Some(key) = run.key.as_ref().filter(|_| !was_cancelled(run)) else { return };
+        let Some(key) = run.key.as_ref() else { return };
         let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
         if *key != asked.key()
             && let Some(open) = self.planned.session.state().open.get_mut(&self.planned.uri)

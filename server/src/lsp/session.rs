@@ -18,6 +18,7 @@ use super::{
     documents::{Place, Stranger, SuiteId},
     indexing::Remembered,
     results::{Latest, Results},
+    runs::Wanted,
     settings::Told,
 };
 use crate::{
@@ -74,6 +75,8 @@ pub(super) struct State {
     pub trusted: bool,
     /// Whether trust is the client's own affair: folders that were trusted elsewhere do not count then.
     pub trust_is_clients: bool,
+    /// Runs of which it is not decided yet whether they begin.
+    pub starting: BTreeMap<u32, Starting>,
     pub runs: BTreeMap<u32, Running>,
     pub next_run: u32,
     pub openings: u64,
@@ -110,6 +113,13 @@ impl Drop for Act {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
+}
+
+/// A run that was asked for.
+pub(super) struct Starting {
+    pub cancel: CancellationToken,
+    pub uri: String,
+    pub wanted: Wanted,
 }
 
 /// A run under way.
@@ -195,6 +205,7 @@ impl Session {
             waiting_messages: Vec::new(),
             trusted: false,
             trust_is_clients: false,
+            starting: BTreeMap::new(),
             runs: BTreeMap::new(),
             next_run: 1,
             openings: 0,

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod cancelling;
+
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -12,7 +14,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Program, run};
+use super::{Background, Command, Environment, Finished, Program, keeper, run};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -141,6 +143,31 @@ async fn a_command_that_handles_term_has_timed_out_all_the_same() {
 }
 
 #[tokio::test]
+async fn stopped_command_is_woken_to_handle_term() {
+    let script = "trap 'printf bye; exit 0' TERM; printf hi; kill -s STOP $$; sleep 60 & wait";
+    let finished = run_in(directory().path(), 300, script).await;
+    assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(finished.stdout().text, "hibye");
+}
+
+#[tokio::test]
+async fn group_of_a_command_is_watched_over_for_as_long_as_it_lives() {
+    let directory = directory();
+    let pid = directory.path().join("pid");
+    let script = "echo $$ > pid; until [ -e go ]; do sleep 0.01; done";
+    let run = run_in(directory.path(), 20_000, script);
+    tokio::pin!(run);
+    let group = tokio::select! {
+        _ = &mut run => panic!("it waits for a file"),
+        group = pid_in(pid) => group,
+    };
+    assert!(keeper::live().contains(&group));
+    std::fs::write(directory.path().join("go"), "").unwrap();
+    run.await;
+    assert!(!keeper::live().contains(&group), "its number may be a stranger's soon");
+}
+
+#[tokio::test]
 async fn a_background_child_that_speaks_soon_is_heard() {
     let finished = run_in(directory().path(), 20_000, "(sleep 0.3; printf late) & printf early").await;
     assert_eq!(finished.stdout().text, "earlylate");
@@ -239,48 +266,6 @@ async fn a_character_at_the_limit_is_not_cut_in_two() {
         };
         let finished = run(command, &Background::default(), &CancellationToken::new()).await;
         assert_eq!((finished.stdout().text.as_str(), finished.stdout().cut), (expected, true), "limit {limit}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelling_under_load_leaves_nothing_behind() {
-    let directory = directory();
-    let cancel = CancellationToken::new();
-    let mut runs = tokio::task::JoinSet::new();
-    for index in 0..24 {
-        let (cancel, directory) = (cancel.clone(), directory.path().to_owned());
-        runs.spawn(async move {
-            let script = format!(
-                "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
-            );
-            let command = Command {
-                program: Program::Shell(&script),
-                environment: &Environment::default(),
-                input: &[],
-                directory: &directory,
-                timeout: Duration::from_secs(60),
-                limit: 1024 * 1024,
-            };
-            run(command, &Background::default(), &cancel).await
-        });
-    }
-    let mut processes = Vec::new();
-    for index in 0..24 {
-        processes.push(pid_in(directory.path().join(format!("inner.{index}"))).await);
-        processes.push(pid_in(directory.path().join(format!("outer.{index}"))).await);
-    }
-    assert!(processes.iter().all(|&pid| super::tests::runs(pid)));
-    let begun = Instant::now();
-    cancel.cancel();
-    while let Some(finished) = runs.join_next().await {
-        let finished = finished.unwrap();
-        assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Cancelled);
-        // The last command of the script may not have come to write anything yet.
-        assert!(finished.stdout().text.is_empty() || finished.stdout().text.starts_with("y\n"));
-    }
-    assert!(begun.elapsed() < Duration::from_secs(20));
-    for pid in processes {
-        assert_gone(pid).await;
     }
 }
 
