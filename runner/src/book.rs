@@ -126,42 +126,49 @@ impl Book {
     }
 
     /// Enters what an attempt left behind, secrets masked and not yet interpreted. Where an attempt that began later is
-    /// known, that one stays.
-    pub fn enter(&self, label: &Label, recorded: Recorded, dialect: Dialect, secrets: &Arc<Secrets>) -> Entered {
-        let interpreted = |mut evidence: Arc<Evidence>| {
-            dialect.interpret(Arc::make_mut(&mut evidence));
-            evidence
+    /// known, that one stays. `judge` sees the evidence, interpreted, before it may leave memory.
+    pub fn enter<R>(
+        &self,
+        label: &Label,
+        mut recorded: Recorded,
+        dialect: Dialect,
+        secrets: &Arc<Secrets>,
+        judge: impl FnOnce(&Arc<Evidence>) -> R,
+    ) -> (R, Entered) {
+        let case = secrets.mask(&label.case);
+        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
+        // What nobody else holds is interpreted in its place.
+        dialect.interpret(Arc::make_mut(&mut recorded.evidence));
+        let judged = judge(&recorded.evidence);
+        let size: usize = recorded.evidence.streams().map(|capture| capture.text.len()).sum();
+        let observed = Held::Memory(Arc::clone(&recorded.evidence));
+        let (path, error) = match written {
+            Some(Ok(Some(path))) => (Some(path), None),
+            // A later attempt is known.
+            Some(Ok(None)) => return (judged, Entered { held: observed, origin: Origin::Observed, error: None }),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
         };
-        let size = |evidence: &Evidence| evidence.streams().map(|capture| capture.text.len()).sum::<usize>();
-        let error = match &self.recordings {
-            None => None,
-            Some(recordings) => match recordings.write(label, &secrets.mask(&label.case), &recorded) {
-                Ok(Some(path)) => {
-                    self.unrecorded().remove(label);
-                    let held = if size(&recorded.evidence) <= MAX_HELD_BYTES {
-                        Held::Memory(interpreted(recorded.evidence))
-                    } else {
-                        let (recordings, secrets) = (Arc::clone(recordings), Arc::clone(secrets));
-                        Held::Disk(OnDisk { recordings, path, dialect, secrets })
-                    };
-                    return Entered { held, origin: Origin::Recorded, error: None };
+        let entered = match path.zip(self.recordings.clone()) {
+            Some((path, recordings)) => {
+                self.unrecorded().remove(label);
+                let secrets = Arc::clone(secrets);
+                let held = match size <= MAX_HELD_BYTES {
+                    true => observed,
+                    false => Held::Disk(OnDisk { recordings, path, dialect, secrets }),
+                };
+                Entered { held, origin: Origin::Recorded, error: None }
+            }
+            None => {
+                let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
+                let mut unrecorded = self.unrecorded();
+                if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
+                    unrecorded.insert(label.clone(), Unrecorded { key, began_us, act, evidence, notes });
                 }
-                // A later attempt is known.
-                Ok(None) => {
-                    let held = Held::Memory(interpreted(recorded.evidence));
-                    return Entered { held, origin: Origin::Observed, error: None };
-                }
-                Err(error) => Some(error),
-            },
+                Entered { held: observed, origin: Origin::Observed, error }
+            }
         };
-        let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
-        let evidence = interpreted(evidence);
-        let held = Held::Memory(Arc::clone(&evidence));
-        let mut unrecorded = self.unrecorded();
-        if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
-            unrecorded.insert(label.clone(), Unrecorded { key, began_us, act, evidence, notes });
-        }
-        Entered { held, origin: Origin::Observed, error }
+        (judged, entered)
     }
 
     fn find(&self, key: &str, label: &Label) -> Found {

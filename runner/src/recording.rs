@@ -316,39 +316,46 @@ impl Recordings {
     /// # Errors
     ///
     /// Where it cannot be written. Nothing is half written then.
-    pub fn write(&self, label: &Label, case: &str, recorded: &Recorded) -> io::Result<Option<PathBuf>> {
+    pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_again();
         let present = now_us();
         if self.seen().index.is_overtaken(&name, present) {
             return Ok(None);
         }
-        let Recorded { key, act, began_us, now, evidence, notes } = recorded.clone();
-        let recording = Recording {
+        let mut recording = Recording {
             speclens_recording: VERSION,
             texts: Vec::new(),
-            key,
+            key: recorded.key.clone(),
             suite: self.place.clone(),
             case: case.to_owned(),
             subject: label.subject.clone(),
             repeat: label.repeat,
-            began_us,
-            recorded: now,
-            act,
-            evidence,
-            notes,
+            began_us: recorded.began_us,
+            recorded: recorded.now.clone(),
+            act: recorded.act.clone(),
+            evidence: std::mem::take(&mut recorded.evidence),
+            notes: recorded.notes.clone(),
         };
-        let Composed { json, texts } = texts::compose(&recording, self.limit)?;
+        let composed = texts::compose(&mut recording, self.limit)?;
+        let written = self.write_composed(name, &composed);
+        composed.restore(&mut recording);
+        recorded.evidence = recording.evidence;
+        written.map(Some)
+    }
+
+    fn write_composed(&self, name: Name, composed: &Composed) -> io::Result<PathBuf> {
+        let Composed { json, texts, .. } = composed;
         if !std::mem::replace(&mut self.seen().is_swept, true) {
             self.store.sweep();
         }
         // Nobody removes the texts before the recording refers to them. Who waited in vain goes on: a text that was
         // written after the other process began to look is not removed.
         let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
-        for (digest, text) in &texts {
+        for (digest, text) in texts {
             self.store.write_text(digest, text)?;
         }
-        let path = self.store.write(&name.file_name(), &json)?;
+        let path = self.store.write(&name.file_name(), json)?;
         drop(locked);
         let replaced = {
             let mut seen = self.seen();
@@ -361,7 +368,7 @@ impl Recordings {
             // One that stays is harmless.
             let _ = self.store.remove(&other.file_name());
         }
-        Ok(Some(path))
+        Ok(path)
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use speclens_schema::{
     dialect::{CaseOutcome, GateReport, RunOutcome},
-    evidence::{Context, RunErrorKind},
+    evidence::{Context, Evidence, RunErrorKind},
     mask::Secrets,
     suite::{Action, Case, Inputs, Subject, Suite},
     verdict::Status,
@@ -272,16 +272,16 @@ impl Run {
     fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, attempt: Attempt) -> RunResult {
         let Attempt { mut evidence, mut notes } = attempt;
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
-        let streams = evidence.streams().filter(|_| !secrets.is_empty());
-        let streams: Vec<String> = streams.map(|stream| stream.text.clone()).collect();
+        // What is masked has no name any more.
+        let texts: Vec<&str> = evidence.streams().map(|stream| stream.text.as_str()).collect();
+        let names: Vec<String> = match !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text)) {
+            true => secrets.names_in(&texts).iter().map(|name| format!("`{name}`")).collect(),
+            false => Vec::new(),
+        };
         dialect.mask(&mut evidence, secrets);
-        if let Some(note) = evidence.mask_note() {
-            let names: Vec<String> = secrets.names_in(&streams).iter().map(|name| format!("`{name}`")).collect();
-            if !names.is_empty() {
-                notes.push(format!("{note} ({})", names.join(", ")));
-            }
+        if let Some(note) = evidence.mask_note().filter(|_| !names.is_empty()) {
+            notes.push(format!("{note} ({})", names.join(", ")));
         }
-        drop(streams);
         let action = &asked.case.action;
         let key = action.key(dialect, asked.subject, inputs);
         // A run that was cancelled says nothing about the action.
@@ -297,11 +297,9 @@ impl Run {
             evidence: Arc::new(evidence),
             notes: notes.clone(),
         };
-        let mut interpreted = Arc::clone(&recorded.evidence);
-        dialect.interpret(Arc::make_mut(&mut interpreted));
-        let result = asked.judged(&interpreted, secrets, notes);
-        drop(interpreted);
-        let Entered { held, origin, error } = self.job.book.enter(&asked.label(), recorded, dialect, secrets);
+        let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
+        let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
+        let Entered { held, origin, error } = entered;
         if let Some(error) = error {
             self.warn(&error);
         }

@@ -266,7 +266,7 @@ impl Secrets {
     }
 
     /// The variables whose values stand in any of these texts, in order.
-    pub fn names_in(&self, texts: &[String]) -> Vec<&str> {
+    pub fn names_in(&self, texts: &[&str]) -> Vec<&str> {
         let stands_in = |value: &&Secret| {
             let mut found = Vec::new();
             texts.iter().for_each(|text| value.find_in(text, text.contains('\\'), &mut found));
@@ -445,7 +445,7 @@ mod tests {
             let masked = secrets.mask(&format!("\"{written}\""));
             assert_eq!(masked, format!("\"{}\"", "*".repeat(written.len())));
         }
-        assert_eq!(secrets.names_in(&["x".to_owned(), r"abc\/def+ghi<jkl&mno\/9".to_owned()]), ["A_KEY"]);
+        assert_eq!(secrets.names_in(&["x", r"abc\/def+ghi<jkl&mno\/9"]), ["A_KEY"]);
         assert_eq!(secrets.cover("x pässword😀1 y").len(), "x pässword😀1 y".len());
     }
 

@@ -88,7 +88,7 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
         }),
         notes: vec!["noticed".to_owned()],
     };
-    let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default());
+    let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
     assert!(entered.error.is_none());
     entered.held
 }

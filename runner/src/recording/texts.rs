@@ -77,14 +77,30 @@ pub(super) struct Composed {
     pub(super) json: Vec<u8>,
     /// The large texts.
     pub(super) texts: Vec<(Digest, String)>,
+    /// Whether they are shorter than those of the recording, which still has its own.
+    is_cut: bool,
 }
 
 impl Composed {
-    fn of(recording: &Recording) -> serde_json::Result<Composed> {
-        let mut recording = recording.clone();
+    /// Composes a recording, whose large texts are here and no longer there afterwards. Evidence that nobody else holds is
+    /// not copied: it may be larger than all else in memory.
+    fn of(recording: &mut Recording) -> serde_json::Result<Composed> {
         let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
         recording.texts = refs;
-        Ok(Composed { json: serde_json::to_vec(&recording)?, texts })
+        Ok(Composed { json: serde_json::to_vec(&recording)?, texts, is_cut: false })
+    }
+
+    /// Gives the large texts back to the recording that they were taken out of.
+    pub(super) fn restore(self, recording: &mut Recording) {
+        if self.is_cut {
+            return;
+        }
+        let mut captures = Arc::make_mut(&mut recording.evidence).captures_mut();
+        for (reference, (_, text)) in std::mem::take(&mut recording.texts).into_iter().zip(self.texts) {
+            if let Some(capture) = captures.get_mut(reference.capture) {
+                capture.text = text;
+            }
+        }
     }
 
     fn bytes(&self) -> u64 {
@@ -93,7 +109,8 @@ impl Composed {
 }
 
 /// Composes what is written of a recording: at most so many bytes, the longest captures cut where it has more.
-pub(super) fn compose(recording: &Recording, limit: u64) -> serde_json::Result<Composed> {
+/// Its texts are to be [restored](Composed::restore).
+pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Result<Composed> {
     let whole = Composed::of(recording)?;
     if whole.bytes() <= limit {
         return Ok(whole);
@@ -101,13 +118,14 @@ pub(super) fn compose(recording: &Recording, limit: u64) -> serde_json::Result<C
     let mut lengths: Vec<usize> = whole.texts.iter().map(|(_, text)| text.len()).collect();
     let budget = limit.saturating_sub((whole.json.len() + CUT.len() + "\"notes\":[\"\"],".len()) as u64);
     let mut level = level(&mut lengths, usize::try_from(budget).unwrap_or(usize::MAX)).max(LARGE);
+    whole.restore(recording);
     let mut recording = recording.clone();
     recording.notes.push(CUT.to_owned());
     loop {
         Arc::make_mut(&mut recording.evidence).cut_captures(level);
-        let cut = Composed::of(&recording)?;
+        let cut = Composed::of(&mut recording.clone())?;
         if cut.bytes() <= limit || level == 0 {
-            return Ok(cut);
+            return Ok(Composed { is_cut: true, ..cut });
         }
         // Smaller captures are in the JSON, where a byte may take six.
         level /= 2;
