@@ -40,7 +40,13 @@ pub fn interpret(stdout: &Capture) -> Output {
             Line::OutputJson(data) => output.json = data,
         }
     }
-    output.text = trim(&text.join("\n")).to_owned();
+    // An output may be large: it is trimmed in its place.
+    output.text = text.join("\n");
+    let trimmed = trim(&output.text);
+    let start = trimmed.as_ptr() as usize - output.text.as_ptr() as usize;
+    let end = start + trimmed.len();
+    output.text.truncate(end);
+    output.text.drain(..start);
     output
 }
 
