@@ -119,9 +119,11 @@ const tests = {
 
   async 'lenses stand above the file and each test'() {
     assert.deepEqual((await titles('kindlm: 1')).slice(0, 1), ['▶ Run file']);
-    for (const name of ['greets', 'finds the order', 'never apologises']) {
+    for (const name of ['greets', 'finds the order']) {
       assert.deepEqual((await titles(`name: ${name}`)).slice(0, 1), ['▶ Run']);
     }
+    // What cannot run says why.
+    assert.deepEqual(await titles('name: never apologises'), ['! has problems']);
   },
 
   async 'a failing claim is a problem on the claim, and correcting it is enough'() {
