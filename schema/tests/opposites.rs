@@ -232,7 +232,7 @@ fn in_other_units(name: &str) -> Vec<String> {
     }
     let others = UNITS.iter().enumerate().filter(|(group, _)| Some(*group) != own).flat_map(|(_, units)| *units);
     let named = |unit: &&str| joined(&[rest, &[(*unit).to_owned()]].concat(), name.contains(char::is_uppercase));
-    others.map(|unit| named(unit)).collect()
+    others.map(named).collect()
 }
 
 #[test]
