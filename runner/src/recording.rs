@@ -36,7 +36,7 @@ use speclens_schema::{
 
 use lock::{Locked, Sharing};
 use name::{Index, Name};
-use store::{Store, Unreadable};
+use store::{Mark, Store, Unreadable};
 use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
@@ -68,6 +68,8 @@ struct Seen {
     changed: Option<SystemTime>,
     /// When it was listed.
     looked: Option<SystemTime>,
+    /// What others had changed when it was listed.
+    by_others: Option<Mark>,
     is_swept: bool,
     /// Whether the lock was waited for in vain.
     gave_up: bool,
@@ -221,7 +223,23 @@ impl Recordings {
         if seen.looked.is_some() && changed == seen.changed && is_settled {
             return false;
         }
-        (seen.changed, seen.looked) = (changed, Some(SystemTime::now()));
+        self.list(&mut seen)
+    }
+
+    /// Looks at the directory again if another process has changed it. What this process has written is known.
+    fn look_for_others(&self) {
+        let mut seen = self.seen();
+        let by_others = self.store.changed_by_others();
+        if by_others.is_none() || by_others != seen.by_others {
+            self.list(&mut seen);
+        }
+    }
+
+    /// Lists the directory, and returns whether other recordings are there now.
+    fn list(&self, seen: &mut Seen) -> bool {
+        // Asked first: what comes meanwhile is reason to look again.
+        (seen.changed, seen.by_others) = (self.store.changed(), self.store.changed_by_others());
+        seen.looked = Some(SystemTime::now());
         let mut index = Index::default();
         self.store.list().iter().filter_map(|name| Name::parse(name)).for_each(|name| index.insert(name));
         let differs = index != seen.index;
@@ -318,7 +336,7 @@ impl Recordings {
     /// Where it cannot be written. Nothing is half written then.
     pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
-        self.look_again();
+        self.look_for_others();
         let present = now_us();
         if self.seen().index.is_overtaken(&name, present) {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! The time between the request for a run and the decision whether it begins.
 
-use std::process::Command;
+use std::{io::Write, process::Command};
 
 use serde_json::{Value, json};
 
@@ -25,15 +25,15 @@ impl Store {
         Store(store)
     }
 
-    /// Lets whoever reads it go on, and those who come later read an ordinary file.
+    /// Lets whoever reads it go on with a trusted workspace, and those who come later read an ordinary file.
     fn release(self, client: &Client) {
-        let folder = client.directory.path().canonicalize().unwrap();
+        let folder = format!("{}\n", client.directory.path().canonicalize().unwrap().display());
         let ordinary = self.0.with_extension("new");
-        std::fs::write(&ordinary, format!("{}\n", folder.display())).unwrap();
+        std::fs::write(&ordinary, &folder).unwrap();
         // It waits until somebody reads.
-        let pipe = std::fs::File::options().write(true).open(&self.0).unwrap();
+        let mut pipe = std::fs::File::options().write(true).open(&self.0).unwrap();
         std::fs::rename(ordinary, &self.0).unwrap();
-        drop(pipe);
+        pipe.write_all(folder.as_bytes()).unwrap();
     }
 }
 

@@ -5,7 +5,10 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     process,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::SystemTime,
 };
 
@@ -17,18 +20,25 @@ pub const DIRECTORY: &str = ".speclens";
 const RECORDINGS: &str = "recordings";
 const TEXTS: &str = "texts";
 const LOCK: &str = "lock";
+const CHANGES: &str = "changes";
 const DRAFT: &str = "tmp";
 
 /// Where recordings are, or will be.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
+    /// How many changes this store has counted.
+    counted: Mutex<u64>,
 }
+
+/// Differs from the one before where others have written or removed recordings since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(u64);
 
 impl Store {
     /// The store beside a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
-        Store { home: directory.join(DIRECTORY) }
+        Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -60,6 +70,34 @@ impl Store {
     /// Whether the same is true of the directory of texts.
     fn has_own_texts(&self) -> bool {
         self.is_own() && is_directory(&self.texts_directory())
+    }
+
+    /// Counts a change after it was made, in a file that grows by a byte with each: many processes may do so at once. One
+    /// that is not counted is seen when the directory is listed.
+    fn count_change(&self) {
+        use io::Write;
+
+        let path = self.home.join(CHANGES);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if path.is_symlink() {
+            return;
+        }
+        let mut options = fs::OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        if options.open(&path).and_then(|mut file| file.write_all(b".")).is_ok() {
+            *counted += 1;
+        }
+    }
+
+    /// What others have changed so far; `None` where nobody counts. Unlike [`Store::changed`] it does not differ after a
+    /// change by this store, so that many changes are not as many reasons to list the directory.
+    pub(super) fn changed_by_others(&self) -> Option<Mark> {
+        // Locked, so that no change is counted in one of the two only.
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let metadata = fs::symlink_metadata(self.home.join(CHANGES)).ok()?;
+        metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(*counted)))
     }
 
     /// When a file last came or went; `None` without a directory.
@@ -110,6 +148,7 @@ impl Store {
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
         self.write_to(&path, bytes, &self.directories())?;
+        self.count_change();
         Ok(path)
     }
 
@@ -148,9 +187,13 @@ impl Store {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         match fs::remove_file(self.path(file_name)) {
+            Ok(()) => {
+                self.count_change();
+                Ok(())
+            }
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result,
+            Err(error) => Err(error),
         }
     }
 

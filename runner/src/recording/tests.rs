@@ -148,6 +148,31 @@ fn what_another_process_wrote_is_seen_at_the_next_look() {
 }
 
 #[test]
+fn writing_lists_the_directory_only_when_others_have_changed_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, there) = (open(&directory), open(&directory));
+    write(&here, KEY, &label("a", 0), "first");
+    write(&here, KEY, &label("a", 1), "second");
+    let looked = here.seen().looked;
+    for repeat in 0..20 {
+        write(&here, OTHER, &label("a", repeat), "mine");
+        write(&here, KEY, &label("a", repeat), "mine");
+    }
+    assert_eq!(here.seen().looked, looked);
+    write(&there, OTHER, &label("b", 0), "theirs");
+    write(&here, KEY, &label("a", 0), "mine");
+    let again = here.seen().looked;
+    assert!(again > looked);
+    write(&here, KEY, &label("a", 0), "mine");
+    assert_eq!(here.seen().looked, again);
+    // Where nobody can count, nobody relies on it.
+    fs::remove_dir_all(directory.path().join(".speclens")).unwrap();
+    write(&here, KEY, &label("a", 0), "mine");
+    assert!(here.seen().looked > again);
+    assert_eq!(text(&here, &here.find(KEY, &label("a", 0))).unwrap(), "mine");
+}
+
+#[test]
 fn a_renamed_test_keeps_its_recording_and_equal_acts_do_not_overwrite_each_other() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
@@ -282,6 +307,21 @@ mod on_unix {
             assert!(error.to_string().contains("is a symbolic link"), "{error}");
             assert_eq!(files(&elsewhere).len(), 1);
         }
+    }
+
+    #[test]
+    fn changes_are_not_counted_through_a_symbolic_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let (here, there) = (open(&directory), open(&directory));
+        let elsewhere = directory.path().join("elsewhere");
+        fs::write(&elsewhere, "theirs").unwrap();
+        fs::create_dir(directory.path().join(".speclens")).unwrap();
+        symlink(&elsewhere, directory.path().join(".speclens/changes")).unwrap();
+        let (early, late) = (beginning_us(), beginning_us());
+        write(&here, KEY, &label("b", 0), "text");
+        there.write(&label("a", 0), "a", &recorded(OTHER, late, "newer")).unwrap().unwrap();
+        assert_eq!(here.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap(), None);
+        assert_eq!(fs::read_to_string(elsewhere).unwrap(), "theirs");
     }
 
     #[test]
