@@ -221,8 +221,15 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         return Vec::new();
     }
     if value(second.value).is_some() && value(second.value) == value(first.value) {
-        let edit = remove_entry(mapping, second.key, second.value);
-        return edit.map(|edit| Fix::safe("remove the repetition", vec![edit])).into_iter().collect();
+        let Some(edit) = remove_entry(mapping, second.key, second.value) else { return Vec::new() };
+        // A comment may hold the other value, and one without its quotes reads as no value at all.
+        let has_comment = text_of(mapping, edit.range.clone()).is_none_or(|removed| removed.contains('#'));
+        let written = |entry: EntryRef<'_>| text_of(mapping, entry.value.own_range());
+        let is_text = first.value.as_str().is_some() && second.value.as_str().is_some();
+        let is_same = is_text || written(first) == written(second);
+        let title = "remove the repetition";
+        let fix = if has_comment || !is_same { Fix::guess } else { Fix::safe };
+        return vec![fix(title.to_owned(), vec![edit])];
     }
     // The one that has a value is kept.
     let is_empty = |node: NodeRef<'_>| node.text() == Some("");

@@ -29,7 +29,7 @@ use crate::{
 use message::Finding;
 
 pub(crate) use fix::{rename_title, split_into};
-pub(crate) use message::{describe, is_claim, rename_key};
+pub(crate) use message::{could_hold, describe, is_claim, rename_key};
 pub(crate) use template::unquoted_template;
 pub(crate) use unit::in_seconds;
 

@@ -12,7 +12,7 @@ use speclens_schema::{
     document::{Document, NodeRef},
     files::MemoryFiles,
     json_schema::SpecFile,
-    problem::{Code, Problem},
+    problem::{Code, Fix, Problem},
     settings::Settings,
 };
 
@@ -129,13 +129,163 @@ fn ambiguous_texts_are_not_fixed_unseen() {
         (SpecFile::ClawSpecScenarios, clawspec("{type: artifact_absent_words, path: a, words: 'foo, bar'}")),
         (SpecFile::ClawSpecScenarios, clawspec("&d {type: state_file, path: a, fields: {a: 1}}")),
     ];
+    assert_no_safe_fix(cases);
+}
+
+/// Fails for each text that has a safe fix, and for each in which nothing is wrong.
+#[track_caller]
+fn assert_no_safe_fix(cases: impl IntoIterator<Item = (SpecFile, String)>) {
+    assert_no_fix(cases, Fix::is_safe);
+}
+
+#[track_caller]
+fn assert_no_fix(cases: impl IntoIterator<Item = (SpecFile, String)>, is_wrong: fn(&Fix) -> bool) {
+    let mut wrong = String::new();
     for (file, text) in cases {
-        let analyzer = Analyzer::new(file);
-        let look = |document: &Document| analyzer.problems(document, &MemoryFiles::default(), &Settings::default());
-        let document = Document::read(&text, file.scalar_rules());
-        assert!(!look(&document).is_empty(), "{text}");
-        let safe = |problem: &'_ Problem| problem.fixes.iter().find(|fix| fix.is_safe()).map(|fix| fix.title.clone());
-        let unseen: Vec<String> = look(&document).iter().filter_map(safe).collect();
-        assert!(unseen.is_empty(), "{unseen:?}\n{text}");
+        for text in [text.clone(), text.replace('\n', "\r\n")] {
+            let analyzer = Analyzer::new(file);
+            let look = |document: &Document| analyzer.problems(document, &MemoryFiles::default(), &Settings::default());
+            let document = Document::read(&text, file.scalar_rules());
+            if look(&document).is_empty() {
+                wrong.push_str(&format!("nothing is reported\n{text}\n"));
+            }
+            let safe = |problem: &Problem| {
+                let fixes = problem.fixes.iter().filter(|fix| is_wrong(fix));
+                fixes.map(|fix| (problem.message.clone(), fix.title.clone())).collect::<Vec<_>>()
+            };
+            let unseen: Vec<(String, String)> = look(&document).iter().flat_map(safe).collect();
+            if !unseen.is_empty() {
+                wrong.push_str(&format!("{unseen:?}\n{text}\n"));
+            }
+        }
     }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn cli_bench_assert(assert: &str) -> (SpecFile, String) {
+    let text = format!(
+        "cli: git\nversion_command: git --version\nproviders: [openai/gpt-4o]\ntasks:\n  - id: a\n    intent: Find \
+         the changed files of the last commit.\n    assert:\n      - exit_code: 0\n      - {}\n",
+        assert.replace('\n', "\n      - ")
+    );
+    (SpecFile::CliBench, text)
+}
+
+fn cli_bench_top(line: &str) -> (SpecFile, String) {
+    let text = format!(
+        "cli: git\nversion_command: git --version\nproviders: [openai/gpt-4o]\n{line}\ntasks:\n  - id: a\n    \
+         intent: Find the changed files of the last commit.\n    assert:\n      - exit_code: 0\n"
+    );
+    (SpecFile::CliBench, text)
+}
+
+fn kindlm_test(expect: &str) -> (SpecFile, String) {
+    let text =
+        format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: x\n    {expect}\n");
+    (SpecFile::KindLm, text)
+}
+
+fn clawspec_scenario(member: &str) -> (SpecFile, String) {
+    let text = format!(
+        "version: \"1.0\"\ntarget: {{type: skill, path: skills/a, trigger: /a}}\nscenarios:\n  - name: one\n    \
+         {member}\n    when: {{invoke: /a}}\n    then:\n      - {{type: file_present, path: out/a.md}}\n"
+    );
+    (SpecFile::ClawSpecScenarios, text)
+}
+
+fn clawspec_then(then: &str) -> (SpecFile, String) {
+    let (file, text) = clawspec_scenario("tags: [negative]");
+    (file, format!("{text}      - {then}\n"))
+}
+
+#[test]
+fn assertions_that_differ_are_not_removed_as_duplicates() {
+    let cases = [
+        "file_exists: *.txt\nfile_exists: *.md",
+        "output_contains: # Title\noutput_contains: ## Usage",
+        "output_contains: [a\noutput_contains: [b",
+        "output_contains: 1\noutput_contains: 1.0\noutput_contains: 01",
+        r#"output_contains: "a\d\n"
+output_contains: "C:\Users\temp""#,
+        "ran: git\nran: git # TODO: should be svn",
+        "ran: git\nran: 'git' # svn",
+        "ran:\nran:",
+        "ran: ''\nran: ''",
+    ];
+    assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
+}
+
+#[test]
+fn texts_that_may_deny_a_call_are_not_taken_as_calls() {
+    let cases =
+        ["none", "\"!lookup\"", "not x", "no x", "lookup then send", "[none]", "['!lookup']", "[no x]", "[not x]"];
+    assert_no_safe_fix(cases.map(|calls| kindlm_test(&format!("expect: {{toolCalls: {calls}}}"))));
+}
+
+#[test]
+fn lists_of_texts_are_not_split_into_assertions_that_must_all_hold() {
+    let cases = ["ran: [a, b]", "not_ran: [a, b]", "output_equals: [a, b]"];
+    assert_no_safe_fix(cases.map(cli_bench_assert));
+}
+
+#[test]
+fn texts_of_several_words_are_not_made_a_list_of_one() {
+    let log = "log_path: l, run_id: '{{run_id}}'";
+    let clawspec = [
+        format!("{{type: tool_not_permitted, allowed_tools: bash read, {log}}}"),
+        format!("{{type: tool_sequence, expected: a > b, {log}}}"),
+        "{type: tool_sequence, expected: a -> b}".to_owned(),
+        "{type: tool_sequence, expected: a then b}".to_owned(),
+        "{type: tool_sequence, tools: a>b}".to_owned(),
+        "{type: delegation_path, path: a > b}".to_owned(),
+        "{type: env_present, vars: A B}".to_owned(),
+        "{type: env_present, vars: 'A,B'}".to_owned(),
+        "{type: env_present, vars: $A}".to_owned(),
+        "{type: env_present, var: A B}".to_owned(),
+        "{type: env_present, name: 'A;B'}".to_owned(),
+        "{type: artifact_absent_words, path: a, words: foo bar}".to_owned(),
+        "{type: artifact_absent_words, path: a, word: foo bar}".to_owned(),
+    ];
+    let scenarios = ["tags: smoke negative", "tags: smoke|negative"].map(clawspec_scenario);
+    let tests = ["models: m other", "models: all", "tags: a b"].map(|line| {
+        let (file, text) = kindlm_test(line);
+        (file, text.replace("suite:", "models: [{id: m, provider: openai, model: m}]\nsuite:"))
+    });
+    assert_no_safe_fix(clawspec.iter().map(|then| clawspec_then(then)).chain(scenarios).chain(tests));
+}
+
+#[test]
+fn numbers_whose_unit_or_scale_is_unknown_are_not_changed() {
+    let bounds = ["expect: {latency: 5}", "expect: {cost: 5}"].map(kindlm_test);
+    let judge = |member: &str| clawspec_then(&format!("{{type: llm_judge, path: a, rubric: b, {member}}}"));
+    let judges = ["threshold: 0.8", "threshold: 80%", "threshold: 8", "pass_threshold: 80%"].map(judge);
+    let tops = ["threshold: 80", "threshold: 0.8", "models: [openai/gpt-4o]", "models: []"].map(cli_bench_top);
+    assert_no_safe_fix(bounds.into_iter().chain(judges).chain(tops));
+}
+
+#[test]
+fn fixes_that_lead_to_another_problem_are_not_safe() {
+    let log = "log_path: l, run_id: '{{run_id}}'";
+    let then = [
+        format!("{{type: tool_not_permitted, tool: [a, b], {log}}}"),
+        "{type: state_file, path: a, expected_field: text}".to_owned(),
+        "{type: state_file, path: a, fields: text}".to_owned(),
+        "{type: env_set, vars: [A]}".to_owned(),
+        "{type: env_set, var: A}".to_owned(),
+        format!("{{type: delegation_occurred, to: b, agent: c, {log}}}"),
+        "{type: artifact_contains, path: a.md, sections: ['# Title']}".to_owned(),
+        "{type: not file_present, path: a}".to_owned(),
+        "{type: '!file_present', path: a}".to_owned(),
+        "{type: file_present, path: a, not: {path: b}}".to_owned(),
+    ];
+    let expect = ["{guardrails: {deny: ['a.b', 'c*']}}", "{guardrails: {deny: [a+b]}}"];
+    let mapping = ["pattern: git\n        min: 1", "pattern: git\n        max: 1"];
+    let tasks = "cli: git\nversion_command: git --version\nproviders: [openai/gpt-4o]\ntasks: [file:/abs/path.yaml]\n";
+    let cases = then.iter().map(|then| clawspec_then(then));
+    let cases = cases.chain(expect.map(|expect| kindlm_test(&format!("expect: {expect}"))));
+    let cases = cases.chain(mapping.map(|fields| {
+        let (file, text) = cli_bench_assert("FIELDS");
+        (file, text.replace("FIELDS", fields))
+    }));
+    assert_no_safe_fix(cases.chain([(SpecFile::CliBench, tasks.to_owned())]));
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
     problem::{Edit, Fix, Problem, Subject},
-    shape::Shape as SpecShape,
+    shape::{Need, Shape as SpecShape, Word},
+    validate::could_hold,
 };
 
 use super::{end_of, entry_lines, is_flow, is_margin, line_start, remove_entry, text_of};
@@ -118,7 +119,26 @@ pub(crate) fn fix_below(mapping: NodeRef<'_>, key: &str, child: &str, child_shap
     let title = format!("move it under `{child}`");
     let edits = below(mapping, key, child)?;
     let runs = child_shape.is_some_and(|shape| shape.all_fields().iter().any(|field| field.shape.is_shell()));
-    Some(if runs { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
+    let value = mapping.resolved().entry(key)?.value;
+    let member = child_shape.and_then(|shape| shape.step(key, None));
+    let fits =
+        value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
+    // What the child needs beside it may be another key that is as wrong, and would stay behind.
+    let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
+    let is_half = is_new
+        && child_shape.is_some_and(|shape| {
+            shape.fields(None).iter().any(|field| field.need == Need::Required && field.name != key)
+        });
+    Some(if runs || !fits || is_half { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
+}
+
+/// Whether a text, or one of several, has signs that only a regular expression gives a meaning, where none is taken.
+fn holds_patterns(value: NodeRef<'_>, member: &SpecShape) -> bool {
+    const SIGNS: &[char] = &['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'];
+    let is_pattern = |shape: &SpecShape| matches!(shape.word(), Some(Word::Pattern(_)));
+    let has_signs = |node: NodeRef<'_>| node.as_str().is_some_and(|text| text.contains(SIGNS));
+    let takes_patterns = is_pattern(member) || member.item().is_some_and(|item| is_pattern(&item));
+    !takes_patterns && value.items().any(has_signs)
 }
 
 /// Puts an entry into the mapping `outer`, where `holder` is the key below which the entry stands now.

@@ -140,14 +140,27 @@ pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     (!node.resolved().is_through_alias()).then(|| fix(node.own_range(), text.clone(), format!("write `{text}`")))
 }
 
-/// What a renamed key needs of its value: edits that give it the shape. Nothing where no shape can be given to it.
-pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
+/// Edits that give a value the shape that its key needs, and whether they do so beyond doubt.
+pub(super) struct Reshaped {
+    pub(super) edits: Vec<Edit>,
+    pub(super) is_sure: bool,
+}
+
+/// What a renamed key needs of its value. `None` where no shape can be given to it.
+pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
+    if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
+    {
+        let fix = listed(value, member.item().as_ref())?;
+        return Some(Reshaped { is_sure: fix.is_safe(), edits: fix.edits });
+    }
+    Some(Reshaped { edits: unlisted(value, member)?, is_sure: true })
+}
+
+/// The edits that take the only item out of its list, where a scalar is needed.
+fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     let kind = member.kind();
     let is_alias = value.alias().is_some();
     match value.shape() {
-        NodeShape::Scalar if kind == Type::List && !value.is_null() && !is_alias => {
-            Some(listed(value, member.item().as_ref())?.edits)
-        }
         NodeShape::Scalar | NodeShape::Dangling => Some(Vec::new()),
         NodeShape::Sequence if matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean) => {
             let mut items = value.items();
@@ -206,7 +219,22 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
 }
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.
-pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
+pub(super) struct ShortForm {
+    pub(super) text: String,
+    /// Whether nothing else can be meant: neither a number of another unit, nor a text that denies what it names.
+    is_sure: bool,
+}
+
+impl ShortForm {
+    /// The fix that writes `text`, in which the form is, in place of a node.
+    pub(super) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
+        let title = format!("write `{text}`");
+        if self.is_sure { replace(node.own_range(), text, title) } else { guess(node.own_range(), text, title) }
+    }
+}
+
+/// The mapping that is meant by a scalar.
+pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
     if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) || node.tag().is_some() {
         return None;
     }
@@ -226,7 +254,8 @@ pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
         Type::Integer => matches!(node.scalar(), Some(Scalar::Int(_))),
         Type::Boolean | Type::List | Type::Mapping | Type::Any => false,
     };
-    fits.then(|| Some(format!("{{ {}: {} }}", scalar(field.name), words(node)?)))?
+    let is_sure = node.as_str().is_some_and(|text| !holds_names(&field.shape) || is_one_name(text));
+    fits.then(|| Some(ShortForm { text: format!("{{ {}: {} }}", scalar(field.name), words(node)?), is_sure }))?
 }
 
 /// Whether a node stands on one line, and its bytes are its own.
@@ -336,11 +365,24 @@ fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
 
 /// Whether a text is several names with commas between them, where each item is a name.
 fn names_apart(text: &str, item: &Shape) -> bool {
-    let holds_names = matches!(item.word(), Some(Word::Refers(_) | Word::Defines(_)))
-        || item.shares().is_some()
-        || !item.values().is_empty();
-    let is_name = |name: &str| !name.trim().is_empty() && !name.trim().contains(char::is_whitespace);
-    holds_names && text.contains(',') && text.split(',').all(is_name)
+    holds_names(item) && text.contains(',') && text.split(',').all(|name| is_one_name(name.trim()))
+}
+
+/// Whether a text is one word that can only be a name: nothing in it separates names, negates one or stands for several.
+fn is_one_name(text: &str) -> bool {
+    const OTHERS: [&str; 13] =
+        ["none", "no", "not", "never", "nothing", "null", "any", "all", "every", "everything", "each", "some", "off"];
+    let begins =
+        text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | '{' | '@'));
+    let separates = |letter: char| letter.is_whitespace() || ",;|>\"'".contains(letter);
+    begins && !text.contains(separates) && !OTHERS.iter().any(|other| text.eq_ignore_ascii_case(other))
+}
+
+/// Whether a shape is that of a name.
+fn holds_names(shape: &Shape) -> bool {
+    matches!(shape.word(), Some(Word::Refers(_) | Word::Defines(_)))
+        || shape.shares().is_some()
+        || !shape.values().is_empty()
 }
 
 /// Maximum number of bytes of a text that a title quotes.
@@ -361,7 +403,7 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     }
     let apart = node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item)));
     // One text, or several with something between them?
-    let is_open = apart.is_none() && node.as_str().is_some_and(|text| text.contains([',', ';', '"', '\'', '|']));
+    let is_open = apart.is_none() && node.as_str().is_some_and(|text| !is_one_name(text));
     let item = match apart {
         Some(text) => text.split(',').map(|name| scalar(name.trim())).collect::<Vec<_>>().join(", "),
         None => words(node)?,

@@ -14,7 +14,7 @@ use crate::{
     shape::{self, Place, Shape, Variant},
 };
 
-pub(crate) use keys::{is_claim, rename_key};
+pub(crate) use keys::{could_hold, is_claim, rename_key};
 
 use super::place;
 

@@ -165,7 +165,7 @@ impl Context<'_> {
             if let Some(negation) = same_negation(key, name, fields) {
                 let help = format!("write `{negation}`, the opposite of `{name}`");
                 let reshaped = value.zip(member(negation)).and_then(|(value, member)| fix::reshaped(value, &member));
-                let edits = reshaped.filter(|_| is_free(negation)).map(|edits| renamed(negation, edits));
+                let edits = reshaped.filter(|_| is_free(negation)).map(|shaped| renamed(negation, shaped.edits));
                 problem.fixes.extend(edits.map(|edits| Fix::guess(&help, edits)));
                 problem = problem.with_help(help);
             } else if member(name).is_some_and(|member| member.kind() == Type::Boolean)
@@ -189,7 +189,13 @@ impl Context<'_> {
             problem = with_rename(problem, key, name, entry, member(name), editable, false);
         } else if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
             if free.contains(&name) {
-                let sure = is_surely(key, name, free.iter().copied());
+                // Of two keys that may be meant, only one can have the name.
+                let means_it = |other: &str| {
+                    other != key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
+                };
+                let has_rival =
+                    mapping.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
+                let sure = !has_rival && is_surely(key, name, free.iter().copied());
                 problem = with_rename(problem, key, name, entry, member(name), editable, sure);
             } else {
                 problem = problem.with_help(format!("move its value to `{name}`, or remove it"));
@@ -427,7 +433,8 @@ fn with_rename(
         });
     }
     let value = entry.map(|entry| entry.value).filter(|value| !value.is_null());
-    let Some(edits) = value.map_or(Some(Vec::new()), |value| fix::reshaped(value, &member)) else {
+    let nothing = fix::Reshaped { edits: Vec::new(), is_sure: true };
+    let Some(shaped) = value.map_or(Some(nothing), |value| fix::reshaped(value, &member)) else {
         return problem.with_help(format!("write `{name}`, which takes {}", with_article(&member.type_name())));
     };
     let mut problem = problem;
@@ -438,8 +445,8 @@ fn with_rename(
         problem.add_note(format!("`{name}` takes {}", wanted.label()));
     }
     if editable {
-        let mut fix = fix::rename(problem.range.clone(), name, sure);
-        fix.edits.extend(edits);
+        let mut fix = fix::rename(problem.range.clone(), name, sure && fits && shaped.is_sure);
+        fix.edits.extend(shaped.edits);
         fix.preferred &= sure || fits;
         problem.fixes.push(fix);
     }
@@ -472,7 +479,7 @@ fn only_pairs(findings: &[Finding]) -> HashMap<Pointer, String> {
 
 /// Whether a value, given the shape that a new key wants, is one that the key can have.
 pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
-    let Some(edits) = fix::reshaped(value, member).filter(|_| !value.is_null()) else { return false };
+    let Some(shaped) = fix::reshaped(value, member).filter(|_| !value.is_null()) else { return false };
     let is_text = |shape: &Shape, node: NodeRef<'_>| {
         node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))
     };
@@ -483,7 +490,9 @@ pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
         (Type::Integer, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_))),
         (Type::Number, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
         (Type::Boolean, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Bool(_))),
-        (Type::List, NodeShape::Scalar) => !edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value)),
+        (Type::List, NodeShape::Scalar) => {
+            !shaped.edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value))
+        }
         (Type::List, shape) => shape == NodeShape::Sequence,
         (Type::Mapping, shape) => shape == NodeShape::Mapping,
         (Type::Text, NodeShape::Sequence) => value.items().all(|item| is_text(member, item)),

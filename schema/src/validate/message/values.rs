@@ -2,7 +2,7 @@
 
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
-    problem::{Code, Problem},
+    problem::{Code, Fix, Problem},
     shape::{self, Shape, Type, Word},
     words::{is_surely, listed, opposite_of},
 };
@@ -95,24 +95,26 @@ impl Context<'_> {
                         .as_ref()
                         .filter(|item| fix::is_like(node, item))
                         .and_then(|item| fix::listed(node, Some(item)));
-                } else if let Some(words) = &short {
-                    let words = format!("[{words}]");
-                    fix = Some(fix::replace(node.own_range(), words.clone(), format!("write `{words}`")));
+                } else if let Some(short) = &short {
+                    fix = Some(short.fix(node, format!("[{}]", short.text)));
                 }
                 if !is_whole_file {
                     problem.help = Some(match short {
-                        Some(words) => format!("write `[{words}]`"),
+                        Some(short) => format!("write `[{}]`", short.text),
                         None if is_mapping && !in_brackets => "begin each item with `- `".to_owned(),
                         None => fix.as_ref().map_or("write it as a list", |fix| fix.title.as_str()).to_owned(),
                     });
                 }
             }
-            (Type::Mapping, NodeShape::Scalar) if let Some(words) = fix::short_form(node, &shape) => {
-                fix = Some(fix::replace(node.own_range(), words.clone(), format!("write `{words}`")));
+            (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, &shape) => {
+                fix = Some(short.fix(node, short.text.clone()));
             }
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !at.is_root() => {
                 problem.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
-                fix = fix::only_item(node);
+                // A mapping whose keys are names of the author takes any item, and reads its keys as names.
+                let is_like = !shape.all_fields().is_empty()
+                    && node.items().next().is_some_and(|item| fix::is_like(item, &shape));
+                fix = fix::only_item(node).map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
                 problem.note = Some("`: ` makes it a mapping".to_owned());

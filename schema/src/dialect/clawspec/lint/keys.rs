@@ -3,10 +3,12 @@
 use crate::{
     document::Pointer,
     problem::{Code, Fix, Problem, Severity},
+    shape::Type,
     spot::Spot,
+    validate::could_hold,
 };
 
-use super::{assertions::log_members, edits};
+use super::{assertions::log_members, edits, type_keys::fields_of};
 
 /// Type, key as written, real key, whether it is the same beyond doubt.
 const RENAMED: &[(&str, &str, &str, bool)] = &[
@@ -100,10 +102,20 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             }
             _ => IGNORED,
         });
+        if *real == JUDGED && !is_score(&member) {
+            problem.help = Some(format!("{help}, and write a score: they usually range from 1 to 5"));
+        }
         if let Some(edit) = edits::rename(&member, real) {
             // What an anchor marks may be used elsewhere, for another type.
             let is_shared = assertion.node.anchor().is_some();
-            let sure = !is_shared && (*sure || *real == "expected_fields" && member.is_mapping());
+            let is_rival = |(_, other, same, _): &&(&str, &str, &str, bool)| {
+                same == real && other != written && assertion.get(other).is_some()
+            };
+            let has_rival = RENAMED.iter().filter(|(kind, ..)| *kind == name).any(|other| is_rival(&other));
+            let sure = !is_shared
+                && !has_rival
+                && fits(name, real, &member)
+                && (*sure || *real == "expected_fields" && member.is_mapping());
             problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
         }
         problems.push(problem);
@@ -170,6 +182,25 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The key with the least score that passes.
+const JUDGED: &str = "pass_threshold";
+
+/// Whether a number is on the scale of a judge.
+fn is_score(member: &Spot<'_>) -> bool {
+    member.number().is_some_and(|number| (1.0..=5.0).contains(&number))
+}
+
+/// Whether a value can be that of another key of the type as it is.
+fn fits(kind: &str, key: &str, member: &Spot<'_>) -> bool {
+    let fields = fields_of(kind);
+    let Some(field) = fields.iter().find(|field| field.name == key) else { return false };
+    let is_list = field.shape.kind() == Type::List;
+    could_hold(&field.shape, member.node)
+        && (!is_list || member.is_list())
+        && member.number().is_none_or(|number| field.shape.admits_number(number))
+        && (key != JUDGED || is_score(member))
+}
+
 /// `artifact_contains` with what another type claims: that the file is not there, or a text in it.
 fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Problem]) {
     let unknown = |key: &str| {
@@ -232,7 +263,8 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, proble
     take(problems, &places);
     let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(FORBID_ONE);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
-    let by_log = edits::replace(kind, "tool_not_called").map(|edit| {
+    let is_name = tool.text().is_some();
+    let by_log = edits::replace(kind, "tool_not_called").filter(|_| is_name).map(|edit| {
         let mut changes = vec![edit];
         let missing: Vec<(&str, String)> =
             log_members().into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
@@ -240,7 +272,7 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, proble
         changes
     });
     // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
-    let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| !has_log).map(|edit| vec![edit]);
+    let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| is_name && !has_log).map(|edit| vec![edit]);
     let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
     // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
     problem.fixes.extend(by_log.map(|changes| match has_log {
@@ -263,7 +295,10 @@ fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Prob
     };
     if let (Some(rename), true) = (edits::rename(member, "vars"), member.is_list() || value.is_some()) {
         let changes = std::iter::once(rename).chain(value).collect();
-        problem = problem.with_fix(Fix::safe(help, changes));
+        let is_name = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let names = member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text));
+        let fix = if names.into_iter().all(is_name) { Fix::safe } else { Fix::guess };
+        problem = problem.with_fix(fix(help.to_owned(), changes));
     }
     problems.push(problem);
 }

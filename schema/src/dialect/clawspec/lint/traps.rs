@@ -216,11 +216,12 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn lint_heading(section: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(text) = section.text().filter(|text| text.starts_with('#')) else { return };
     let bare = text.trim_start_matches('#').trim();
-    let message = format!("`{text}` is never found: headings are named without their `#`");
-    let mut problem = section.problem(Code::Contradiction, message);
+    let message = format!("headings are named without their `#`, found `{text}`");
+    let note = format!("ClawSpec searches for `# {text}` or `{text}:`");
+    let mut problem = section.problem(Code::Contradiction, message).with_note(note);
     if let Some(edit) = edits::replace(section, crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
         let help = format!("write `{bare}`");
-        problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
+        problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
     }
     problems.push(problem);
 }

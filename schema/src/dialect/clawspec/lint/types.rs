@@ -74,7 +74,7 @@ const FOREIGN: &[Foreign] = &[
     foreign("log_not_contains", "artifact_absent_words", &[], false),
     foreign("log_entry_absent", "artifact_absent_words", &[], false),
     foreign("no_log_entry", "artifact_absent_words", &[], false),
-    foreign("env_set", "env_present", &[], true),
+    foreign("env_set", "env_present", &[], false),
     foreign("http_status", "gateway_response", &[("url", "endpoint"), ("status", "expected_status")], false),
     foreign("routing_result", "decision_routed_to", &[], false),
     foreign("delegated_to", "delegation_occurred", &[("agent", "to_agent")], false),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::{
     check::{pattern::EcmaPattern, text::trim},
+    document::{NodeRef, Shape},
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
+    validate::is_damaged,
 };
 
 use super::{super::assertions::Assertion, edits, patterns::is_literal};
@@ -252,26 +252,27 @@ impl<'d> Assertions<'d, '_> {
 
     /// Assertions that are there twice.
     fn repeated(&self, list: &Spot<'_>, problems: &mut Vec<Problem>) {
-        let values: Vec<_> =
-            self.items.iter().map(|item| item.node.to_value().ok().filter(|it| it.is_object())).collect();
-        let mut seen: HashMap<&Value, usize> = HashMap::new();
-        for (index, value) in values.iter().enumerate() {
-            let Some(value) = value else { continue };
-            let first = *seen.entry(value).or_insert(index);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (index, item) in self.items.iter().enumerate() {
+            // A command that is run again may find something else.
+            if !item.is_mapping() || item.get("verify").is_some() || is_damaged(item.node) {
+                continue;
+            }
+            let mut says = String::new();
+            if as_written(item.node, &mut says).is_none() {
+                continue;
+            }
+            let first = *seen.entry(says).or_insert(index);
             if first == index {
                 continue;
             }
-            // A command that is run again may find something else.
-            if value.get("verify").is_some() {
-                continue;
-            }
             let first = &self.items[first];
-            let problem = self.items[index].head_problem(Code::Collision, "duplicate assertion");
-            let problem = problem.with_help("remove it");
+            // What is wrong in a line may be what tells it from the other.
+            let is_sound = |item: &Spot<'_>| !problems.iter().any(|problem| problem.at.below(&item.at).is_some());
+            let sound = is_sound(item) && is_sound(first);
+            let problem = item.head_problem(Code::Collision, "duplicate assertion").with_help("remove it");
             let mut problem = problem.with_related("first here", first.at.clone(), first.head());
-            if let Some(edit) = edits::remove_item(list.node, index) {
-                problem = problem.with_fix(Fix::safe("remove it", vec![edit]));
-            }
+            problem.fixes.extend(edits::remove_repetition(list.node, index, sound));
             problems.push(problem);
         }
     }
@@ -310,5 +311,35 @@ impl<'d> Assertions<'d, '_> {
             let problem = problem.with_note("several commands are expected, and the model decides which one is last");
             problems.push(problem.with_related("another command", ran[1].1.at.clone(), ran[1].1.range()));
         }
+    }
+}
+
+/// Writes down what an assertion says, for comparison. `None` where a part of it says nothing: it is empty, or an alias.
+fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
+    if node.alias().is_some() || node.resolved().is_through_alias() {
+        return None;
+    }
+    match node.shape() {
+        Shape::Scalar => {
+            let text = match node.as_str() {
+                Some(text) => format!("{text:?}"),
+                // `1` and `1.0` may be meant as texts.
+                None => String::from(node.document().text().get_byte_slice(node.own_range())?),
+            };
+            let is_something = !node.is_null() && node.text().is_some_and(|text| !text.trim().is_empty());
+            is_something.then(|| says.push_str(&text))
+        }
+        Shape::Mapping => {
+            let entries = node.entries().map(|entry| {
+                let mut value = String::new();
+                as_written(entry.value, &mut value)?;
+                (!entry.is_merge()).then(|| (entry.key.key_text(), value))
+            });
+            let mut entries: Vec<(String, String)> = entries.collect::<Option<_>>()?;
+            entries.sort();
+            entries.iter().for_each(|(key, value)| says.push_str(&format!("{key:?}:{value},")));
+            (!entries.is_empty()).then_some(())
+        }
+        Shape::Sequence | Shape::Dangling => None,
     }
 }

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::{
     document::{EntryRef, NodeRef, Shape},
-    problem::Edit,
+    problem::{Edit, Fix},
 };
 
 /// The text between the beginning of a line and a byte of it.
@@ -61,6 +61,15 @@ pub(super) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Edit> {
         Some(previous) => Some(Edit::new(list.item_at(previous)?.own_range().end..range.end, "")),
         None => Some(Edit::new(range.start..list.item_at(1)?.own_range().start, "")),
     }
+}
+
+/// The fix that removes an item that repeats another one. Unless `sound`, or where a comment goes along, a person decides.
+pub(super) fn remove_repetition(list: NodeRef<'_>, index: usize, sound: bool) -> Option<Fix> {
+    let edit = remove_item(list, index)?;
+    let removed = list.document().text().get_byte_slice(edit.range.clone()).map(String::from)?;
+    let title = "remove it";
+    let is_safe = sound && !removed.contains('#');
+    Some(if is_safe { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) })
 }
 
 /// The edits that make an item out of every key of an item.

@@ -104,7 +104,10 @@ fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option
     } else if in_assert && value.shape() == Shape::Sequence && Assertion::NAMES.contains(&key) {
         let help = format!("write an item `- {key}: …` for each");
         if let Some(edit) = edits::one_item_each(value, key) {
-            problem.fixes = vec![Fix::safe(&help, vec![edit])];
+            // Commands may be meant as choices, and an output equals one text only.
+            let is_open = ["ran", "not_ran", "output_equals"].contains(&key);
+            let fix = if is_open { Fix::suggestion } else { Fix::safe };
+            problem.fixes = vec![fix(help.clone(), vec![edit])];
         }
         problem.help = Some(help);
     } else if is_root && is_task(definition) && value.shape() == Shape::Scalar {
@@ -166,7 +169,11 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
         let name = format!("{SCHEME}{path}");
         let edit = Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
         let help = format!("change it to `{name}`");
-        problem.fixes.push(Fix::safe(&help, vec![edit]));
+        // One slash behind the scheme may begin an absolute path.
+        let is_open =
+            text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
+        let fix = if is_open { Fix::guess } else { Fix::safe };
+        problem.fixes.push(fix(help.clone(), vec![edit]));
         problem.help = Some(help);
     }
 }

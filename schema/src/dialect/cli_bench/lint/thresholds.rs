@@ -96,9 +96,7 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         let problem = model.problem(Code::Collision, format!("duplicate model `{name}`"));
         let problem = problem.with_note("it runs once").with_help("remove it");
         let mut problem = problem.with_related("first here", first.at.clone(), first.range());
-        if let Some(edit) = super::edits::remove_item(providers.node, index) {
-            problem = problem.with_fix(Fix::safe("remove it", vec![edit]));
-        }
+        problem.fixes.extend(super::edits::remove_repetition(providers.node, index, true));
         problems.push(problem);
     }
 }
