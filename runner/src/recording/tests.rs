@@ -319,8 +319,8 @@ mod on_unix {
         symlink(&elsewhere, directory.path().join(".speclens/changes")).unwrap();
         let (early, late) = (beginning_us(), beginning_us());
         write(&here, KEY, &label("b", 0), "text");
-        there.write(&label("a", 0), "a", &recorded(OTHER, late, "newer")).unwrap().unwrap();
-        assert_eq!(here.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap(), None);
+        there.write(&label("a", 0), "a", &mut recorded(OTHER, late, "newer")).unwrap().unwrap();
+        assert_eq!(here.write(&label("a", 0), "a", &mut recorded(KEY, early, "older")).unwrap(), None);
         assert_eq!(fs::read_to_string(elsewhere).unwrap(), "theirs");
     }
 
