@@ -211,6 +211,7 @@ output_contains: "C:\Users\temp""#,
         "ran: git\nran: 'git' # svn",
         "ran:\nran:",
         "ran: ''\nran: ''",
+        "exit_code: 0 # was 1",
     ];
     assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
 }
@@ -219,7 +220,9 @@ output_contains: "C:\Users\temp""#,
 fn texts_that_may_deny_a_call_are_not_taken_as_calls() {
     let cases =
         ["none", "\"!lookup\"", "not x", "no x", "lookup then send", "[none]", "['!lookup']", "[no x]", "[not x]"];
-    assert_no_safe_fix(cases.map(|calls| kindlm_test(&format!("expect: {{toolCalls: {calls}}}"))));
+    let judge = kindlm_test("expect: {judge: none}");
+    let calls = cases.map(|calls| kindlm_test(&format!("expect: {{toolCalls: {calls}}}")));
+    assert_no_safe_fix(calls.into_iter().chain([judge]));
 }
 
 #[test]
@@ -288,6 +291,27 @@ fn fixes_that_lead_to_another_problem_are_not_safe() {
         (file, text.replace("FIELDS", fields))
     }));
     assert_no_safe_fix(cases.chain([(SpecFile::CliBench, tasks.to_owned())]));
+}
+
+/// One of the two would keep its name, or be lost.
+#[test]
+fn two_keys_for_one_name_are_not_renamed() {
+    assert_no_safe_fix([
+        clawspec_then("{type: file_present, paht: a, pahth: b}"),
+        clawspec_then("{type: llm_call_count, at_most: 3, max_calls: 5}"),
+        kindlm_test("expect: {output: {contians: [a], contain: [b]}}"),
+    ]);
+}
+
+/// A comment behind a key that repeats another one may be the value that its author means.
+#[test]
+fn repeated_keys_with_a_comment_are_not_removed() {
+    let repeated = |second: &str| {
+        let (file, text) = cli_bench_assert("ran: a");
+        (file, text.replace("    intent:", &format!("    category: 1\n    category: {second}\n    intent:")))
+    };
+    let cases = ["1 # two", "1.0", "01"].map(repeated);
+    assert_no_fix(cases, |fix| fix.is_safe() && fix.title == "remove the repetition");
 }
 
 #[test]
