@@ -665,7 +665,9 @@ pub(crate) fn syntax_problem(fault: &Fault, start: usize) -> Problem {
         Some(cure) => {
             let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
             let title = cure.title();
-            problem.with_fix(if cure.is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+            // A dash that is none of YAML's is part of a text, wherever its line is.
+            let is_certain = cure.is_certain && !cure.text.trim_start().starts_with(['–', '—', '•']);
+            problem.with_fix(if is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
         }
         None => problem,
     }

@@ -261,6 +261,10 @@ const MAX_SENSES: usize = 64;
 /// not more than two fifths of the word; the first one when several are as near. Case, `_` and `-` count
 /// for nothing. A candidate of opposite sense (`maxTokens` for `minTokens`) or with another number is never meant.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    // `!` negates what follows.
+    if word.trim_start().starts_with('!') {
+        return None;
+    }
     let written = word;
     let word = squashed(word);
     let mut senses = 0;
@@ -359,6 +363,11 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
 /// the word.
 pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
+    // `assertions` is another form of `assert`.
+    const ENDINGS: [&str; 6] = ["s", "es", "ed", "ing", "ion", "ions"];
+    if squashed(word).strip_prefix(&squashed(name)).is_some_and(|ending| ENDINGS.contains(&ending)) {
+        return None;
+    }
     let near = nearest(word, candidates.iter().copied());
     near.is_none_or(|near| strsim::osa_distance(&squashed(word), &squashed(near)) > distance).then_some(name)
 }

@@ -211,6 +211,7 @@ output_contains: "C:\Users\temp""#,
         "ran: git\nran: 'git' # svn",
         "ran:\nran:",
         "ran: ''\nran: ''",
+        "exit_code: 0 # was 1",
     ];
     assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
 }
@@ -219,7 +220,9 @@ output_contains: "C:\Users\temp""#,
 fn texts_that_may_deny_a_call_are_not_taken_as_calls() {
     let cases =
         ["none", "\"!lookup\"", "not x", "no x", "lookup then send", "[none]", "['!lookup']", "[no x]", "[not x]"];
-    assert_no_safe_fix(cases.map(|calls| kindlm_test(&format!("expect: {{toolCalls: {calls}}}"))));
+    let judge = kindlm_test("expect: {judge: none}");
+    let calls = cases.map(|calls| kindlm_test(&format!("expect: {{toolCalls: {calls}}}")));
+    assert_no_safe_fix(calls.into_iter().chain([judge]));
 }
 
 #[test]
@@ -288,4 +291,83 @@ fn fixes_that_lead_to_another_problem_are_not_safe() {
         (file, text.replace("FIELDS", fields))
     }));
     assert_no_safe_fix(cases.chain([(SpecFile::CliBench, tasks.to_owned())]));
+}
+
+/// One of the two would keep its name, or be lost.
+#[test]
+fn two_keys_for_one_name_are_not_renamed() {
+    assert_no_safe_fix([
+        clawspec_then("{type: file_present, paht: a, pahth: b}"),
+        clawspec_then("{type: llm_call_count, at_most: 3, max_calls: 5}"),
+        kindlm_test("expect: {output: {contians: [a], contain: [b]}}"),
+    ]);
+}
+
+/// A comment behind a key that repeats another one may be the value that its author means.
+#[test]
+fn repeated_keys_with_a_comment_are_not_removed() {
+    let repeated = |second: &str| {
+        let (file, text) = cli_bench_assert("ran: a");
+        (file, text.replace("    intent:", &format!("    category: 1\n    category: {second}\n    intent:")))
+    };
+    let cases = ["1 # two", "1.0", "01"].map(repeated);
+    assert_no_fix(cases, |fix| fix.is_safe() && fix.title == "remove the repetition");
+}
+
+#[test]
+fn dashes_that_are_none_of_yaml_are_not_taken_as_names() {
+    assert_no_safe_fix(["– ran: a", "- ran: a\n      – not_ran: b"].map(|items| {
+        let (file, text) = cli_bench_assert("ITEMS");
+        (file, text.replace("- ITEMS", items))
+    }));
+}
+
+#[test]
+fn suggestions_keep_the_sense_the_unit_and_no_secret() {
+    let cases = [
+        clawspec_then("{type: '!file_present', path: a}"),
+        clawspec_then("{type: not file_present, path: a}"),
+        clawspec_then("{type: file_present, path: a, not: {path: b}}"),
+        clawspec_then("{type: file_present, path: a, negate: true}"),
+        clawspec_then("{type: file_present, path: a, expected: false}"),
+        clawspec_then("{type: artifact_words, path: a, words: [x]}"),
+        (SpecFile::ClawSpec, "model_pricing:\n  gpt: {input_per_1m: 5, output_per_1k: 10}\n".to_owned()),
+        (
+            SpecFile::KindLm,
+            kindlm_test("expect: {output: {contains: [a]}}")
+                .1
+                .replace("tests:", "providers: {openai: {apiKey: sk-abcdefghijklmnop}}\ntests:"),
+        ),
+    ];
+    assert_no_fix(cases, |fix| !fix.is_comment);
+}
+
+/// What an author negates is to be checked by the type, or the key, that checks the opposite.
+#[test]
+fn negated_assertions_are_led_to_the_opposite() {
+    let helps = |(file, text): (SpecFile, String)| {
+        let document = Document::read(&text, file.scalar_rules());
+        let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
+        problems.into_iter().filter_map(|problem| problem.help).collect::<Vec<String>>()
+    };
+    for (then, help) in [
+        ("{type: '!file_present', path: a}", "use `file_absent`"),
+        ("{type: not file_present, path: a}", "use `file_absent`"),
+        ("{type: file_present, path: a, negate: true}", "use `file_absent`, which checks the opposite"),
+        ("{type: file_present, path: a, not: {path: b}}", "use `file_absent`, which checks the opposite"),
+        ("{type: file_present, path: a, expected: false}", "use `file_absent`, which checks the opposite"),
+        ("{type: log_entry, path: a, pattern: b, negate: true}", "write `absent: true`"),
+    ] {
+        let found = helps(clawspec_then(then));
+        assert!(found.iter().any(|it| it == help), "{then}: {found:?}");
+    }
+    for key in ["notRan", "not-ran", "NotRan"] {
+        let found = helps(cli_bench_assert(&format!("{key}: a")));
+        assert!(found.iter().any(|it| it == "rename it to `not_ran`"), "{key}: {found:?}");
+    }
+    let (file, text) = cli_bench_assert("ran: a");
+    let document = Document::read(&format!("{text}    assertions:\n      - exit_code: 1\n"), file.scalar_rules());
+    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
+    let notes: Vec<String> = problems.into_iter().filter_map(|problem| problem.note).collect();
+    assert!(!notes.iter().any(|note| note.contains("opposite")), "{notes:?}");
 }

@@ -51,6 +51,11 @@ fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
     if !names_variable(&key) || !spot.text().is_some_and(is_key) {
         return false;
     }
+    // Under another key it would still be in the file.
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey && problem.at == spot.at) {
+        problem.help = None;
+        problem.fixes.clear();
+    }
     let message = format!("`{key}` holds a key, not the name of an environment variable");
     let problem = spot.problem(Code::PastedSecret, message).with_note("whoever reads the file has the key");
     let help = "replace the key where it was issued, put the new one into the environment, and write the name of its \

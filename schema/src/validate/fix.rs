@@ -254,7 +254,9 @@ pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
         Type::Integer => matches!(node.scalar(), Some(Scalar::Int(_))),
         Type::Boolean | Type::List | Type::Mapping | Type::Any => false,
     };
-    let is_sure = node.as_str().is_some_and(|text| !holds_names(&field.shape) || is_one_name(text));
+    let is_sure = node
+        .as_str()
+        .is_some_and(|text| if holds_names(&field.shape) { is_one_name(text) } else { !says_how_many(text) });
     fits.then(|| Some(ShortForm { text: format!("{{ {}: {} }}", scalar(field.name), words(node)?), is_sure }))?
 }
 
@@ -370,12 +372,17 @@ fn names_apart(text: &str, item: &Shape) -> bool {
 
 /// Whether a text is one word that can only be a name: nothing in it separates names, negates one or stands for several.
 fn is_one_name(text: &str) -> bool {
-    const OTHERS: [&str; 13] =
-        ["none", "no", "not", "never", "nothing", "null", "any", "all", "every", "everything", "each", "some", "off"];
     let begins =
         text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | '{' | '@'));
     let separates = |letter: char| letter.is_whitespace() || ",;|>\"'".contains(letter);
-    begins && !text.contains(separates) && !OTHERS.iter().any(|other| text.eq_ignore_ascii_case(other))
+    begins && !text.contains(separates) && !says_how_many(text)
+}
+
+/// Whether a text is a word for none or several of what belongs in its place.
+fn says_how_many(text: &str) -> bool {
+    const WORDS: [&str; 13] =
+        ["none", "no", "not", "never", "nothing", "null", "any", "all", "every", "everything", "each", "some", "off"];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether a shape is that of a name.

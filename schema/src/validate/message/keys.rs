@@ -195,7 +195,9 @@ impl Context<'_> {
                 };
                 let has_rival =
                     mapping.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
-                let sure = !has_rival && is_surely(key, name, free.iter().copied());
+                // A dash that is none of YAML's begins an item, not a name.
+                let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+                let sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
                 problem = with_rename(problem, key, name, entry, member(name), editable, sure);
             } else {
                 problem = problem.with_help(format!("move its value to `{name}`, or remove it"));
@@ -413,6 +415,16 @@ pub(crate) fn rename_key(problem: &mut Problem, mapping: NodeRef<'_>, field: &Fi
     }
 }
 
+/// Whether both names end with what a price is for, and not with the same: `input_per_1m`, `input_per_1k`.
+fn counts_by_another_number(key: &str, name: &str) -> bool {
+    let number =
+        |text: &str| text.rsplit_once("per").map(|(_, number)| number.trim_start_matches(['_', '-']).to_lowercase());
+    number(key).zip(number(name)).is_some_and(|(one, other)| {
+        let is_number = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
+        is_number(&one) && is_number(&other) && one != other
+    })
+}
+
 /// Says that a key is to be renamed, and what its value must be then. `sure` is whether the name is beyond doubt.
 fn with_rename(
     problem: Problem,
@@ -426,7 +438,7 @@ fn with_rename(
     let Some(member) = member else { return problem.with_help(fix::rename_title(name)) };
     let (written, wanted) = (Unit::in_name(key), Unit::of(name, &member));
     let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
-    if written.zip(own).is_some_and(|(written, own)| written != own) {
+    if written.zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name) {
         return problem.with_help(match wanted {
             Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
             None => format!("write `{name}`, with values in that unit"),

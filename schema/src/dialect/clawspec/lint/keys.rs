@@ -8,7 +8,7 @@ use crate::{
     validate::could_hold,
 };
 
-use super::{assertions::log_members, edits, type_keys::fields_of};
+use super::{assertions::log_members, edits, type_keys::fields_of, types::opposite_type};
 
 /// Type, key as written, real key, whether it is the same beyond doubt.
 const RENAMED: &[(&str, &str, &str, bool)] = &[
@@ -119,6 +119,20 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
         }
         problems.push(problem);
+    }
+    for key in ["not", "negate", "negated", "invert", "inverted", "expected"] {
+        let Some(member) = assertion.get(key).filter(|member| key != "expected" || member.bool() == Some(false)) else {
+            continue;
+        };
+        for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == member.at) {
+            problem.note = Some(IGNORED.to_owned());
+            problem.fixes.clear();
+            problem.help = Some(match (name, opposite_type(name)) {
+                ("log_entry", _) => "write `absent: true`".to_owned(),
+                (_, Some(opposite)) => format!("use `{opposite}`, which checks the opposite"),
+                (_, None) => format!("remove the assertion: no type checks the opposite of `{name}`"),
+            });
+        }
     }
     match name {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {

@@ -133,11 +133,36 @@ const ADVICE: &[(&[&str], &str, &str)] = &[
         "use `model_used` with `not_expected`",
     ),
     (
+        &["artifact_words"],
+        "ClawSpec has `artifact_absent_words`, for words that must not occur",
+        "use `log_entry` for a text that must occur",
+    ),
+    (
         &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
         "ClawSpec validates no schema",
         "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
     ),
 ];
+
+/// Types with the type that claims the opposite.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("file_present", "file_absent"),
+    ("artifact_exists", "file_absent"),
+    ("tool_was_called", "tool_not_called"),
+    ("artifact_contains", "artifact_absent_words"),
+];
+
+/// The type that claims the opposite of another one.
+pub(super) fn opposite_type(name: &str) -> Option<&'static str> {
+    let pairs = OPPOSITES.iter().copied().chain(OPPOSITES.iter().map(|(one, other)| (*other, *one)));
+    pairs.into_iter().find(|(one, _)| *one == name).map(|(_, other)| other)
+}
+
+/// The type that claims the opposite of what follows a negation: `!file_present`, `not file_present`.
+fn negated(name: &str) -> Option<&'static str> {
+    let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "))?;
+    opposite_type(bare.trim())
+}
 
 /// What is asked of a reply.
 const UNSEEN: (&str, &str) = (
@@ -186,7 +211,8 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
     let advice = ADVICE.iter().find(|(names, ..)| names.contains(&name));
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
     let names: Vec<&str> = names.collect();
-    let near = nearest(name, names.iter().copied());
+    let denied = negated(name);
+    let near = nearest(name, names.iter().copied()).filter(|_| denied.is_none());
     let opposite = opposite_of(name, &names);
     let problem = kind.problem(Code::UnknownType, format!("unknown assertion type `{name}`"));
     let mut problem = match (foreign, advice, near) {
@@ -206,6 +232,7 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
             let problem = problem.with_help(help);
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
+        (None, None, None) if let Some(denied) = denied => problem.with_help(format!("use `{denied}`")),
         (None, None, None) if let Some(other) = opposite => match same_negation(name, other, &names) {
             Some(negation) => problem.with_help(format!("use `{negation}`, the opposite of `{other}`")),
             None => problem.with_note(format!("it is the opposite of `{other}`, and ClawSpec has no type for that")),

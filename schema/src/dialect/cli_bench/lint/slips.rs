@@ -77,7 +77,9 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
         let unknown = problems.iter_mut().find(|problem| problem.at == at && problem.code == Code::UnknownKey);
         let opposite = opposite_of(&key, Assertion::NAMES);
         let has_negation = opposite.is_some_and(|name| same_negation(&key, name, Assertion::NAMES).is_some());
-        let denies = !has_negation && (is_negative(&key) || opposite.is_some());
+        let spelling = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
+        let is_spelt_otherwise = Assertion::NAMES.iter().any(|name| spelling(name) == spelling(&key));
+        let denies = !has_negation && !is_spelt_otherwise && (is_negative(&key) || opposite.is_some());
         if let Some(problem) = unknown.filter(|_| denies && other_names::of("Assertion", &key).is_none()) {
             negated(&key, entry, problem);
         }
