@@ -121,8 +121,8 @@ fn ambiguous_texts_are_not_fixed_unseen() {
         (SpecFile::CliBench, cli_bench("output_contains: |hello")),
         (SpecFile::CliBench, cli_bench("not_ran: |\n          git push")),
         (SpecFile::CliBench, cli_bench("output_contains: !important text")),
-        (SpecFile::CliBench, cli_bench("exit_code: 0\n    - ran: git")),
-        (SpecFile::CliBench, cli_bench("file_exists: a.txt\n  - ran: git")),
+        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "    - ran: git\n"),
+        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "  - ran: git\n"),
         (SpecFile::ClawSpecScenarios, clawspec("type: file_present: b")),
         (
             SpecFile::ClawSpecScenarios,

@@ -131,7 +131,7 @@ fn separated(node: NodeRef<'_>, is_known: &dyn Fn(&str) -> bool) -> Option<Vec<E
         let (key, rest) = key_of(words.trim_end()).filter(|(key, _)| is_known(key))?;
         let behind = line_start + line.len() - words.len() + key.len() + 1;
         let value = rest.trim_start_matches([NO_BREAK_SPACE, ' ']);
-        edits.push(Edit::new(behind..behind + rest.len() - value.len(), " "));
+        edits.push(Edit::new(behind - 1..behind + rest.len() - value.len(), ": "));
         line_start += line.len();
     }
     Some(edits)
