@@ -129,7 +129,9 @@ fn lint_tag(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let node = spot.node;
     let is_own_tag = |tag: &&str| tag.len() > 1 && tag.starts_with('!') && !tag.starts_with("!!");
     let Some(tag) = node.tag().filter(is_own_tag) else { return };
-    let is_reported = |it: &Problem| it.at == spot.at && it.code != Code::Placeholder;
+    // A tag that another rule rejects, or text that is of no type as it stands, is one problem.
+    let is_reported =
+        |it: &Problem| it.at == spot.at && matches!(it.code, Code::InvalidValue | Code::WrongType | Code::Syntax);
     if node.style() != Some(Style::Plain) || !spot.is_own() || problems.iter().any(is_reported) {
         return;
     }

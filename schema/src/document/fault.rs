@@ -544,6 +544,10 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let range = value.start + mark.start..value.start + mark.end;
+    // A block text whose first line is beside its mark.
+    if text[value.clone()].starts_with(['|', '>']) && end_of_lines(text, &line).is_some() {
+        return Some(Fault::new(range, message).with_help("begin the text on the line below"));
+    }
     if goes_on {
         return Some(Fault::new(range, message).with_help("put all of the text in quotes"));
     }
