@@ -17,7 +17,7 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names, secrets, unfilled},
+    dialect::{Dialect, clawspec, cli_bench, compared, kindlm, other_names, secrets, unfilled},
     document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
     json_schema::SpecFile,
@@ -179,6 +179,7 @@ impl Analyzer {
         if self.file.dialect().is_some() {
             secrets::lint_root(root, Definition::lists(self.file), problems);
             unfilled::lint_root(root, Definition::lists(self.file), problems);
+            compared::lint_root(root, Definition::Root(self.file), Definition::lists(self.file), problems);
         }
     }
 
@@ -260,6 +261,7 @@ impl Analyzer {
         if self.file.dialect().is_some() {
             secrets::lint_item(item, &mut problems);
             unfilled::lint_item(item, &mut problems);
+            compared::lint_item(item, Definition::Item(self.file, list), &mut problems);
         }
         Findings { problems, facts }
     }

@@ -2,6 +2,7 @@
 
 pub mod clawspec;
 pub mod cli_bench;
+pub(crate) mod compared;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;

@@ -176,6 +176,8 @@ impl Files for MemoryFiles {
     }
 
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
+        // As on a disk, `./a` is `a`.
+        let directory = directory.strip_prefix("./").unwrap_or(directory);
         let prefix = if directory.is_empty() || directory == "." { String::new() } else { format!("{directory}/") };
         let mut entries = BTreeMap::new();
         for file in self.files.keys() {

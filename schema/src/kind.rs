@@ -74,7 +74,10 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
         return sure(found.into_iter().find(|found| found.dialect() == said.dialect()).unwrap_or(said));
     }
     if let Some(Named::Surely(file)) = name {
-        return sure(file);
+        // Keys of which none is one of the format may be those of another tool.
+        let is_near = |key: &str| Shape::of(file).any_field(key).is_some() || agrees(file, &outline, key);
+        let is_guess = !outline.keys.is_empty() && !outline.keys.iter().any(|entry| is_near(entry.key));
+        return Some(Detected { file, is_guess });
     }
     if around.is_named_by_suite {
         return sure(SpecFile::CliBenchTasks);
@@ -126,7 +129,9 @@ impl Content {
         }
         // Runners of tasks have a mapping there.
         let has_tasks = outline.has("tasks") && outline.members("tasks").next().is_none();
-        if has_tasks && outline.entry("cli").is_some_and(|entry| !entry.value.is_empty()) {
+        let is_ours =
+            || holds_tasks(outline) || ["providers", "version_command"].into_iter().any(|key| outline.has(key));
+        if has_tasks && outline.entry("cli").is_some_and(|entry| !entry.value.is_empty()) && is_ours() {
             return found(SpecFile::CliBench, Strength::Keys);
         }
         let members = |key: &'static str, known: &'static [&'static str]| {
@@ -181,9 +186,32 @@ impl Content {
     }
 }
 
+/// Whether the tasks may be those of cli-bench: nothing is known of them yet, or one has a key that each of ours has.
+fn holds_tasks(outline: &Outline<'_>) -> bool {
+    let keys: Vec<&str> = outline.of_items("tasks").map(|entry| entry.key).collect();
+    keys.is_empty() || keys.iter().any(|key| ["id", "intent", "assert"].contains(key))
+}
+
+/// Whether the scenarios are those of another tool: they neither act nor assert as ours do, and have keys of their own.
+fn has_other_scenarios(outline: &Outline<'_>) -> bool {
+    let scenario = Shape::of(SpecFile::ClawSpecScenarios).any_field("scenarios").and_then(|(_, list)| list.item());
+    let known: Vec<&str> = scenario.iter().flat_map(|it| it.all_fields()).map(|field| field.name).collect();
+    let is_known = |key: &str| known.contains(&key) || nearest(key, known.iter().copied()).is_some();
+    !outline.has("target")
+        && !outline.of_items("scenarios").any(|entry| {
+            ["given", "when", "then"].iter().any(|step| entry.key == *step || nearest(entry.key, [*step]).is_some())
+        })
+        && !acts_and_claims(outline).any(|entry| entry.key != "expected" && entry.key != "steps")
+        && outline.of_items("scenarios").any(|entry| !is_known(entry.key))
+}
+
 /// What is made of a name that other tools have as well, where the content says little.
 fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_>) -> Option<Detected> {
     let found = |is_guess| Some(Detected { file, is_guess });
+    if file == SpecFile::ClawSpecScenarios && has_other_scenarios(outline) && (around.workspace)() != Workspace::Target
+    {
+        return None;
+    }
     let known = outline.keys.iter().filter(|entry| agrees(file, outline, entry.key)).count();
     let is_wordless = outline.keys.is_empty() && outline.items.is_empty();
     // Keys of other tools outweigh those that happen to be called like ours.
@@ -536,6 +564,26 @@ mod tests {
         // What a contract holds says which one it is.
         let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
         check("s/tests/pipeline.yaml", handoff, Some(SpecFile::ClawSpecHandoff));
+    }
+
+    #[test]
+    fn content_of_other_tools_outweighs_directory_and_name() {
+        let items = "{name: add, input: [1, 2], expected: 3}";
+        for scenarios in [format!("[{items}]"), format!("\n  - {items}"), "\n- name: add\n  input: [1, 2]\n".to_owned()]
+        {
+            let text = format!("scenarios: {scenarios}\n");
+            for path in ["agents/a/tests/scenarios.yaml", "skills/a/tests/scenarios.yaml"] {
+                check(path, &text, None);
+                check_in(Workspace::Settings, path, &text, None);
+            }
+        }
+        for tasks in ["[{name: build, command: make}]", "\n  - name: build\n    command: make"] {
+            check("commands.yaml", &format!("cli: mytool\ntasks: {tasks}\n"), None);
+        }
+        let is_guess = |path, text| detect(path, text, &Around::NOTHING).map(|found| found.is_guess);
+        assert_eq!(is_guess("kindlm.yaml", "services:\n  web: {image: a}\n"), Some(true));
+        assert_eq!(is_guess("kindlm.yaml", "tests:\n  - name: a\n"), Some(false));
+        assert_eq!(is_guess("kindlm.yaml", "kindml: 1\n"), Some(false));
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub enum Subject {
     Name(String),
     /// The place where an unknown key belongs.
     Home(Place),
+    /// A key without a space behind its colon: what it should be is known.
+    GluedKey,
 }
 
 /// Names in a message. Problems of one file that differ in nothing but these are reported as one.
@@ -444,7 +446,7 @@ codes! {
     StageCount = "stage-count", Error;
     /// A condition on the run of a pipeline that ClawSpec does not know. The run breaks.
     UnsupportedExpression = "unsupported-expression", Error;
-    /// A regular expression that is valid, but most likely does not match what it should.
+    /// A regular expression, or another value that is compared, that is valid, but most likely does not match what it should.
     SuspiciousPattern = "suspicious-pattern", Warning;
     /// A test without an assertion, which always passes.
     NoClaims = "no-claims", Warning;

@@ -7,6 +7,7 @@
 //! needed) is a lint of the dialect. [`validate`] puts the parts together.
 
 mod fix;
+mod glued;
 mod message;
 mod template;
 mod unit;
@@ -229,16 +230,22 @@ pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> 
         }
     };
     let validator = definition.validator();
+    let glued = glued::find(node, definition);
     // Nearly always there is nothing to say.
     if validator.is_valid(&value) {
-        return Vec::new();
+        return glued.into_iter().map(|glued| glued.problem).collect();
     }
     let (file, shape) = (definition.file(), definition.shape());
     let base = match definition {
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    check(validator, &value, message::Context::new(node, file, base, shape))
+    let mut problems = check(validator, &value, message::Context::new(node, file, base, shape));
+    // A key without a space after its colon says why the value has another type.
+    problems.retain(|problem| !glued.iter().any(|glued| glued.explains(problem)));
+    problems.extend(glued.into_iter().map(|glued| glued.problem));
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
 }
 
 /// What a validator finds in a value, in words.

@@ -271,6 +271,22 @@ fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
     assert_eq!(look("version: ["), []);
 }
 
+/// However the path of its target is written, a contract is not another one of itself.
+#[test]
+fn contract_is_not_compared_with_itself() {
+    for target in ["skills/demo", "./skills/demo/", "skills/demo/", "./skills/demo"] {
+        let text = format!(
+            "version: '1.0'\ntarget: {{type: skill, path: {target}, trigger: /demo}}\nscenarios:\n  - name: a\n    \
+             tags: [negative]\n    when: {{invoke: /demo}}\n    then:\n      - {{type: file_present, path: x}}\n"
+        );
+        let place = "skills/demo/tests/scenarios.yaml";
+        let files = MemoryFiles::new("/work", [(place, text.as_str())]).at(place);
+        let document = Document::read(&text, ScalarRules::Yaml11);
+        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        assert!(found.iter().all(|problem| problem.code != Code::DuplicateName), "{target}: {found:#?}");
+    }
+}
+
 /// A handoff or a pipeline with an error is one case that cannot pass.
 #[test]
 fn a_contract_with_an_error_is_not_intact() {

@@ -117,6 +117,18 @@ fn ambiguous_texts_are_not_fixed_unseen() {
         (SpecFile::CliBench, cli_bench("file_nexists: secret.txt")),
         (SpecFile::CliBench, cli_bench("nran: git push")),
         (SpecFile::CliBench, cli_bench("verify: !grep a b")),
+        (SpecFile::CliBench, cli_bench("output_contains: | Hello\n          there")),
+        (SpecFile::CliBench, cli_bench("output_contains: |hello")),
+        (SpecFile::CliBench, cli_bench("not_ran: |\n          git push")),
+        (SpecFile::CliBench, cli_bench("output_contains: !important text")),
+        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "    - ran: git\n"),
+        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "  - ran: git\n"),
+        (SpecFile::ClawSpecScenarios, clawspec("type: file_present: b")),
+        (
+            SpecFile::ClawSpecScenarios,
+            clawspec("{type: file_present, path: b}").replace("then:", "then: &then")
+                + "    assertions:\n      - {type: file_present, path: c}\n  - name: two\n    when: {invoke: /b}\n    then: *then\n",
+        ),
         (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, expected: false}")),
         (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, updated_after: '{{run_started_at}}'}")),
         (SpecFile::ClawSpecScenarios, clawspec(&format!("{{type: tool_called, tool: a, negate: true, {log}}}"))),

@@ -8,7 +8,7 @@ use super::{aliases, directives, facts};
 use crate::{
     document::{Allowance, Document, fault::Fault, is_foreign_blank, syntax_problem},
     json_schema::SpecFile,
-    problem::{Code, Edit, Problem},
+    problem::{Code, Edit, Problem, Severity},
     settings::Settings,
 };
 
@@ -115,8 +115,10 @@ fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
     if !problems.iter().any(is_indentation) {
         return;
     }
-    let moved = problems.iter().filter(|problem| problem.code == Code::UnknownKey && !problem.fixes.is_empty());
-    let lines: FxHashSet<usize> = moved.map(line_of).collect();
+    let unknown = problems.iter().filter(|problem| problem.code == Code::UnknownKey);
+    // A claim that cannot be where it is read belongs elsewhere as well.
+    let is_elsewhere = |problem: &&Problem| !problem.fixes.is_empty() || problem.severity == Severity::Error;
+    let lines: FxHashSet<usize> = unknown.filter(is_elsewhere).map(line_of).collect();
     for problem in problems {
         if is_indentation(problem) && lines.contains(&line_of(problem)) {
             problem.fixes.clear();

@@ -229,7 +229,8 @@ impl Fault {
     pub(super) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
         let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
-        let message = format!("this line is indented by {}, and its neighbours by {column}", spaces(indent));
+        let others = neighbour_in(text, &line, column).unwrap_or_else(|| "its neighbours".to_owned());
+        let message = format!("this line is indented by {}, and {others} by {column}", spaces(indent));
         let range = line.start..line.start + indent;
         let cure = Rewrite {
             range: range.clone(),
@@ -438,6 +439,26 @@ fn quoted_lines(words: &str) -> String {
     if words.contains(['"', '\\']) { format!("'{}'", words.replace('\'', "''")) } else { format!("\"{words}\"") }
 }
 
+/// The nearest line above that begins in a column, where others are between it and a line. `None` where the lines next to
+/// it begin there.
+fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
+    let is_there = |line: &Range<usize>| indent_at(text, line) == column;
+    let is_line =
+        |line: &Range<usize>| !matches!(text[line.clone()].trim_start().chars().next(), None | Some('#' | '\r'));
+    if next_line(text, line.end).is_some_and(|below| below.len() - below.trim_start_matches(' ').len() == column) {
+        return None;
+    }
+    let before = |line: &Range<usize>| line.start.checked_sub(1).map(|end| line_at(text, end));
+    let mut above = std::iter::successors(before(line), before).take(LINES_ABOVE).filter(is_line).peekable();
+    if above.peek().is_none_or(is_there) {
+        return None;
+    }
+    let found = above.find(is_there)?;
+    let words = text[found].trim();
+    let key = words.split(':').next().unwrap_or(words);
+    (key.len() < 40).then(|| format!("`{key}` above it"))
+}
+
 /// The column in which something began that is still open.
 pub(super) struct OpenColumn {
     pub column: usize,
@@ -523,6 +544,10 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         return None;
     }
     let range = value.start + mark.start..value.start + mark.end;
+    // A block text whose first line is beside its mark.
+    if text[value.clone()].starts_with(['|', '>']) && end_of_lines(text, &line).is_some() {
+        return Some(Fault::new(range, message).with_help("begin the text on the line below"));
+    }
     if goes_on {
         return Some(Fault::new(range, message).with_help("put all of the text in quotes"));
     }

@@ -95,6 +95,7 @@ impl<'t> Outline<'t> {
                     Some(entry) => {
                         let at = outline.keys.len();
                         outline.below.extend(in_braces(entry.value).map(|entry| Below::new(at, false, entry)));
+                        outline.below.extend(in_brackets(entry.value).map(|entry| Below::new(at, true, entry)));
                         outline.keys.push(entry);
                         inner = Inner::Unseen;
                     }
@@ -253,6 +254,13 @@ fn key_of(line: &str) -> Option<Entry<'_>> {
     let rest = rest.strip_prefix(':').filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))?;
     let value = rest.trim();
     Some(Entry { key: key.trim_end(), value: if value.starts_with('#') { "" } else { value } })
+}
+
+/// The entries of the first mapping of a list in brackets, as far as one line shows them.
+fn in_brackets(value: &str) -> impl Iterator<Item = Entry<'_>> {
+    let first = value.trim_start().strip_prefix('[').map(str::trim_start).filter(|rest| rest.starts_with('{'));
+    let first = first.unwrap_or_default();
+    in_braces(first.find('}').map_or(first, |end| &first[..=end]))
 }
 
 /// The entries of a mapping in braces, as far as one line shows them.

@@ -88,6 +88,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpec => contracts::lint_settings(&root, files, problems),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks => {}
     }
+    types::lint_joined(file, &root, problems);
     reading::lint_text(&root, problems);
     reading::lint(&root, Definition::Root(file), Definition::lists(file), problems);
 }

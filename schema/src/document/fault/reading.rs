@@ -49,7 +49,9 @@ impl Reading {
             }
             '*' => in_quotes("`*` begins the name of an alias".to_owned()),
             '&' => in_quotes("`&` begins the name of an anchor".to_owned()),
-            '|' | '>' => in_quotes(format!("behind `{first}` a text begins on the next line")),
+            // Whether the sign belongs to the text, only its author knows.
+            '|' | '>' => in_quotes(format!("behind `{first}` a text begins on the next line"))
+                .map(|reading| Reading { is_certain: false, ..reading }),
             '%' | '@' | '`' => in_quotes(format!("a text without quotes cannot begin with {first:?}")),
             '-' => Reading::of_item(value),
             '?' => in_quotes("`? ` begins a key".to_owned()),

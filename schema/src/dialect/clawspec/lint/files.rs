@@ -64,7 +64,11 @@ pub(super) fn lint_target(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec
         return;
     }
     // Without settings that say so, the root may be another one than the author's: what ends in the same way is right.
-    let is_here = |here: &&str| here.strip_suffix(&wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    // No root is `skills` or `agents` itself.
+    let is_root = |rest: &str| !["skills/", "agents/"].iter().any(|name| rest.ends_with(name));
+    let is_here = |here: &&str| {
+        here.strip_suffix(&wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/') && is_root(rest))
+    };
     let wanted = here.filter(is_here).map_or_else(|| wanted.clone(), str::to_owned);
     let definition = if kind.as_deref() == Some("agent") { "SOUL.md" } else { "SKILL.md" };
     let target = Target { path: &path, key: "target.path", wanted: &wanted, definition };

@@ -142,7 +142,11 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
         return None;
     }
     let start = text.line_to_byte(line);
-    Some(Fix::safe("move its items to `then`", vec![Edit::new(start..text.line_to_byte(line + 1), "")]))
+    let edits = vec![Edit::new(start..text.line_to_byte(line + 1), "")];
+    // What has a name is used elsewhere, where it would change as well.
+    let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
+    let title = "move its items to `then`";
+    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
 }
 
 /// An `id` beside a name: nothing is lost where both say the same.

@@ -36,9 +36,10 @@ pub(super) fn of_target(root: &Spot<'_>, files: &dyn Files) -> Vec<Sibling> {
     };
     let patterns = patterns(files);
     let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
-    let there = format!("{}/tests", target.trim_matches('/'));
+    // However the path is written, a directory is looked at once.
+    let there = paths::below_root(target).map(|target| format!("{target}/tests"));
     let mut directories = vec![here];
-    directories.extend((there != directories[0]).then_some(there));
+    directories.extend(there.filter(|there| *there != directories[0]));
     let entries = directories.iter().flat_map(|directory| {
         let path = move |name| if directory.is_empty() { name } else { format!("{directory}/{name}") };
         files.list(directory).into_iter().take(MAX_FILES).map(move |(name, kind)| (path(name), kind))

@@ -11,7 +11,7 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
     rewrite,
-    shape::{all_keys, scalar},
+    shape::{Field, Need, Shape, all_keys, scalar},
     spot::Spot,
     words::{nearest, opposite_of, same_negation},
 };
@@ -202,6 +202,33 @@ pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec
             }
             Category::Precondition | Category::Artifact | Category::Behavioral | Category::Semantic => {}
         },
+    }
+}
+
+/// A type with the value of another key on its line: `type: file_present: a`. In quotes it would be an unknown type.
+pub(super) fn lint_joined(file: SpecFile, root: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let joined: Vec<_> = problems
+        .iter()
+        .filter(|problem| problem.code == Code::UnknownType)
+        .filter_map(|problem| {
+            let node = root.node.find(&problem.at)?;
+            let (kind, value) = node.as_str()?.split_once(':')?;
+            let name = Assertion::type_info(kind.trim_end())?.name;
+            let assertion = Shape::find(file, &problem.at.parent()?, Some(root.node))?;
+            let form = assertion.variants().into_iter().find(|form| form.tag == Some(("type", name)))?;
+            let is_wanted = |field: &Field| field.name != "type" && field.need == Need::Required;
+            let key = form.shape.fields(None).into_iter().find(is_wanted)?.name;
+            Some((problem.at.clone(), node.own_range(), format!("write `type: {name}` and `{key}: {}`", value.trim())))
+        })
+        .collect();
+    for (at, range, help) in joined {
+        let is_inside =
+            |it: &Problem| it.code == Code::Syntax && range.start <= it.range.start && it.range.end <= range.end;
+        let Some(syntax) = problems.iter_mut().find(|problem| is_inside(problem)) else { continue };
+        syntax.message = "two values on the line of `type`".to_owned();
+        syntax.fixes.clear();
+        syntax.help = Some(help);
+        problems.retain(|problem| problem.code != Code::UnknownType || problem.at != at);
     }
 }
 

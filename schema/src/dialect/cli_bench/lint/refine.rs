@@ -4,7 +4,7 @@ use crate::{
     dialect::other_names,
     document::{NodeRef, Pointer, Shape},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
     rewrite::moving,
     validate::{Definition, split_into},
 };
@@ -17,11 +17,14 @@ use super::{
 /// Keys that must be there; of all others an absent value counts as an absent key.
 const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run"];
 
+/// Keys that each task has.
+const TASK: [&str; 3] = ["id", "intent", "assert"];
+
 /// Goes over what was found in one part. Pointers are relative to `node`.
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     slips::lint(node, definition, problems);
     other_names::lint(node, definition, problems);
-    let mut is_beside = false;
+    let (mut is_beside, mut strays) = (false, false);
     for problem in problems.iter_mut() {
         let parent = problem.at.parent().unwrap_or_default();
         let key = problem.at.last().unwrap_or_default();
@@ -30,7 +33,11 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
         let found = node.find(&problem.at);
         if problem.code == Code::UnknownKey {
             if !in_assert && Assertion::NAMES.contains(&key.as_str()) {
-                let in_task = parent.is_root() && is_task(definition);
+                let is_item = parent.is_root() && is_task(definition);
+                // An item without any key of a task lost its place in the list of another one.
+                let is_stray = is_item && TASK.iter().all(|key| node.entry(key).is_none());
+                let in_task = is_item && !is_stray;
+                strays |= is_stray;
                 is_beside |= in_task && node.entry("assert").is_none();
                 misplaced_assertion(mapping, &key, in_task, problem);
             } else if key == "assert" && parent.is_root() && !is_task(definition) {
@@ -38,6 +45,8 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
                 problem.note = Some("cli-bench checks the `assert` of tasks only".to_owned());
                 problem.help = Some("move it into each task".to_owned());
             }
+        } else if problem.subject == Some(Subject::GluedKey) {
+            continue;
         } else if matches!(problem.code, Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
             wrong_value(definition, &key, in_assert, found, problem);
         }
@@ -53,6 +62,8 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
     // What is beside the place where it belongs is one problem.
     let place = Pointer::root().key("assert");
     problems.retain(|problem| !is_beside || problem.code != Code::MissingField || problem.at != place);
+    let is_key_of_task = |at: &Pointer| TASK.iter().any(|key| *at == Pointer::root().key(key));
+    problems.retain(|problem| !strays || problem.code != Code::MissingField || !is_key_of_task(&problem.at));
 }
 
 /// Assertions that are mappings, with the field that a single text stands for, and what else they need.

@@ -1,0 +1,138 @@
+//! Keys without a space after their colon: `tool:lookup` is a string for YAML, and no key.
+
+use std::{collections::HashSet, ops::Range};
+
+use crate::{
+    document::{NodeRef, Pointer, Shape as NodeShape, Style},
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    shape::{Shape, Type},
+};
+
+use super::Definition;
+
+/// A space that YAML takes for a letter.
+const NO_BREAK_SPACE: char = '\u{a0}';
+
+/// A key without a space behind its colon.
+pub(super) struct Glued {
+    /// The mapping that it belongs to.
+    mapping: Pointer,
+    /// The key that is meant.
+    key: String,
+    pub(super) problem: Problem,
+}
+
+impl Glued {
+    /// Whether a problem follows from it.
+    pub(super) fn explains(&self, problem: &Problem) -> bool {
+        let is_missing = || problem.code == Code::MissingField && problem.at == self.mapping.key(&self.key);
+        problem.at == self.problem.at || is_missing()
+    }
+}
+
+/// Finds the strings of a part that begin with a key known at their place.
+pub(super) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Glued> {
+    // The items of these lists are checked on their own.
+    let apart: HashSet<Pointer> = match definition {
+        Definition::Root(file) => Definition::lists(file).iter().map(|list| Definition::list_at(list)).collect(),
+        Definition::Item(..) => HashSet::new(),
+    };
+    let mut found = Vec::new();
+    walk(node, &Pointer::root(), &apart, &mut |mapping, at, text| {
+        let shape = definition.shape().below(mapping, Some(node));
+        found.extend(shape.and_then(|shape| glued(mapping, at, text, &shape)));
+    });
+    found
+}
+
+/// Visits the plain strings that begin as a key does, in the order of the text.
+fn walk<'d>(
+    node: NodeRef<'d>,
+    at: &Pointer,
+    apart: &HashSet<Pointer>,
+    visit: &mut impl FnMut(&Pointer, Pointer, NodeRef<'d>),
+) {
+    if node.alias().is_some() {
+        return;
+    }
+    match node.shape() {
+        NodeShape::Scalar => {
+            if node.style() == Some(Style::Plain) && node.as_str().is_some_and(|text| key_of(text).is_some()) {
+                visit(at, at.clone(), node);
+            }
+        }
+        NodeShape::Sequence if apart.contains(at) => {}
+        NodeShape::Sequence => {
+            node.items().enumerate().for_each(|(index, item)| walk(item, &at.index(index), apart, visit));
+        }
+        NodeShape::Mapping => {
+            for entry in node.entries().filter(|entry| !entry.is_merge()) {
+                let key = entry.key.key_text();
+                // Between braces a key stands alone.
+                if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
+                    visit(at, at.key(&key), entry.key);
+                } else {
+                    walk(entry.value, &at.key(&key), apart, visit);
+                }
+            }
+        }
+        NodeShape::Dangling => {}
+    }
+}
+
+/// The word before the first colon of a line, with what follows the colon.
+fn key_of(line: &str) -> Option<(&str, &str)> {
+    let (key, rest) = line.split_once(':')?;
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let is_key = key.starts_with(|letter: char| letter.is_ascii_alphabetic()) && key.chars().all(is_word);
+    (is_key && !rest.is_empty() && !rest.starts_with([' ', ':'])).then_some((key, rest))
+}
+
+fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Option<Glued> {
+    let fields = match shape.kind() {
+        Type::List => shape.item()?.all_fields(),
+        Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => shape.all_fields(),
+    };
+    let is_known = |key: &str| fields.iter().any(|field| field.name == key);
+    let (key, rest) = key_of(node.as_str()?).filter(|(key, _)| is_known(key))?;
+    let is_no_break = rest.starts_with(NO_BREAK_SPACE);
+    let start = node.own_range().start;
+    let behind = start + key.len() + 1;
+    let blank = if is_no_break { NO_BREAK_SPACE.len_utf8() } else { 0 };
+    let (what, note, help) = if is_no_break {
+        ("no-break", "a no-break space is a letter for YAML, so", "replace the no-break space with a space")
+    } else {
+        ("missing", "without a space behind it,", "put a space behind the colon")
+    };
+    let message = format!("{what} space behind the colon");
+    let mut problem = Problem::new(Code::WrongType, at, start..behind + blank, message)
+        .with_subject(Subject::GluedKey)
+        .with_note(format!("{note} the colon is part of the string"))
+        .with_help(help);
+    // Where a string may be as well, it may be meant as one.
+    let is_text = shape.kind() == Type::Text || shape.text_form().is_some();
+    if is_text {
+        problem.severity = Severity::Warning;
+    }
+    if let Some(edits) = separated(node, &is_known).filter(|_| !node.resolved().is_through_alias()) {
+        problem.fixes.push(if is_text { Fix::guess(help, edits) } else { Fix::safe(help, edits) });
+    }
+    Some(Glued { mapping: mapping.clone(), key: key.to_owned(), problem })
+}
+
+/// The edits that put a space after the key of each line. `None` where a line does not begin with a known key.
+fn separated(node: NodeRef<'_>, is_known: &dyn Fn(&str) -> bool) -> Option<Vec<Edit>> {
+    let (text, Range { start, end }) = (node.document().text(), node.own_range());
+    let source = String::from(text.get_byte_slice(start..end)?);
+    let mut line_start = start;
+    let mut edits = Vec::new();
+    for line in source.split_inclusive('\n') {
+        let words = line.trim_start_matches(' ');
+        let (key, rest) = key_of(words.trim_end()).filter(|(key, _)| is_known(key))?;
+        let behind = line_start + line.len() - words.len() + key.len() + 1;
+        let value = rest.trim_start_matches([NO_BREAK_SPACE, ' ']);
+        edits.push(Edit::new(behind - 1..behind + rest.len() - value.len(), ": "));
+        line_start += line.len();
+    }
+    Some(edits)
+}
