@@ -87,7 +87,7 @@ pub struct Recordings {
     /// Those of tests that no longer exist go first, then the oldest.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_count: u32,
-    /// Maximum size of all recordings together in mebibytes. Where they have more after a run, some are removed.
+    /// Maximum size of all recordings together in mebibytes. More are removed after a run.
     ///
     /// Those of tests that no longer exist go first, then the oldest.
     #[schemars(range(min = 1, max = 1_048_576))]
