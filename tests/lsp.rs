@@ -23,6 +23,8 @@ mod limits;
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/outcomes.rs"]
+mod outcomes;
 #[path = "lsp/protocol.rs"]
 mod protocol;
 #[path = "lsp/recordings.rs"]

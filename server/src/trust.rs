@@ -5,6 +5,7 @@ use std::{
     env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use anyhow::{Context, bail};
@@ -91,9 +92,12 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
 
 /// Replaces a file in one step, so that nobody ever reads half of it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    // Another thread may be writing another file beside it.
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let temporary = directory.join(format!(".new.{}", std::process::id()));
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!(".new.{}-{number}", std::process::id()));
     let written = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path));
@@ -101,4 +105,26 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn files_that_are_written_at_once_beside_each_other_keep_their_own_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: usize| directory.path().join(name.to_string());
+        std::thread::scope(|scope| {
+            for name in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        super::write_whole(&path(name), &name.to_string()).unwrap();
+                    }
+                });
+            }
+        });
+        for name in 0..8 {
+            assert_eq!(std::fs::read_to_string(path(name)).unwrap(), name.to_string());
+        }
+    }
 }

@@ -647,14 +647,7 @@ impl LanguageServer for Backend {
             "speclens.showStatus" => {
                 let snapshot = text("uri").and_then(|uri| self.session.snapshot(&uri));
                 let tests = features::status(snapshot.as_ref().and_then(|snapshot| snapshot.latest.as_deref()));
-                let running: Vec<Value> = {
-                    let state = self.session.state();
-                    let runs = state.runs.iter();
-                    runs.map(|(number, run)| {
-                        json!({ "run": number, "uri": run.uri, "tests": run.left.keys().collect::<Vec<_>>() })
-                    })
-                    .collect()
-                };
+                let running = runs::under_way(&self.session);
                 Ok(Some(json!({ "tests": tests, "running": running })))
             }
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),

@@ -238,6 +238,14 @@ pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     tokens.map(CancellationToken::cancel).count()
 }
 
+/// The runs under way, for a client that asks for them.
+pub(super) fn under_way(session: &Session) -> Vec<serde_json::Value> {
+    let state = session.state();
+    let tests = |run: &Running| run.left.keys().cloned().collect::<Vec<_>>();
+    let runs = state.runs.iter();
+    runs.map(|(number, run)| serde_json::json!({ "run": number, "uri": run.uri, "tests": tests(run) })).collect()
+}
+
 /// Cancels the run whose progress the user dismissed.
 pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
     session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());

@@ -1,0 +1,82 @@
+//! What is told of a run beside its verdicts.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    run,
+    running::{WAITING, close, lenses_until, running},
+    sources,
+};
+
+#[test]
+fn status_names_each_test_and_what_runs() {
+    let mut client = Client::start(&[("kindlm.yaml", WAITING)]);
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.execute("speclens.showStatus", json!([]));
+    assert_eq!(answer["result"], json!({ "tests": [], "running": [] }));
+    let number = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]))["result"]["run"].clone();
+    lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))["result"].clone();
+    let lenses = lenses.as_array().unwrap();
+    let lens = lenses.iter().find(|lens| lens["command"]["title"] == "… running").unwrap();
+    let answer = client.execute(lens["command"]["command"].as_str().unwrap(), lens["command"]["arguments"].clone());
+    let running = json!([{ "run": number, "uri": uri, "tests": ["waits"] }]);
+    let tests = json!([{ "test": "waits", "state": "… running" }]);
+    assert_eq!(answer["result"], json!({ "tests": tests, "running": running }));
+}
+
+#[test]
+fn cancelled_run_ends_as_cancelled() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
+    client.execute("speclens.cancel", json!([]));
+    let end = client.notification("$/progress", |params| params["value"]["kind"] != "begin");
+    assert_eq!(end["value"], json!({ "kind": "end", "message": "cancelled: 0 of 1 passed, 1 not finished" }));
+}
+
+/// A test that cannot start its command, and whose claims hold all the same.
+const NOTED: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - name: absent
+    command: no-such-program-at-all
+    expect: {output: {notContains: [sorry]}}
+";
+
+#[test]
+fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
+    let note = "exit status 127: the shell did not find the command";
+    let mut client = Client::start(&[("kindlm.yaml", NOTED)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "absent");
+    let check = |client: &mut Client| {
+        let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+        let shown: Vec<&Value> = found.iter().filter(|found| found["source"] == "speclens run").collect();
+        assert_eq!((shown.len(), &shown[0]["severity"]), (1, &json!(3)), "{shown:?}");
+        assert_eq!(shown[0]["message"], format!("`absent`: {note}"));
+        assert_eq!(shown[0]["range"]["start"], json!({ "line": 4, "character": 10 }));
+    };
+    check(&mut client);
+    for line in [4, 5] {
+        let params = json!({
+            "textDocument": { "uri": client.uri("kindlm.yaml") },
+            "position": { "line": line, "character": 14 },
+        });
+        let hover = client.request("textDocument/hover", params);
+        assert!(hover["result"]["contents"]["value"].as_str().unwrap().contains(note), "{hover}");
+    }
+    let shown =
+        client.execute("speclens.showTranscript", json!([{ "uri": client.uri("kindlm.yaml"), "test": "absent" }]));
+    assert!(shown["result"]["text"].as_str().unwrap().contains(&format!("note: {note}\n")), "{shown}");
+    // So it is of a recording.
+    close(&mut client, "kindlm.yaml");
+    client.forget();
+    client.open("kindlm.yaml");
+    check(&mut client);
+}
