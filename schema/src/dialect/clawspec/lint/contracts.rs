@@ -122,7 +122,7 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
         let mut problem = old.head_problem(Code::NoEffect, format!("`{key}` has no effect"));
         problem.note = Some("the block `observability` replaces it".to_owned());
         let edits = rewrite::comment(root.node, &old.at);
-        problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
+        problem.fixes.extend(edits.map(Fix::comment));
         problems.push(problem);
     }
     if let Some(address) = root.get("gateway_base_url") {

@@ -19,7 +19,7 @@ pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], 
     let mut problem = defaults.head_problem(Code::NoEffect, "ClawSpec ignores `defaults`");
     problem.help = left_to_do(root, &defaults, scenarios);
     let edits = rewrite::comment(root.node, &defaults.at);
-    problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
+    problem.fixes.extend(edits.map(Fix::comment));
     problems.push(problem);
 }
 

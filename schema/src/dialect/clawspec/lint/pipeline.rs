@@ -124,7 +124,7 @@ fn comment_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
     for problem in unknown {
         let edits = problem.at.parent().and_then(|check| rewrite::comment(root.node, &check));
-        problem.fixes.extend(edits.map(|edits| Fix::comment(edits)));
+        problem.fixes.extend(edits.map(Fix::comment));
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         if !free && found.fixes.is_empty() {
             let edits = rewrite::comment(scenario.node, &member.at);
-            found.fixes.extend(edits.map(|edits| Fix::comment(edits)));
+            found.fixes.extend(edits.map(Fix::comment));
         }
         // That the real key is missing is the same mistake.
         let place = scenario.at.key(real);

@@ -212,11 +212,12 @@ fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<
             let message = "KindLM searches for personal data despite `enabled: false`";
             let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
             problems.push(problem.with_note("speclens does not search then"));
-        } else if is_empty("denyPatterns") == Some(true) && is_empty("customPatterns") != Some(false) {
-            if let Some(deny) = pii.get("denyPatterns") {
-                let problem = deny.problem(Code::VacuousClaim, "`pii` searches for nothing without a pattern");
-                problems.push(problem.with_help("remove `denyPatterns` to search for the built-in patterns"));
-            }
+        } else if is_empty("denyPatterns") == Some(true)
+            && is_empty("customPatterns") != Some(false)
+            && let Some(deny) = pii.get("denyPatterns")
+        {
+            let problem = deny.problem(Code::VacuousClaim, "`pii` searches for nothing without a pattern");
+            problems.push(problem.with_help("remove `denyPatterns` to search for the built-in patterns"));
         }
     }
     if let Some(keywords) = guardrails.get("keywords") {
