@@ -32,11 +32,11 @@ const BUFFERS: [Buffer; 3] = [
     },
     Buffer {
         text: "version: \"1.0\"\ntarget: { type: skill, path: skills/demo, trigger: /demo }\nscenarios:\n  - name: a\n    \
-               tags: [negative]\n    when: { invoke: /demo }\n    then:\n      - type: file_presnt\n        path: x\n  - name: b\n    \
-               tags: [negative]\n    when: { invoke: /demo }\n    then:\n      - type: file_present\n        path: y\n",
+               tags: [negative, smoke]\n    when: { invoke: /demo }\n    then:\n      - type: file_presnt\n        path: x\n  - name: b\n    \
+               tags: [negative, smoke]\n    when: { invoke: /demo }\n    then:\n      - type: file_present\n        path: y\n",
         mistake: "file_presnt",
         cure: "file_present",
-        name: "negative",
+        name: "smoke",
         key: "trigger",
     },
 ];
