@@ -287,6 +287,45 @@ fn contract_is_not_compared_with_itself() {
     }
 }
 
+/// Without settings, nothing says where ClawSpec is started: its own patterns count from any directory.
+#[test]
+fn contract_that_no_usual_pattern_finds_is_reported_without_settings() {
+    let text = "version: '1.0'\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: a\n    \
+                tags: [negative]\n    when: {invoke: /demo}\n    then:\n      - {type: file_present, path: x}\n";
+    let is_reported = |place: &str, settings: Option<&str>| {
+        let files = MemoryFiles::new("/work", settings.map(|settings| ("clawspec.yaml", settings)));
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let found =
+            Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files.at(place), &Settings::default());
+        found.iter().any(|problem| problem.message == "no scenario pattern matches this file")
+    };
+    assert!(is_reported("skills/demo/tests/other.yaml", None));
+    assert!(!is_reported("skills/demo/tests/scenarios.yaml", None));
+    assert!(!is_reported("packages/x/skills/demo/tests/scenarios.yaml", None));
+    assert!(!is_reported("drafts/scenarios.yaml", None), "outside of the tests of a target it is a draft");
+    assert!(is_reported("packages/x/skills/demo/tests/scenarios.yaml", Some("report_dir: r\n")));
+    assert!(is_reported("drafts/scenarios.yaml", Some("report_dir: r\n")));
+}
+
+/// The contract of a stage is looked for in the directory of the skill, and nowhere else.
+#[test]
+fn handoff_contract_in_the_directory_of_the_skill_comes_first() {
+    let text = "version: '1.0'\npipeline: {name: demo, skill_path: skills/demo, trigger: /demo, stages: 1}\nstages:\n  \
+                - {name: s, agent: copy, handoff_contract: tests/handoffs/x.yaml}\n";
+    let codes = |contracts: &[(&str, &str)]| {
+        let files = MemoryFiles::new("/work", contracts.iter().copied()).at("skills/demo/tests/pipeline.yaml");
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let found = Analyzer::new(SpecFile::ClawSpecPipeline).problems(&document, &files, &Settings::default());
+        let about_stage = found.into_iter().filter(|problem| problem.at.to_string().starts_with("/stages"));
+        about_stage.map(|problem| problem.code).collect::<Vec<_>>()
+    };
+    let (own, root) = ("skills/demo/tests/handoffs/x.yaml", "tests/handoffs/x.yaml");
+    let (to_copy, to_brand) = ("handoff: {to: copy}\n", "handoff: {to: brand}\n");
+    assert_eq!(codes(&[(own, to_copy), (root, to_brand)]), []);
+    assert_eq!(codes(&[(own, to_brand), (root, to_copy)]), [Code::Contradiction]);
+    assert_eq!(codes(&[(root, to_copy)]), [Code::MissingFile]);
+}
+
 /// A handoff or a pipeline with an error is one case that cannot pass.
 #[test]
 fn a_contract_with_an_error_is_not_intact() {
