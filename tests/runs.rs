@@ -131,9 +131,8 @@ fn failing_fast_leaves_the_rest() {
 #[test]
 fn failing_fast_leaves_the_rest_also_behind_a_test_that_timed_out() {
     let place = Place::empty();
-    let next =
-        "  - {name: next, command: touch ../next, expect: {output: {maxLength: 9}}}\ndefaults: {concurrency: 1}\n";
-    place.write("a/kindlm.yaml", format!("{}    timeout: 200\n{next}", suite("sleep 60", "{output: {maxLength: 9}}")));
+    let next = "  - {name: next, command: touch ../next, expect: {output: {maxLength: 9}}}\ndefaults: {concurrency: 1, timeoutMs: 1000}\n";
+    place.write("a/kindlm.yaml", format!("{}{next}", suite("sleep 60", "{output: {maxLength: 9}}")));
     place.write("b/kindlm.yaml", suite("touch ../marker", "{output: {maxLength: 9}}"));
     let (code, report) = place.report(&["--fail-fast"]);
     assert_eq!(code, Some(3), "{report}");
