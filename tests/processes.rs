@@ -135,12 +135,12 @@ fn waiting_for_go() -> Place {
         .map(|index| {
             format!(
                 "  - name: t{index}\n    command: \"echo $$ > begun{index}; while [ ! -e go ]; do sleep 0.01; done; echo ok; echo > done{index}\"\n    \
-                 expect: {{output: {{contains: [ok]}}, latency: {{maxMs: 1900}}}}\n    timeout: 2000\n"
+                 expect: {{output: {{contains: [ok]}}, latency: {{maxMs: 1900}}}}\n"
             )
         })
         .collect();
     Place::with(&format!(
-        "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{concurrency: 6}}\ntests:\n{tests}"
+        "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ndefaults: {{concurrency: 6, timeoutMs: 2000}}\ntests:\n{tests}"
     ))
 }
 
