@@ -70,6 +70,33 @@ pub(super) fn lint(
     problems.push(problem.with_severity(severity).with_related("the value", var.at.clone(), var.range()));
 }
 
+/// Reports `${{ github.sha }}` and its like: a GitHub workflow fills them in, and neither KindLM nor the shell does.
+pub(super) fn lint_workflow_expressions(
+    command: &Spot<'_>,
+    template: &str,
+    placeholders: &[Placeholder<'_>],
+    problems: &mut Vec<Problem>,
+) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, _) in template.match_indices("${{") {
+        let Some(length) = template[at..].find("}}") else { return };
+        let text = &template[at..at + length + 2];
+        // The name of a variable in double braces is filled in, whatever is before it.
+        let is_filled = placeholders.iter().any(|placeholder| placeholder.at == at + 1);
+        let is_literal = matches!(quotes_at(template, at), Quotes::Single | Quotes::Verbatim);
+        if is_filled || is_literal || text.contains('\n') {
+            continue;
+        }
+        let nth = seen.iter().filter(|known| **known == text).count();
+        seen.push(text);
+        let message = format!("`{text}` is filled in by GitHub workflows only");
+        let problem = Problem::new(Code::MissingVariable, command.at.clone(), command.part(text, nth), message)
+            .with_note("the shell rejects it as a bad substitution")
+            .with_help("set an environment variable in the workflow, and write `$NAME` here");
+        problems.push(problem.with_severity(Severity::Warning));
+    }
+}
+
 /// The first sign that means something inside double quotes.
 fn breaks_double(value: &str) -> Option<char> {
     let mut letters = value.chars().peekable();

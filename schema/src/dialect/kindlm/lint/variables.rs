@@ -43,6 +43,7 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(Code::InvalidValue, part.at.clone(), range, message).with_help("remove it"));
         }
     }
+    shell::lint_workflow_expressions(&command, template, &found, problems);
     // Of a name that is there twice the first is looked at.
     let values: HashMap<&str, &Spot<'_>> = entries.iter().rev().map(|(name, var)| (name.as_str(), var)).collect();
     let mut missing: HashSet<&str> = HashSet::new();
