@@ -137,7 +137,7 @@ impl Book {
     ) -> (R, Entered) {
         let case = secrets.mask(&label.case);
         let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
-        // What nobody else holds is interpreted in its place.
+        // This is the only reference, so the evidence is interpreted without a copy.
         dialect.interpret(Arc::make_mut(&mut recorded.evidence));
         let judged = judge(&recorded.evidence);
         let size: usize = recorded.evidence.streams().map(|capture| capture.text.len()).sum();

@@ -185,10 +185,24 @@ fn outcome(text: &str, problem: &Problem, place: &Range<usize>) -> Vec<String> {
     fixes.map(|fix| cure::replaced(text, &fix.edits)).collect()
 }
 
-#[test]
-fn no_fix_turns_a_key_into_its_opposite() {
+/// A key that was put in place of another one.
+struct Replaced<'r> {
+    golden: &'r Golden,
+    /// The text with the new key, and where it is.
+    text: &'r str,
+    place: Range<usize>,
+    /// The key of the golden text, and the new one.
+    key: &'r str,
+    other: &'r str,
+}
+
+/// Puts other names in place of each key of each golden text, once for each kind of file: every key of every text would take
+/// minutes. `check` sees each problem that there is then. Returns how many names were tried.
+fn with_other_keys<O: IntoIterator<Item = String>>(
+    others: impl Fn(&str) -> O,
+    check: impl Fn(&Replaced<'_>, &Problem),
+) -> usize {
     let mut tried = 0;
-    // Once per kind of file is enough: every key of every text would take minutes.
     let mut seen = BTreeSet::new();
     for golden in Golden::all() {
         let original = golden.document();
@@ -199,23 +213,36 @@ fn no_fix_turns_a_key_into_its_opposite() {
         let mut all = Vec::new();
         keys(root, &mut all);
         for (range, key) in all.into_iter().filter(|(_, key)| seen.insert((golden.file.as_str(), key.clone()))) {
-            for opposite in opposites(&key) {
+            for other in others(&key) {
                 let mut text = golden.text.clone();
-                text.replace_range(range.clone(), &opposite);
+                text.replace_range(range.clone(), &other);
                 let document = Document::read(&text, golden.file.scalar_rules());
-                let place = range.start..range.start + opposite.len();
+                let place = range.start..range.start + other.len();
+                let replaced = Replaced { golden: &golden, text: &text, place, key: &key, other: &other };
                 tried += 1;
-                for problem in golden.problems(&document) {
-                    for new in outcome(&text, &problem, &place) {
-                        assert_ne!(new, golden.text, "{}: {opposite} becomes {key}", golden.path.display());
-                    }
-                    let asks = format!("rename it to `{key}`");
-                    let is_asked = problem.range == place && problem.help.as_ref() == Some(&asks);
-                    assert!(!is_asked, "{}: {}", golden.path.display(), problem.text());
-                }
+                golden.problems(&document).iter().for_each(|problem| check(&replaced, problem));
             }
         }
     }
+    tried
+}
+
+/// No fix of a problem gives the golden text back.
+fn is_not_undone(replaced: &Replaced<'_>, problem: &Problem) {
+    let Replaced { golden, text, place, key, other } = replaced;
+    for new in outcome(text, problem, place) {
+        assert_ne!(new, golden.text, "{}: {other} becomes {key}", golden.path.display());
+    }
+}
+
+#[test]
+fn no_fix_turns_a_key_into_its_opposite() {
+    let tried = with_other_keys(opposites, |replaced, problem| {
+        is_not_undone(replaced, problem);
+        let asks = format!("rename it to `{}`", replaced.key);
+        let is_asked = problem.range == replaced.place && problem.help.as_ref() == Some(&asks);
+        assert!(!is_asked, "{}: {}", replaced.golden.path.display(), problem.text());
+    });
     assert!(tried > 1000, "only {tried} were tried");
 }
 
@@ -237,31 +264,7 @@ fn in_other_units(name: &str) -> Vec<String> {
 
 #[test]
 fn no_fix_renames_a_key_to_one_of_another_unit() {
-    let mut tried = 0;
-    let mut seen = BTreeSet::new();
-    for golden in Golden::all() {
-        let original = golden.document();
-        let Some(root) = original.root() else { continue };
-        if original.problems().iter().any(|problem| problem.code.is_about_reading()) {
-            continue;
-        }
-        let mut all = Vec::new();
-        keys(root, &mut all);
-        for (range, key) in all.into_iter().filter(|(_, key)| seen.insert((golden.file.as_str(), key.clone()))) {
-            for other in in_other_units(&key) {
-                let mut text = golden.text.clone();
-                text.replace_range(range.clone(), &other);
-                let document = Document::read(&text, golden.file.scalar_rules());
-                let place = range.start..range.start + other.len();
-                tried += 1;
-                for problem in golden.problems(&document) {
-                    for new in outcome(&text, &problem, &place) {
-                        assert_ne!(new, golden.text, "{}: {other} becomes {key}", golden.path.display());
-                    }
-                }
-            }
-        }
-    }
+    let tried = with_other_keys(in_other_units, is_not_undone);
     assert!(tried > 30, "only {tried} were tried");
 }
 

@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 
 /// A process that leads a group.
 pub(super) struct Child {
-    /// Stands first to be dropped first: a leader that is not buried yet keeps the number of its group.
+    /// The first field, so it is dropped first: a leader that is not buried yet keeps the number of its group.
     group: Option<Group>,
     leader: tokio::process::Child,
 }

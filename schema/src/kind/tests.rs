@@ -1,0 +1,257 @@
+//! Which kind a file is taken for, and which files of other tools are left alone.
+
+use super::*;
+
+#[track_caller]
+fn check(path: &str, text: &str, expected: Option<SpecFile>) {
+    let found = detect(path, text, &Around::NOTHING).map(|found| found.file);
+    assert_eq!(found, expected, "{path}\n{text}");
+}
+
+#[test]
+fn names_that_only_we_have_need_no_content() {
+    check("a/kindlm.yaml", "", Some(SpecFile::KindLm));
+    check("kindlm.yml", "x: 1\n", Some(SpecFile::KindLm));
+    check("a/cli-bench.yaml", "", Some(SpecFile::CliBench));
+    check("speclens.yaml", "", Some(SpecFile::Settings));
+    check("w/clawspec.yaml", "", Some(SpecFile::ClawSpec));
+    check("my-kindlm.yaml", "", None);
+}
+
+/// What a file is where the directories around it say that.
+#[track_caller]
+fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {
+    let around = Around { workspace: &|| workspace, ..Around::NOTHING };
+    let found = detect(path, text, &around).map(|found| (found.file, found.is_guess));
+    assert_eq!(found, expected, "{path} {workspace:?}\n{text}");
+}
+
+#[test]
+fn names_that_others_have_need_a_second_sign() {
+    let path = "a/tests/scenarios.yaml";
+    let ours = Some((SpecFile::ClawSpecScenarios, false));
+    for text in ["", "# a comment\n\n", "version: \"1.0\"\n", "version: \"1.0\"\ntar", "scenarios:\n", "hello world\n"]
+    {
+        check_in(Workspace::Unknown, path, text, None);
+        check_in(Workspace::Settings, path, text, ours);
+        check_in(Workspace::Target, path, text, ours);
+    }
+    // Keys that are nearly ours; a list only where no other tool has its files.
+    check_in(Workspace::Settings, path, "vresion: '1.0'\nscenaros:\n- name: a\n", ours);
+    check_in(Workspace::Settings, path, "- a\n- b\n", None);
+    check_in(Workspace::Settings, "skills/a/tests/scenarios.yaml", "- a\n- b\n", ours);
+    // The content alone, and with the name.
+    let text = "target: {type: skill, path: a}\nscenarios: []\n";
+    check_in(Workspace::Unknown, path, text, ours);
+    check_in(Workspace::Unknown, "x.yaml", text, Some((SpecFile::ClawSpecScenarios, true)));
+    check_in(Workspace::Settings, "x.yaml", text, ours);
+    check_in(Workspace::Unknown, path, "scenarios:\n- name: a\n  when: {invoke: b}\n  then:\n  - type: c\n", ours);
+    // The directories where ClawSpec looks.
+    let guess = |file| Some((file, true));
+    check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::ClawSpecScenarios));
+    check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::ClawSpecHandoff));
+    let far = "name: a\nversion: \"1.0.0\"\nskill_path: s\nscenarios:\n  - id: x\n    then:\n      - a sentence\n";
+    check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", far, ours);
+    check_in(Workspace::Unknown, "e2e/tests/scenarios.yaml", far, None);
+    let load = "config:\n  target: x\nscenarios:\n  - name: a\n    flow: []\n";
+    check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", load, None);
+    check_in(Workspace::Unknown, "s/tests/pipeline.yaml", "pipeline:\n  name: x\n", None);
+    check_in(
+        Workspace::Target,
+        "s/tests/pipeline.yaml",
+        "pipeline:\n  name: x\n",
+        Some((SpecFile::ClawSpecPipeline, false)),
+    );
+    let ledger = Some((SpecFile::ClawSpecLedger, false));
+    check_in(Workspace::Unknown, "docs/testing/coverage-ledger.yaml", "waves:\n  one: {}\n", ledger);
+    check_in(Workspace::Settings, "s/tests/baselines.yaml", "metadata: {}\nreports: []\n", None);
+    let baselines = Some((SpecFile::ClawSpecBaselines, false));
+    check_in(Workspace::Unknown, "s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", baselines);
+    check("scenarios.yaml", "", None);
+    // What a contract holds says which one it is.
+    let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
+    check("s/tests/pipeline.yaml", handoff, Some(SpecFile::ClawSpecHandoff));
+}
+
+#[test]
+fn content_of_other_tools_outweighs_directory_and_name() {
+    let items = "{name: add, input: [1, 2], expected: 3}";
+    for scenarios in [format!("[{items}]"), format!("\n  - {items}"), "\n- name: add\n  input: [1, 2]\n".to_owned()] {
+        let text = format!("scenarios: {scenarios}\n");
+        for path in ["agents/a/tests/scenarios.yaml", "skills/a/tests/scenarios.yaml"] {
+            check(path, &text, None);
+            check_in(Workspace::Settings, path, &text, None);
+        }
+    }
+    for tasks in ["[{name: build, command: make}]", "\n  - name: build\n    command: make"] {
+        check("commands.yaml", &format!("cli: mytool\ntasks: {tasks}\n"), None);
+    }
+    let is_guess = |path, text| detect(path, text, &Around::NOTHING).map(|found| found.is_guess);
+    assert_eq!(is_guess("kindlm.yaml", "services:\n  web: {image: a}\n"), Some(true));
+    assert_eq!(is_guess("kindlm.yaml", "tests:\n  - name: a\n"), Some(false));
+    assert_eq!(is_guess("kindlm.yaml", "kindml: 1\n"), Some(false));
+}
+
+#[test]
+fn person_who_names_a_file_makes_its_content_sure_and_no_other_file_ours() {
+    let around = Around { is_asked_for: true, ..Around::NOTHING };
+    let file = |path, text| detect(path, text, &around).map(|found| (found.file, found.is_guess));
+    for text in ["", "config: {}\nscenarios: []\n", "openapi: 3.1.0\ninfo: {}\n"] {
+        assert_eq!(file("tests/scenarios.yaml", text), None);
+    }
+    let text = "target: {type: skill, path: a}\nscenarios: []\n";
+    assert_eq!(file("x.yaml", text), Some((SpecFile::ClawSpecScenarios, false)));
+}
+
+#[test]
+fn files_of_other_tools_are_not_ours_under_any_name() {
+    let strangers = [
+        // Artillery
+        "config:\n  target: https://x\n  phases: [{duration: 1}]\nscenarios:\n  - flow: [{get: {url: /}}]\n",
+        "config:\n  target: https://x\nscenarios:\n- name: a\n  flow:\n  - get: {url: /}\n",
+        // GitLab CI
+        "stages: [build, test]\nbuild: {script: [make]}\n",
+        "stages:\n- build\n- test\nbuild-job:\n  stage: build\n  script:\n  - make\n",
+        // Tavern
+        "test_name: a\nstages:\n  - name: b\n    request: {url: x}\n    response: {status_code: 200}\n",
+        // Steps of other runners
+        "pipeline:\n  - step: build\n",
+        "pipeline:\n  build:\n    image: golang\n",
+        "stages:\n  prepare:\n    cmd: python a.py\n",
+        // GitHub Actions
+        "name: ci\non: push\njobs:\n  a:\n    steps: []\n",
+        // Kubernetes, Compose, Helm
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
+        "version: \"3.9\"\nservices:\n  web: {image: a}\n",
+        "replicaCount: 1\nimage: {repository: a}\nservice: {type: ClusterIP}\n",
+        // OpenAPI, Ansible, pre-commit, pytest
+        "openapi: 3.1.0\ninfo: {title: a, version: '1.0'}\npaths: {}\n",
+        "- hosts: all\n  tasks:\n    - name: x\n      command: y\n",
+        "repos:\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
+        "markers: [slow]\ntestpaths: [tests]\n",
+        // Sentences of behaviour
+        "scenarios:\n  - name: a\n    given: a user\n    when: the user logs in\n    then: a page is shown\n",
+        "baselines:\n  model: 0.9\n",
+        // Molecule
+        "scenarios:\n  - name: default\n    driver: {name: docker}\n",
+        "dependency:\n  name: galaxy\ndriver:\n  name: docker\nscenario:\n  name: default\n",
+        // Azure Pipelines, Harness
+        "trigger: [main]\nstages:\n  - stage: Build\n    jobs: []\n",
+        "stages:\n  - stage: Build\n    jobs: []\n",
+        "pipeline:\n  name: build\n  identifier: build\n  stages:\n    - stage: {name: a}\n",
+        // Lists
+        "- a\n- b\n",
+        "- path: src\n  covered: true\n",
+    ];
+    let paths = [
+        "deploy/tests/scenarios.yaml",
+        "deploy/tests/load-scenarios.yaml",
+        "deploy/tests/pipeline.yaml",
+        "deploy/tests/baselines.yaml",
+        "deploy/tests/handoffs/a.yaml",
+        "coverage-ledger.yaml",
+        "x.yaml",
+    ];
+    for text in strangers {
+        for path in paths {
+            check_in(Workspace::Unknown, path, text, None);
+        }
+    }
+    // In a repository that has settings of ClawSpec as well.
+    for text in strangers {
+        for path in paths {
+            check_in(Workspace::Settings, path, text, None);
+        }
+    }
+}
+
+#[test]
+fn what_stands_in_a_file_says_what_it_is() {
+    check("x.yaml", "kindlm: 1\n", Some(SpecFile::KindLm));
+    check("x.yaml", "kindlm: 1\nnode: 22\n", None);
+    check("x.yaml", "cli: git\ntasks:\n  build:\n    cmds: [make]\n", None);
+    check("x.yaml", "---\n# c\ncli: git\ntasks:\n  - id: a\n", Some(SpecFile::CliBench));
+    check("x.yaml", "cli: git\n", None);
+    check("x.yaml", "- id: a\n  intent: b\n  assert:\n    - ran: x\n", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "-   id: a\n    'intent': b\n    assert: []\n", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "- id: a\n  meta:\n    intent: b\n    assert: c\n", None);
+    let scenarios = "version: \"1.0\"\ntarget:\n  type: skill\n  path: a\nscenarios:\n  - name: \"x\n";
+    check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", "target:\n  type: web\nscenarios: []\n", None);
+    let braces = "target: {type: skill, also: [a, trigger: b], path: c}\nscenarios: []\n";
+    check("x.yaml", braces, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", "target: {type: web, also: {path: c}}\nscenarios: []\n", None);
+    check("x.yaml", "- {id: a, intent: b, assert: [{ran: c}]}\n", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "pipeline:\n  name: a\n  skill_path: b\nstages:\n  - name: c\n", Some(SpecFile::ClawSpecPipeline));
+    for other in [
+        "on: push\njobs:\n  a:\n    steps: []\n",
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
+        "stages: [a]\npipeline:\n  a: 1\n",
+        "",
+        "- hosts: all\n  tasks:\n    - name: x\n",
+        "%YAML 1.2\n---\na: 1\n",
+    ] {
+        check("x.yaml", other, None);
+    }
+}
+
+#[test]
+fn a_file_in_brackets_is_read_as_well() {
+    let json = "{\n  \"version\": \"1.0\",\n  \"target\": {\n    \"type\": \"skill\",\n    \"path\": \"a\"\n  },\n  \
+                \"scenarios\": [{\"name\": \"x\", \"when\": {\"invoke\": \"a: {b\"}}]\n}\n";
+    check("x.yaml", json, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", &json.replace('\n', ""), Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", "# a\n{kindlm: 1}", Some(SpecFile::KindLm));
+    check("x.yaml", "{cli: git, tasks: [{id: a}]}", Some(SpecFile::CliBench));
+    check("x.yaml", "[{id: a, 'intent': \"b\", assert: []}]", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "{a: {kindlm: 1}, b: [scenarios, target: {path: c}]}", None);
+    check("x.yaml", "{{a}}: b\n", None);
+    check("skills/a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::ClawSpecScenarios));
+}
+
+#[test]
+fn scenarios_beside_the_tests_of_a_skill() {
+    let text = "scenarios:\n  - name: a\n";
+    check("skills/a/tests/parallel-scenarios.yaml", text, Some(SpecFile::ClawSpecScenarios));
+    check("skills/a/tests/scenarios.yml", text, Some(SpecFile::ClawSpecScenarios));
+    check("skills/a/parallel-scenarios.yaml", text, None);
+    check("skills/a/tests/parallel-scenarios.yaml", "cases: []\n", None);
+}
+
+#[test]
+fn the_author_has_the_first_word() {
+    check("x.yaml", "# speclens: dialect=clawspec-handoff\na: 1\n", Some(SpecFile::ClawSpecHandoff));
+    check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KindLm));
+    check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
+    let nothing = Said { word: "nothing".to_owned(), kind: None, meant: None };
+    assert_eq!(said("# speclens: dialect=nothing\n"), Some(nothing));
+    // The name of a dialect, where the content says which of its files it is.
+    let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";
+    check("x.yaml", tasks, Some(SpecFile::CliBenchTasks));
+    let scenarios = "# speclens: dialect=clawspec\ntarget:\n  path: a\nscenarios: []\n";
+    check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpec));
+    check("x.yaml", "# speclens: dialect=clawspec\nversion: '1.0'\nscenarios: []\n", Some(SpecFile::ClawSpecScenarios));
+    check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpecPipeline));
+    check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::ClawSpecLedger));
+    // A slip of the pen is no reason to look at nothing.
+    for slip in [
+        "speclens: dialect=clawspec-handof",
+        "speclens: dialekt=clawspec-handoff",
+        "speclens dialect=clawspec-handoff",
+        "speclens: kind: clawspec-handoff",
+    ] {
+        check("x.yaml", &format!("# {slip}\na: 1\n"), Some(SpecFile::ClawSpecHandoff));
+        let both = format!("# {slip}\n# speclens: dialect=kindlm\na: 1\n");
+        check("x.yaml", &both, Some(SpecFile::KindLm));
+    }
+}
+
+#[test]
+fn a_file_that_a_suite_names_holds_tasks() {
+    let named = Around { is_named_by_suite: true, ..Around::NOTHING };
+    let file = |path| detect(path, "", &named).map(|found| (found.file, found.is_guess));
+    assert_eq!(file("tasks/a.yaml"), Some((SpecFile::CliBenchTasks, false)));
+    assert_eq!(file("cli-bench.yaml"), Some((SpecFile::CliBench, false)));
+}
