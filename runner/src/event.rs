@@ -191,6 +191,13 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Spawn) => "spawn",
             AbsenceKind::Broke(RunErrorKind::Killed) => "killed",
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
+            AbsenceKind::Broke(RunErrorKind::Workspace) => "workspace",
+            AbsenceKind::Broke(RunErrorKind::Setup) => "setup",
+            AbsenceKind::Broke(RunErrorKind::Help) => "help",
+            AbsenceKind::Broke(RunErrorKind::Provider) => "provider",
+            AbsenceKind::Broke(RunErrorKind::Key) => "key",
+            AbsenceKind::Broke(RunErrorKind::RateLimit) => "rate-limit",
+            AbsenceKind::Broke(RunErrorKind::Script) => "script",
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
             AbsenceKind::Broke(RunErrorKind::Defect) => "defect",
@@ -211,7 +218,14 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
             AbsenceKind::Broke(RunErrorKind::Spawn) => AbsenceKind::Broke(RunErrorKind::Killed),
             AbsenceKind::Broke(RunErrorKind::Killed) => AbsenceKind::Broke(RunErrorKind::MissingVariable),
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Cancelled),
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Workspace),
+            AbsenceKind::Broke(RunErrorKind::Workspace) => AbsenceKind::Broke(RunErrorKind::Setup),
+            AbsenceKind::Broke(RunErrorKind::Setup) => AbsenceKind::Broke(RunErrorKind::Help),
+            AbsenceKind::Broke(RunErrorKind::Help) => AbsenceKind::Broke(RunErrorKind::Provider),
+            AbsenceKind::Broke(RunErrorKind::Provider) => AbsenceKind::Broke(RunErrorKind::Key),
+            AbsenceKind::Broke(RunErrorKind::Key) => AbsenceKind::Broke(RunErrorKind::RateLimit),
+            AbsenceKind::Broke(RunErrorKind::RateLimit) => AbsenceKind::Broke(RunErrorKind::Script),
+            AbsenceKind::Broke(RunErrorKind::Script) => AbsenceKind::Broke(RunErrorKind::Cancelled),
             AbsenceKind::Broke(RunErrorKind::Cancelled) => AbsenceKind::Broke(RunErrorKind::Unsupported),
             AbsenceKind::Broke(RunErrorKind::Unsupported) => AbsenceKind::Broke(RunErrorKind::Defect),
             AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
@@ -233,6 +247,27 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Killed) => "Another program ended the command with a signal.",
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => {
                 "A template names a variable that has no value. Add the variable to `vars`."
+            }
+            AbsenceKind::Broke(RunErrorKind::Workspace) => {
+                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message has the reason."
+            }
+            AbsenceKind::Broke(RunErrorKind::Setup) => {
+                "A `setup` command failed, so the test did not begin. The transcript has its output."
+            }
+            AbsenceKind::Broke(RunErrorKind::Help) => {
+                "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
+            }
+            AbsenceKind::Broke(RunErrorKind::Provider) => {
+                "The provider of the model could not be reached, or its answer could not be read. The message has the reason."
+            }
+            AbsenceKind::Broke(RunErrorKind::Key) => {
+                "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
+            }
+            AbsenceKind::Broke(RunErrorKind::RateLimit) => {
+                "The provider accepts no more requests for now. Wait, or lower `concurrency`."
+            }
+            AbsenceKind::Broke(RunErrorKind::Script) => {
+                "The scripted model expected something else than what happened. Correct the script or the task."
             }
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => {

@@ -3,7 +3,10 @@
 mod inputs;
 pub mod process;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use speclens_schema::{
     dialect::Dialect,
@@ -56,6 +59,17 @@ pub struct Performed {
     pub attempt: Attempt,
     /// The files, as they were when it began; `None` where none decide.
     pub inputs: Option<Inputs>,
+    /// Where it was performed.
+    pub site: Site,
+}
+
+/// Where an action was performed: claims that need more than its evidence look there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Site {
+    /// The directory that relative paths begin in.
+    pub directory: PathBuf,
+    /// The environment of its commands.
+    pub environment: process::Environment,
 }
 
 /// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
@@ -65,12 +79,20 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
         Action::Command(command) => {
             let inputs = Inputs::before(world.dialect, command, world.directory).await;
             let attempt = self::command(command, context, world).await;
-            Performed { attempt, inputs: Some(inputs) }
+            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
         Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
-            Performed { attempt: Attempt::broken(context, RunErrorKind::Unsupported, message), inputs: None }
+            let attempt = Attempt::broken(context, RunErrorKind::Unsupported, message);
+            Performed { attempt, inputs: None, site: Site::of_suite(world) }
         }
+    }
+}
+
+impl Site {
+    /// The directory of the suite, with the environment of this program.
+    fn of_suite(world: World<'_>) -> Site {
+        Site { directory: world.directory.to_owned(), environment: process::Environment::default() }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod clock;
 pub mod event;
 pub mod exec;
 pub mod files;
+pub mod model;
 pub mod recording;
 pub mod report;
 pub mod run;

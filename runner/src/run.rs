@@ -253,7 +253,7 @@ impl Run {
             background: &self.background,
             cancel: &self.cancel,
         };
-        let Performed { mut attempt, inputs } = exec::perform(&case.action, context, world).await;
+        let Performed { mut attempt, inputs, site: _ } = exec::perform(&case.action, context, world).await;
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
             let inputs = match inputs {

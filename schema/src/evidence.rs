@@ -240,6 +240,20 @@ pub enum RunErrorKind {
     Killed,
     /// A template names a variable that has no value.
     MissingVariable,
+    /// The directory of the act could not be prepared.
+    Workspace,
+    /// A setup command of the test failed.
+    Setup,
+    /// The help of the program under test could not be read.
+    Help,
+    /// A model could not be asked, or its answer could not be read.
+    Provider,
+    /// The provider of a model has no key, or refuses it.
+    Key,
+    /// The provider of a model refuses more requests for now.
+    RateLimit,
+    /// A scripted model expected something else than what happened.
+    Script,
     /// The run was cancelled.
     Cancelled,
     /// This version cannot perform the action.
@@ -257,6 +271,13 @@ impl RunErrorKind {
             | RunErrorKind::Spawn
             | RunErrorKind::Killed
             | RunErrorKind::MissingVariable
+            | RunErrorKind::Workspace
+            | RunErrorKind::Setup
+            | RunErrorKind::Help
+            | RunErrorKind::Provider
+            | RunErrorKind::Key
+            | RunErrorKind::RateLimit
+            | RunErrorKind::Script
             | RunErrorKind::Defect => Status::Error,
             RunErrorKind::Cancelled | RunErrorKind::Unsupported => Status::Unknown,
         }
