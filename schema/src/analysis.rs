@@ -309,7 +309,7 @@ impl Analyzer {
     fn context(&self, document: &Document, files: &dyn Files) -> RootContext {
         match self.file.dialect() {
             None => RootContext::None,
-            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document)),
+            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document, files)),
             Some(Dialect::CliBench) => {
                 RootContext::CliBench(cli_bench::lower::RootContext::of(self.file, document, files))
             }

@@ -5,6 +5,7 @@ mod changed;
 mod masking;
 mod needs;
 mod observed;
+mod question;
 mod ran;
 mod turns;
 mod workspace;
@@ -17,6 +18,7 @@ use serde_json::Value;
 pub use changed::{Change, ChangedFile, FileLog};
 pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState};
+pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
 pub use turns::{Ended, Turn};
 pub use workspace::{

@@ -261,7 +261,9 @@ fn observe(case: &Recorded, stub: &mut Stub, need: &Need) -> Answer {
         }
         Need::Trace => Answer::Trace(trace(case)),
         Need::Scores(need) => Answer::Scores(scores(stub, need)),
-        Need::Path { .. } | Need::Command { .. } => unreachable!("no assertion of this format asks for that"),
+        Need::Path { .. } | Need::Command { .. } | Need::Question(_) => {
+            unreachable!("no assertion of this format asks for that")
+        }
     }
 }
 

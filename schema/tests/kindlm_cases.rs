@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fs,
     path::{Path, PathBuf},
 };
@@ -14,11 +14,14 @@ use speclens_schema::{
     check::json::text,
     dialect::{CaseOutcome, Dialect, GateReport, RunOutcome, kindlm::lower::lower_suite},
     document::Document,
-    evidence::{Capture, Evidence, Exit, Ran, RunError, RunErrorKind},
+    evidence::{
+        Answer, Capture, Evidence, Exit, ModelReply, Need, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
+        merged,
+    },
     files::MemoryFiles,
     judge::{Judged, judge, status},
     mask::Secrets,
-    suite::{Action, Subject, Suite},
+    suite::{Action, Case, Subject, Suite},
     verdict::{Outcome, Status},
 };
 
@@ -62,9 +65,8 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         &[Rows, Gates, ExitCode],
         "the deadline holds: whoever ignores TERM is killed, and the run counts as broken",
     ),
-    ("judge-median-of-three", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
-    ("judge-provider-error", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
-    ("judge-several-criteria-and-prompt", &[Rows, Gates], "claims that a model judges are not supported yet: unknown"),
+    ("judge-median-of-three", &[Rows], "too few answers that can be read: unknown instead of failed"),
+    ("judge-provider-error", &[Rows, Gates], "a judge that does not answer: unknown instead of failed"),
     ("pii-enabled-false", &[Rows, Gates, ExitCode], "`enabled: false` switches the claim off"),
     ("prompt-conversation-turns", &[Rows, Gates], "prompt tests are not supported yet"),
     ("prompt-provider-error", &[Rows, Gates], "prompt tests are not supported yet"),
@@ -92,6 +94,11 @@ fn lower(case: &Path) -> Suite {
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     collect(case, "", &mut files);
     let text = files["kindlm.yaml"].clone();
+    let about: Value = serde_json::from_str(&files["case.json"]).unwrap();
+    if !about["featureFlags"].is_null() {
+        let flags = json!({ "features": about["featureFlags"] });
+        files.insert(".kindlm/config.json".to_owned(), flags.to_string());
+    }
     let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let document = Document::read(&text, Dialect::KindLm.scalar_rules());
     lower_suite(&document, &MemoryFiles::new(case, files), None)
@@ -151,6 +158,37 @@ fn evidence(case: &Path, unit: &Value) -> Evidence {
     evidence.duration_ms = Some(3.0);
     Dialect::KindLm.interpret(&mut evidence);
     evidence
+}
+
+/// What the models of a case answer, one after the other.
+fn replies(case: &Path) -> VecDeque<ModelReply> {
+    let Ok(text) = fs::read_to_string(case.join("mock.json")) else { return VecDeque::new() };
+    let mock: Value = serde_json::from_str(&text).unwrap();
+    let reply = |response: &Value| ModelReply {
+        text: Capture::whole(response["text"].as_str().unwrap_or_default()),
+        error: response["error"]["message"].as_str().map(str::to_owned),
+        ..ModelReply::default()
+    };
+    mock["responses"].as_array().into_iter().flatten().map(reply).collect()
+}
+
+/// Asks what the claims of a test want to know, and holds the questions to those of the original.
+fn ask(test: &Case, evidence: &mut Evidence, replies: &mut VecDeque<ModelReply>, run: &Value) {
+    for need in merged(test.claims.iter().flat_map(|claim| claim.check.needs(&evidence.context))) {
+        let Need::Question(question) = &need else { panic!("nothing else is asked: {need:?}") };
+        let asked = question.text(evidence).unwrap();
+        if let Some(requests) = run["providerRequests"].as_array() {
+            let same = |request: &Value| {
+                request["model"] == question.peer.model
+                    && request["messages"][1]["content"] == asked
+                    && request["params"]["maxTokens"] == question.max_tokens
+            };
+            assert!(requests.iter().any(same), "{asked} was not asked: {requests:?}");
+        }
+        let replies = (0..question.times).map(|_| replies.pop_front().unwrap()).collect();
+        let answer = Answer::Question(QuestionAnswer { replies });
+        evidence.observations.push(Observation { need, answer });
+    }
 }
 
 /// The protocol must give what the original took from the same output.
@@ -268,6 +306,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
     let run = &expected["run"];
     let suite = lower(case);
     let mut different = Vec::new();
+    let mut replies = replies(case);
     let mut runs: Vec<(usize, Status, Vec<Judged>, Evidence)> = Vec::new();
     for unit in run["units"].as_array().into_iter().flatten() {
         let index = suite.cases.iter().position(|it| unit["test"] == it.name).unwrap();
@@ -275,8 +314,9 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
         let (evidence, judged) = match &test.action {
             Action::Command(command) => {
                 assert_eq!(command.expanded.as_deref().ok(), unit["command"].as_str(), "{}", test.name);
-                let evidence = evidence(case, unit);
+                let mut evidence = evidence(case, unit);
                 check_output(case, unit, &evidence);
+                ask(test, &mut evidence, &mut replies, run);
                 let judged = judge(test, &evidence, &Secrets::none());
                 (evidence, judged)
             }

@@ -30,6 +30,7 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
             captures.extend(files.iter_mut().filter_map(|file| of_content(&mut file.content)));
         }
         Answer::Response(ResponseAnswer { body, .. }) => captures.push(body),
+        Answer::Question(answer) => captures.extend(answer.replies.iter_mut().map(|reply| &mut reply.text)),
         Answer::Path(PathState::Missing { .. } | PathState::Directory | PathState::Other)
         | Answer::Variables(_)
         | Answer::Trace(_)
@@ -48,7 +49,9 @@ fn of_content(content: &mut Option<Content>) -> Option<&mut Capture> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Change, ChangedFile, CommandLog, FileLog, Need, Observation, SeenFile, Turn};
+    use crate::evidence::{
+        Change, ChangedFile, CommandLog, FileLog, ModelReply, Need, Observation, QuestionAnswer, SeenFile, Turn,
+    };
 
     #[test]
     fn every_capture_of_the_evidence_is_found_and_cut() {
@@ -68,6 +71,9 @@ mod tests {
                 ..FilesAnswer::default()
             }),
             Answer::Response(ResponseAnswer { body: Capture::whole("body"), ..ResponseAnswer::default() }),
+            Answer::Question(QuestionAnswer {
+                replies: vec![ModelReply { text: Capture::whole("reply"), ..ModelReply::default() }],
+            }),
             Answer::Nothing("unseen".to_owned()),
         ];
         let file = ChangedFile {
@@ -88,7 +94,7 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked", "told", "file",
-            "body",
+            "body", "reply",
         ];
         assert_eq!(texts, expected);
         // Whatever is written of it is found.

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::mask::Secrets;
 
-use super::{Address, Answer, Capture, Content, Evidence, Need, PathState, Ran, SeenFile, TraceAnswer, Turn};
+use super::{
+    Address, Answer, Capture, Content, Evidence, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer, Turn,
+};
 
 impl Evidence {
     /// Masks the commands of an agent, and what was observed on behalf of claims. What is masked already stays so.
@@ -86,6 +88,15 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
                 Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
             }
         }
+        Need::Question(need) => {
+            hide(&mut need.system, secrets);
+            for part in &mut need.parts {
+                match part {
+                    QuestionPart::Text(text) => hide(text, secrets),
+                    QuestionPart::Output => {}
+                }
+            }
+        }
         Need::Variables(_) | Need::Trace => {}
     }
 }
@@ -114,6 +125,12 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
             }
         }
         Answer::Scores(scores) => scores.error.iter_mut().for_each(|error| hide(error, secrets)),
+        Answer::Question(answer) => {
+            for reply in &mut answer.replies {
+                mask_capture(&mut reply.text, secrets);
+                reply.error.iter_mut().for_each(|error| hide(error, secrets));
+            }
+        }
         Answer::Trace(TraceAnswer::Missing(reason)) | Answer::Nothing(reason) => hide(reason, secrets),
         Answer::Variables(_) => {}
     }

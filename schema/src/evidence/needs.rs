@@ -1,6 +1,6 @@
 //! What several claims need, asked once; and which answer serves a need.
 
-use super::{Answer, Evidence, FilesNeed, Need, ScoreNeed};
+use super::{Answer, Evidence, FilesNeed, Need, QuestionNeed, ScoreNeed};
 
 /// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
 /// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
@@ -37,6 +37,9 @@ impl Need {
             (Need::Scores(one), Need::Scores(two)) if one.is_of_the_same(two) => {
                 Some(Need::Scores(ScoreNeed { times: one.times.max(two.times), ..one.clone() }))
             }
+            (Need::Question(one), Need::Question(two)) if one.is_of_the_same(two) => {
+                Some(Need::Question(QuestionNeed { times: one.times.max(two.times), ..one.clone() }))
+            }
             (one, two) => (one == two).then(|| one.clone()),
         }
     }
@@ -59,6 +62,9 @@ impl Need {
                 Some(if is_enough { 2 } else { 1 })
             }
             (Need::Scores(seen), Need::Scores(wanted)) if seen.is_of_the_same(wanted) => {
+                Some(if seen.times >= wanted.times { 2 } else { 1 })
+            }
+            (Need::Question(seen), Need::Question(wanted)) if seen.is_of_the_same(wanted) => {
                 Some(if seen.times >= wanted.times { 2 } else { 1 })
             }
             (Need::Variables(seen), Need::Variables(wanted)) => {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Capture, Exit, FilesAnswer, FilesNeed, Presence, Ran, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed,
-    TraceAnswer, VariablesNeed,
+    Capture, Exit, FilesAnswer, FilesNeed, Presence, QuestionAnswer, QuestionNeed, Ran, ResponseAnswer, ResponseNeed,
+    ScoreAnswer, ScoreNeed, TraceAnswer, VariablesNeed,
 };
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
@@ -49,6 +49,8 @@ pub enum Need {
     Trace,
     /// The scores that a judge gives.
     Scores(ScoreNeed),
+    /// What a model answers.
+    Question(QuestionNeed),
 }
 
 /// A need, and what was observed.
@@ -78,6 +80,8 @@ pub enum Answer {
     Trace(TraceAnswer),
     /// The scores that a judge gave.
     Scores(ScoreAnswer),
+    /// What a model answered.
+    Question(QuestionAnswer),
     /// It could not be observed, for this reason.
     Nothing(String),
 }

@@ -55,6 +55,8 @@ codes! {
     KeywordMissing = "KEYWORD_MISSING";
     /// The output has a word of `guardrails.keywords.deny`.
     KeywordDenied = "KEYWORD_DENIED";
+    /// The score that the model of `judge` gives is less than `minScore`.
+    JudgeBelowThreshold = "JUDGE_BELOW_THRESHOLD";
     /// The run took longer than `latency.maxMs`.
     ProviderTimeout = "PROVIDER_TIMEOUT";
     /// The run cost more than `cost.maxUsd`.

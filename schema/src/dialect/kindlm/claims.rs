@@ -3,6 +3,7 @@
 
 mod bounds;
 mod guardrails;
+mod judge;
 mod output;
 mod tool_calls;
 
@@ -11,8 +12,9 @@ use std::{
     sync::{Arc, LazyLock, OnceLock},
 };
 
-pub use bounds::{CostClaim, DriftClaim, JudgeClaim, LatencyClaim};
+pub use bounds::{CostClaim, DriftClaim, LatencyClaim};
 pub use guardrails::{KeywordsClaim, PiiClaim};
+pub use judge::JudgeClaim;
 pub use output::OutputClaim;
 pub use tool_calls::ToolCallClaim;
 

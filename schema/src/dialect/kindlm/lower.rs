@@ -28,6 +28,7 @@ use super::{
 use crate::{
     dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
+    evidence::Peer,
     files::{FileKind, Files, Lead},
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
     verdict::Check,
@@ -42,22 +43,67 @@ pub struct RootContext {
     pub defaults: Defaults,
     /// The ids of all models, in the order of the file.
     pub models: Vec<String>,
+    /// The model that judges.
+    pub judge: Option<Peer>,
+    /// How many times it is asked.
+    pub judge_times: u32,
 }
 
 impl RootContext {
     /// Collects it from the root of a document.
-    pub fn of(document: &Document) -> RootContext {
-        let Some(root) = document.root() else { return RootContext::default() };
-        let defaults = root.get("defaults").and_then(value_of).and_then(|value| lenient(&value)).unwrap_or_default();
-        let models = root.get("models").into_iter().flat_map(NodeRef::items);
-        let models = models.filter_map(|model| Some(model.get("id")?.as_str()?.to_owned())).collect();
-        RootContext { defaults, models }
+    pub fn of(document: &Document, files: &dyn Files) -> RootContext {
+        let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
+        let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
+        let defaults: Defaults =
+            root.get("defaults").and_then(value_of).and_then(|value| lenient(&value)).unwrap_or_default();
+        let entries: Vec<NodeRef<'_>> = root.get("models").into_iter().flat_map(NodeRef::items).collect();
+        let id = |model: &NodeRef<'_>| Some(model.get("id")?.as_str()?.to_owned());
+        let judge = match &defaults.judge_model {
+            Some(name) => entries.iter().find(|model| id(model).as_deref() == Some(&**name)),
+            None => entries.first(),
+        };
+        let judge = judge.and_then(|model| peer(*model, root.get("providers")));
+        RootContext { models: entries.iter().filter_map(id).collect(), judge, judge_times, defaults }
     }
+}
+
+/// How many times a judge is asked where `betaJudge` is set.
+const JUDGE_TIMES: u32 = 3;
+
+/// Whether the file of feature flags switches `betaJudge` on. Without such a file, or with a broken one, no flag is set.
+fn flags_beta_judge(files: &dyn Files) -> bool {
+    let bytes = files.read(".kindlm/config.json").ok();
+    let value = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    value.and_then(|value| is_truthy(value.get("features")?.get("betaJudge")?).then_some(())).is_some()
+}
+
+/// What JavaScript takes as true.
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+/// An entry of `models` as somebody who is asked.
+fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
+    let provider = model.get("provider")?.as_str()?.to_owned();
+    let reached = providers.and_then(|providers| providers.get(&provider));
+    let text = |key: &str| Some(reached?.get(key)?.as_str()?.to_owned());
+    Some(Peer {
+        model: model.get("model")?.as_str()?.to_owned(),
+        base_url: text("baseUrl"),
+        key_env: text("apiKeyEnv"),
+        provider,
+    })
 }
 
 /// Lowers a whole document. `pass_rate` takes the place of the default of `gates.passRateMin`.
 pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64>) -> Suite {
-    let context = RootContext::of(document);
+    let context = RootContext::of(document, files);
     let tests = document.root().and_then(|root| root.get("tests"));
     let cases =
         tests.into_iter().flat_map(NodeRef::items).enumerate().map(|(index, test)| {
@@ -90,7 +136,7 @@ pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dy
         Err(_) => (value.get("expect").map(Parts::lenient).unwrap_or_default(), false),
     };
     let (action, action_is_intact) = action(test, &at, root, files);
-    let mut lowering = Lowering { files, claims: Vec::new(), intact: true };
+    let mut lowering = Lowering { files, root, claims: Vec::new(), intact: true };
     lowering.expect(expect, &at.key("expect"));
     let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let repeat = part::<u32>(&value, "repeat").or(root.defaults.repeat).unwrap_or(Defaults::REPEAT);
@@ -209,6 +255,7 @@ fn items<T: DeserializeOwned>(value: &Value, key: &str) -> Vec<Option<T>> {
 /// The claims of one `expect`, in the order in which the original reports them.
 struct Lowering<'f> {
     files: &'f dyn Files,
+    root: &'f RootContext,
     claims: Vec<Claim>,
     intact: bool,
 }
@@ -230,7 +277,11 @@ impl Lowering<'_> {
         }
         for (index, expect) in parts.judge.into_iter().enumerate() {
             if let Some(expect) = expect {
-                self.claim(at.key("judge").index(index), JudgeClaim { expect });
+                let peer = self.root.judge.clone().map(|peer| match &expect.model {
+                    Some(model) => Peer { model: model.clone(), ..peer },
+                    None => peer,
+                });
+                self.claim(at.key("judge").index(index), JudgeClaim { expect, peer, times: self.root.judge_times });
             }
         }
         if parts.baseline.is_some_and(|baseline| baseline.drift.is_some()) {

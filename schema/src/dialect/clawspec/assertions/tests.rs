@@ -107,7 +107,7 @@ impl World {
             Need::Response(_) => Answer::Response(self.response.clone()),
             Need::Trace => Answer::Trace(self.trace.clone()),
             Need::Scores(_) => Answer::Scores(self.scores.clone()),
-            Need::Path { .. } | Need::Command { .. } => Answer::Nothing("no such need".to_owned()),
+            Need::Path { .. } | Need::Command { .. } | Need::Question(_) => Answer::Nothing("no such need".to_owned()),
         }
     }
 }

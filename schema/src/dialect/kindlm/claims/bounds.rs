@@ -1,9 +1,9 @@
-//! `latency` and `cost`, and the claims that a model or a stored answer would decide.
+//! `latency` and `cost`, and the claim that a stored answer would decide.
 
 use super::Row;
 use crate::{
     check::json::number_text,
-    dialect::kindlm::expect::{CostExpect, JudgeExpect, LatencyExpect},
+    dialect::kindlm::expect::{CostExpect, LatencyExpect},
     document::Pointer,
     evidence::Evidence,
     verdict::{Check, FailureCode, Mismatch, Verdict},
@@ -68,28 +68,6 @@ impl Check for CostClaim {
             help: Vec::new(),
         };
         vec![row.fail(FailureCode::BudgetExceeded, mismatch)]
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn minds_secrets(&self) -> bool {
-        true
-    }
-}
-
-/// One entry of `judge`. Not supported yet: never a pass.
-#[derive(Clone, Debug)]
-pub struct JudgeClaim {
-    /// What is written.
-    pub expect: JudgeExpect,
-}
-
-impl Check for JudgeClaim {
-    fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
-        let label = format!("Judge: {}", self.expect.criteria);
-        vec![Row::new(Pointer::root(), "judge", label).unknown("claims that a model judges are not supported yet")]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -424,7 +424,7 @@ fn bounds_and_what_is_not_supported() {
         "x",
         expect![[r#"
             unknown /judge/0 judge Judge: polite
-              claims that a model judges are not supported yet
+              no model can judge: the file names none under `models`
             unknown /baseline/drift drift Drift check
               claims about a stored answer are not supported yet
             fail /latency/maxMs latency Latency <= 12ms

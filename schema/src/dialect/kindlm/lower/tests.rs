@@ -97,7 +97,9 @@ fn the_key_follows_what_is_done_and_nothing_else() {
 fn nothing_is_needed_to_lower() {
     assert_eq!(lower("").cases.len(), 0);
     assert_eq!(lower("tests: 3\nsuite: []\ngates: 4\ndefaults: {concurrency: 0}\n").concurrency, 1);
-    assert_eq!(RootContext::of(&Document::read("- 1\n", Dialect::KindLm.scalar_rules())), RootContext::default());
+    let document = Document::read("- 1\n", Dialect::KindLm.scalar_rules());
+    let found = RootContext::of(&document, &MemoryFiles::default());
+    assert_eq!(found, RootContext { judge_times: 1, ..RootContext::default() });
 }
 
 fn recorded(stdout: &str) -> Evidence {

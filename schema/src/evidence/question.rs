@@ -1,0 +1,125 @@
+//! Questions to a model about what an act put out.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capture, Evidence, Usage};
+use crate::mask::shown;
+
+/// A question to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct QuestionNeed {
+    /// Who is asked.
+    pub peer: Peer,
+    /// The instructions.
+    pub system: String,
+    /// The question, part by part.
+    pub parts: Vec<QuestionPart>,
+    /// Maximum number of tokens of an answer. The temperature is 0.
+    pub max_tokens: u32,
+    /// How many times to ask.
+    pub times: u32,
+}
+
+/// A model that is asked, as the suite names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Peer {
+    /// The provider, such as `openai`.
+    pub provider: String,
+    /// The provider's own name of the model.
+    pub model: String,
+    /// Another address than the provider's own. Where the model is reached is no part of what it is asked.
+    #[serde(skip)]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key. No part of the question either.
+    #[serde(skip)]
+    pub key_env: Option<String>,
+}
+
+/// A part of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuestionPart {
+    /// This text.
+    Text(String),
+    /// The output text of the act.
+    Output,
+}
+
+/// What a model answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuestionAnswer {
+    /// One per time, in order.
+    pub replies: Vec<ModelReply>,
+}
+
+/// One answer of a model, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelReply {
+    /// What it said, unread, secrets masked; empty where it did not answer.
+    pub text: Capture,
+    /// Why it did not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Tokens and money. `None`: not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// How long the answer took. `None`: not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+}
+
+/// An output of more bytes is no subject of a question.
+const OUTPUT_LIMIT: usize = 400_000;
+
+impl QuestionNeed {
+    /// The text that is asked about an act, or why nothing can be asked. Secrets in the output are stars.
+    pub fn text(&self, evidence: &Evidence) -> Result<String, String> {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                QuestionPart::Text(part) => text.push_str(part),
+                QuestionPart::Output => {
+                    let output = evidence.output.as_ref().ok_or("the output was not recorded")?;
+                    if output.text.len() > OUTPUT_LIMIT {
+                        return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));
+                    }
+                    text.push_str(&shown(&output.text));
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// Whether both ask the same, however often.
+    pub(super) fn is_of_the_same(&self, other: &QuestionNeed) -> bool {
+        let peer = |need: &QuestionNeed| (need.peer.provider.clone(), need.peer.model.clone());
+        (peer(self), &self.system, &self.parts, self.max_tokens)
+            == (peer(other), &other.system, &other.parts, other.max_tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{evidence::Output, mask::HIDDEN};
+
+    fn need(parts: Vec<QuestionPart>) -> QuestionNeed {
+        QuestionNeed { peer: Peer::default(), system: String::new(), parts, max_tokens: 1, times: 1 }
+    }
+
+    #[test]
+    fn output_stands_in_the_question_with_stars_for_secrets() {
+        let output = Output { text: format!("key {HIDDEN}{HIDDEN} end"), ..Output::default() };
+        let evidence = Evidence { output: Some(output), ..Evidence::default() };
+        let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
+        assert_eq!(need(parts.clone()).text(&evidence), Ok("<key ** end>".to_owned()));
+        assert!(need(parts).text(&Evidence::default()).is_err());
+    }
+
+    #[test]
+    fn nothing_is_asked_about_an_output_that_no_model_reads() {
+        let output = Output { text: "x".repeat(OUTPUT_LIMIT + 1), ..Output::default() };
+        let evidence = Evidence { output: Some(output), ..Evidence::default() };
+        assert!(need(vec![QuestionPart::Output]).text(&evidence).is_err_and(|reason| reason.contains("400000 bytes")));
+    }
+}
