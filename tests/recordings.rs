@@ -249,6 +249,9 @@ fn input_that_cannot_be_read_is_an_error_and_hides_nothing() {
     assert!(done.stdout.contains("a (command): fresh") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
     let done = place.run(&["recordings", "list", "--format", "json", "missing.yaml"]);
     assert_eq!((done.code, json(&done)["failures"].as_array().unwrap().len()), (Some(2), 1));
+    let done = place.run(&["recordings", "list", "missing.yaml"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{done:?}");
+    assert!(done.stderr.contains("missing.yaml"), "{done:?}");
     let done = place.run(&["recordings", "list", "elsewhere"]);
     assert_eq!(done.code, Some(2));
 }

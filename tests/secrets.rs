@@ -195,6 +195,17 @@ fn secret_in_the_suite_reaches_no_report() {
         }
     }
     assert!(!run(&["run", "--dry-run"]).text().contains(KEY));
+    for format in ["human", "json"] {
+        for command in [&["list"][..], &["recordings", "list"], &["recordings", "show", "case *"]] {
+            let mut all = command.to_vec();
+            all.extend(["--format", format]);
+            let done = run(&all);
+            assert!(!done.text().contains(KEY), "{format}: {done:?}");
+        }
+        assert!(run(&["list", "--format", format]).stdout.contains(&format!("case {}", "*".repeat(KEY.len()))));
+    }
+    let unmatched = run(&["run", "--test", "case sk"]);
+    assert!(unmatched.code == Some(2) && !unmatched.text().contains(KEY), "{unmatched:?}");
     let recordings = place.recordings();
     assert_eq!(recordings.len(), 1);
     assert!(!std::fs::read_to_string(&recordings[0]).unwrap().contains(KEY));
@@ -214,5 +225,28 @@ fn fix_that_writes_a_secret_is_left_out_of_reports() {
         };
         assert!(text(false).contains(KEY), "{}", text(false));
         assert!(!text(true).contains(KEY), "{}", text(true));
+    }
+}
+
+/// A fix may be right beside a secret, and its title may name what is renamed.
+#[test]
+fn secret_beside_a_fix_is_masked_in_what_is_told_of_the_fix() {
+    for (key, value) in
+        [("contans", format!("[{KEY}]")), ("contans", format!("\n          - {KEY}")), ("contains", KEY.to_owned())]
+    {
+        for end in ["\n", "\r\n"] {
+            let text = suite("echo hello", "{}");
+            let claim = format!("expect:\n      output:\n        {key}: {value}");
+            let text = text.replace("expect: {}", &claim).replace('\n', end);
+            let place = Place::with(&text);
+            let run =
+                |arguments: &[&str]| Done::of(&place.program(arguments).env("OPENAI_API_KEY", KEY).output().unwrap());
+            let diff = run(&["check", "--diff"]);
+            assert!(diff.stdout.contains("+ "), "{diff:?}");
+            assert!(diff.stdout.contains(&"*".repeat(KEY.len())) && !diff.text().contains(KEY), "{diff:?}");
+            let fixed = run(&["check", "--fix"]);
+            assert!(fixed.stdout.contains("fixed kindlm.yaml") && !fixed.text().contains(KEY), "{fixed:?}");
+            assert!(place.read("kindlm.yaml").contains(KEY));
+        }
     }
 }

@@ -30,7 +30,7 @@ const LISTED: usize = 20;
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// What was done to each file that changed.
+    /// What was done to each file that changed, secrets masked.
     pub(super) fixed: Vec<(String, Vec<Applied>)>,
     /// The files that could not be written.
     pub(super) failed: Vec<String>,
@@ -111,7 +111,10 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     let mut outcome = Outcome::default();
     for Fixed { source, file, cured } in all(suites) {
         match rewrite(file, &String::from(source.document.text()), &cured.text) {
-            Ok(()) => outcome.fixed.push((source.path.clone(), cured.applied)),
+            Ok(()) => {
+                let shown = |fix: Applied| Applied { title: source.secrets.mask(&fix.title), ..fix };
+                outcome.fixed.push((source.path.clone(), cured.applied.into_iter().map(shown).collect()));
+            }
             Err(error) => {
                 output::complain(&error.context(format!("{} stays as it is", source.path)));
                 outcome.failed.push(source.path.clone());
@@ -121,12 +124,14 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     outcome
 }
 
-/// What the safe fixes would change, as a unified diff, and how many there are.
+/// What the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part of the diff
+/// that has one in it does not apply.
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
     for Fixed { source, cured, .. } in all(suites) {
-        text.push_str(&cure::unified(&source.path, &String::from(source.document.text()), &cured.text));
+        let diff = cure::unified(&source.path, &String::from(source.document.text()), &cured.text);
+        text.push_str(&source.secrets.mask(&diff));
         count += cured.applied.len();
     }
     (text, count)

@@ -7,6 +7,7 @@ use serde::Serialize;
 use speclens_runner::report::plain;
 use speclens_schema::{
     dialect::Dialect,
+    mask::Secrets,
     suite::{Action, Case},
 };
 
@@ -63,12 +64,15 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     failures.iter().for_each(output::complain);
     let suites: Vec<SuiteEntry> = suites
         .into_iter()
-        .map(|loaded| SuiteEntry {
-            refused: loaded.report.is_refused(),
-            dialect: loaded.report.dialect,
-            name: loaded.report.suite.name.clone(),
-            tests: loaded.report.suite.cases.iter().map(|case| TestEntry::of(case)).collect(),
-            path: loaded.report.source.path,
+        .map(|loaded| {
+            let secrets = &loaded.report.source.secrets;
+            SuiteEntry {
+                refused: loaded.report.is_refused(),
+                dialect: loaded.report.dialect,
+                name: loaded.report.suite.name.as_deref().map(|name| secrets.mask(name)),
+                tests: loaded.report.suite.cases.iter().map(|case| TestEntry::of(case, secrets)).collect(),
+                path: loaded.report.source.path,
+            }
         })
         .collect();
     let refused = !failures.is_empty() || suites.iter().any(|suite| suite.refused);
@@ -111,10 +115,11 @@ fn human(suites: &[SuiteEntry]) -> String {
 }
 
 impl TestEntry {
-    fn of(case: &Case) -> TestEntry {
+    /// The entry of a test, secrets masked.
+    fn of(case: &Case, secrets: &Secrets) -> TestEntry {
         TestEntry {
-            name: case.name.clone(),
-            tags: case.tags.clone(),
+            name: secrets.mask(&case.name),
+            tags: case.tags.iter().map(|tag| secrets.mask(tag)).collect(),
             skip: case.skip,
             repeat: case.repeat,
             action: match case.action {
@@ -124,7 +129,7 @@ impl TestEntry {
                 Action::Trigger(_) => "trigger",
                 Action::None => "none",
             },
-            subjects: case.action.subjects().iter().map(ToString::to_string).collect(),
+            subjects: case.action.subjects().iter().map(|subject| secrets.mask(&subject.to_string())).collect(),
             claims: case.claims.len(),
         }
     }

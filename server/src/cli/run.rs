@@ -9,7 +9,10 @@ use speclens_runner::{
     report::{SuiteReport, github, human, json, junit, sarif},
     run::{Mode, Options},
 };
-use speclens_schema::suite::{Action, Case, Suite};
+use speclens_schema::{
+    mask::Secrets,
+    suite::{Action, Case, Suite},
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -144,7 +147,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             fail_fast: args.fail_fast,
             given_up,
         };
-        let result = runtime.block_on(run(&prepared, options, cancel.clone(), quiet));
+        let secrets = Arc::clone(&loaded.report.source.secrets);
+        let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
         given_up |= args.fail_fast && (result.failed || result.broken);
         let mut report = loaded.report;
         report.result = Some(result);
@@ -230,10 +234,16 @@ fn prepare(loaded: &Loaded, clock: Clock) -> Result<Prepared, Refusal> {
     })
 }
 
-async fn run(prepared: &Prepared, options: Options, cancel: CancellationToken, quiet: bool) -> Arc<SuiteResult> {
+async fn run(
+    prepared: &Prepared,
+    secrets: Arc<Secrets>,
+    options: Options,
+    cancel: CancellationToken,
+    quiet: bool,
+) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
     let job = prepared.job(Arc::new(prepared.book()));
-    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), quiet));
+    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), secrets, quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;
     // The events end with the run.
     let _ = shown.await;

@@ -74,16 +74,20 @@ impl Selection {
             .map(|test| format!("`--test {test}`"))
             .chain(self.tags.iter().map(|tag| format!("`--tag {tag}`")));
         let mut words = options.collect::<Vec<_>>().join(" ");
-        let names = || suites.iter().flat_map(|loaded| loaded.report.suite.cases.iter().map(|case| case.name.as_str()));
-        let tags = || {
-            suites
-                .iter()
-                .flat_map(|loaded| loaded.report.suite.cases.iter().flat_map(|case| &case.tags))
-                .map(String::as_str)
+        let shown = |of: fn(&Case) -> Vec<&String>| -> Vec<String> {
+            let masked = |loaded: &Loaded| {
+                let secrets = &loaded.report.source.secrets;
+                let cases = loaded.report.suite.cases.iter();
+                cases.flat_map(|case| of(case)).map(|text| secrets.mask(text)).collect::<Vec<_>>()
+            };
+            suites.iter().flat_map(masked).collect()
+        };
+        let near = |wanted: &str, known: Vec<String>| {
+            speclens_schema::words::nearest(wanted, known.iter().map(String::as_str)).map(str::to_owned)
         };
         let near = match (self.tests.first(), self.tags.first()) {
-            (Some(test), _) => speclens_schema::words::nearest(test, names()),
-            (None, Some(tag)) => speclens_schema::words::nearest(tag, tags()),
+            (Some(test), _) => near(test, shown(|case| vec![&case.name])),
+            (None, Some(tag)) => near(tag, shown(|case| case.tags.iter().collect())),
             (None, None) => None,
         };
         if let Some(near) = near {

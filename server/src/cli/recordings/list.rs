@@ -31,7 +31,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let Survey { shelves, failures } = survey(&args.paths);
     let code = if failures.is_empty() { PASSED } else { INVALID };
     let text = match args.format {
-        Format::Human => human(&shelves),
+        Format::Human => human(&shelves, failures.is_empty()),
         Format::Json => {
             let entries = |shelf: &Shelf| shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)).collect::<Vec<_>>();
             let recordings = shelves.iter().flat_map(entries).collect();
@@ -44,7 +44,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn human(shelves: &[Shelf]) -> String {
+/// The recordings, and their sum. Where not `everything` could be read, that there are none is not known.
+fn human(shelves: &[Shelf], everything: bool) -> String {
     let mut text = lines(shelves, |_, _| true);
     let items =
         || shelves.iter().flat_map(|shelf| shelf.items.iter().map(move |(at, item)| (&shelf.entries[*at], item)));
@@ -53,7 +54,8 @@ fn human(shelves: &[Shelf]) -> String {
     let bytes = items().map(|(entry, _)| entry.bytes()).sum();
     let counts: Vec<String> = states.iter().map(|(state, count)| format!("{count} {}", state.words())).collect();
     let _ = match counts.as_slice() {
-        [] => writeln!(text, "no recordings"),
+        [] if everything => writeln!(text, "no recordings"),
+        [] => Ok(()),
         counts => writeln!(text, "{}, {}: {}", plural(items().count(), "recording"), size(bytes), counts.join(", ")),
     };
     text

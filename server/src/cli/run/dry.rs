@@ -57,7 +57,7 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
                 Some(obstacle) => *unsupported.entry(obstacle).or_default() += 1,
                 None => attempts += if case.skip { 0 } else { runs },
             }
-            let mask = |text: &str| loaded.secrets.mask(text);
+            let mask = |text: &str| loaded.report.source.secrets.mask(text);
             let (name, remarks) = (plain::line(&mask(&case.name)), plain::line(&mask(&remarks.join("; "))));
             let _ = writeln!(text, "  {name} ({remarks})\n      {}", plain::block(&mask(&does)));
         }

@@ -4,13 +4,18 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use speclens_runner::{event::Event, report::plain};
-use speclens_schema::{suite::Suite, verdict::Status};
+use speclens_schema::{mask::Secrets, suite::Suite, verdict::Status};
 use tokio::sync::mpsc;
 
 use crate::cli::output;
 
 /// Follows a run until it ends.
-pub(super) async fn show(mut events: mpsc::UnboundedReceiver<Event>, suite: Arc<Suite>, quiet: bool) {
+pub(super) async fn show(
+    mut events: mpsc::UnboundedReceiver<Event>,
+    suite: Arc<Suite>,
+    secrets: Arc<Secrets>,
+    quiet: bool,
+) {
     let bar = ProgressBar::with_draw_target(Some(0), target(quiet));
     if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
@@ -30,16 +35,35 @@ pub(super) async fn show(mut events: mpsc::UnboundedReceiver<Event>, suite: Arc<
                 failed += usize::from(matches!(run.status, Status::Fail | Status::Error));
                 bar.inc(1);
             }
-            Event::Note { message } => bar.suspend(|| output::remark(&message)),
+            Event::Note { message } => bar.suspend(|| output::remark(&secrets.mask(&message))),
             Event::Finished(_) => break,
         }
         let names: Vec<&str> = running.keys().map(|&case| suite.cases[case].name.as_str()).collect();
-        let failures = if failed > 0 { format!("{failed} failed  ") } else { String::new() };
-        bar.set_message(format!("{failures}{}", plain::line(&names.join(", "))));
+        bar.set_message(message(failed, &names, &secrets));
     }
     bar.finish_and_clear();
 }
 
+/// How many attempts failed, and the tests that run now.
+fn message(failed: usize, running: &[&str], secrets: &Secrets) -> String {
+    let failures = if failed > 0 { format!("{failed} failed  ") } else { String::new() };
+    format!("{failures}{}", plain::line(&secrets.mask(&running.join(", "))))
+}
+
 fn target(quiet: bool) -> ProgressDrawTarget {
     if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::mask::Secrets;
+
+    use super::message;
+
+    #[test]
+    fn secret_in_the_name_of_a_running_test_is_masked() {
+        let secrets = Secrets::new([("API_KEY", "abcd1234")], &[], &[]);
+        assert_eq!(message(0, &["first", "case abcd1234"], &secrets), "first, case ********");
+        assert_eq!(message(2, &["a\nb"], &Secrets::none()), "2 failed  a⏎b");
+    }
 }

@@ -350,7 +350,25 @@ fn paths_of_the_wanted_kind_come_first() {
         "//- /skills/a/tests/clawspec-pipeline.yaml\nstages:\n  - handoff_contract: tests/handoffs/$0\n//- /skills/a/tests/handoffs/h.yaml\nx\n",
         expect!["h.yaml"],
     );
-    check_labels(&format!("//- /cli-bench.yaml\ntasks:\r\n  - 'file://$0'\r\n{files}"), expect!["fixtures/ t/"]);
+    for (open, close) in [("'", "'"), ("\"", "\""), ("\"", "")] {
+        for end in ["\n", "\r\n"] {
+            for dash in ["  -", "-"] {
+                let list =
+                    |typed: &str| format!("//- /cli-bench.yaml\ntasks:{end}{dash} {open}{typed}{close}{end}{files}");
+                check_labels(&list("file://$0"), expect!["fixtures/ t/"]);
+                check_labels(&list("file://t/$0"), expect!["a.yaml b.txt"]);
+                check_labels(&list("fi$0"), expect!["fixtures/ t/"]);
+            }
+        }
+    }
+    check_choice(
+        &format!("//- /cli-bench.yaml\ntasks:\n  - \"file://t/$0\"\n{files}"),
+        "a.yaml",
+        expect![[r#"
+        tasks:
+          - "file://t/a.yaml"
+    "#]],
+    );
 }
 
 #[test]
