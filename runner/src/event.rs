@@ -35,6 +35,19 @@ pub enum Event {
         /// Which repetition, from 0.
         repeat: u32,
     },
+    /// A model is asked for its next answer in an attempt.
+    TurnStarted {
+        /// The case.
+        case: usize,
+        /// Who acts.
+        subject: Subject,
+        /// Which repetition, from 0.
+        repeat: u32,
+        /// Which answer, from 1.
+        turn: u32,
+        /// Maximum number of answers.
+        turns: u32,
+    },
     /// An attempt has ended, has been judged, and recorded.
     AttemptFinished {
         /// The case.

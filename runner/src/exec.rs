@@ -83,16 +83,27 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
         }
         Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
-            let attempt = Attempt::broken(context, RunErrorKind::Unsupported, message);
-            Performed { attempt, inputs: None, site: Site::of_suite(world) }
+            Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
         }
     }
 }
 
 impl Site {
-    /// The directory of the suite, with the environment of this program.
-    fn of_suite(world: World<'_>) -> Site {
+    /// The directory of the suite, with the environment of this program: where the act begins, and what is looked at before it.
+    pub fn of_suite(world: World<'_>) -> Site {
         Site { directory: world.directory.to_owned(), environment: process::Environment::default() }
+    }
+
+    /// Closes the place when all that claims need was observed there: what the attempt left running ends.
+    pub async fn close(self, background: &process::Background) {
+        background.end().await;
+    }
+}
+
+impl Performed {
+    /// An attempt that did not come to its act.
+    pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
+        Performed { attempt, inputs: None, site: Site::of_suite(world) }
     }
 }
 
@@ -148,6 +159,11 @@ fn missing(names: &[String]) -> String {
 }
 
 impl Attempt {
+    /// An attempt of which nothing is known yet.
+    pub fn begun(context: Context) -> Attempt {
+        Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
+    }
+
     /// An attempt that did not get as far as acting.
     pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });

@@ -275,7 +275,7 @@ impl Analyzer {
     /// What can be run. The problems decide which cases are intact; what is no error because somebody allowed it
     /// counts all the same, since a claim that is not understood does not become one by that.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
-        let context = self.context(document, files);
+        let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, &context, files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
@@ -292,7 +292,7 @@ impl Analyzer {
 
     /// The suite with no test but the one around an offset: what can be said about it costs no more.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
-        let context = self.context(document, files);
+        let context = self.context(document, files, &Settings::default());
         let mut suite = self.lower_root(document, &context, files, &Settings::default());
         let place = document.pointer_at(offset);
         let item = self.file.case_list().zip(document.root()).and_then(|(list, root)| {
@@ -306,10 +306,10 @@ impl Analyzer {
         suite
     }
 
-    fn context(&self, document: &Document, files: &dyn Files) -> RootContext {
+    fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         match self.file.dialect() {
             None => RootContext::None,
-            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document, files)),
+            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document, files, settings)),
             Some(Dialect::CliBench) => {
                 RootContext::CliBench(cli_bench::lower::RootContext::of(self.file, document, files))
             }

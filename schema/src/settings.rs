@@ -50,6 +50,14 @@ pub struct Settings {
     ///
     /// `local/qwen3` is then the model `qwen3` of the server on this machine.
     pub providers: BTreeMap<String, Provider>,
+    /// The id of the model that judges, instead of the one that a suite names.
+    ///
+    /// ```yaml
+    /// judge: anthropic/claude-haiku-4-5
+    /// ```
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = "^[^/]+/.+$", "examples" = ["anthropic/claude-haiku-4-5"]))]
+    pub judge: Option<String>,
     /// What models cost, by their id: a price here takes the place of the built-in one.
     ///
     /// A model without a price has an unknown cost.

@@ -6,7 +6,7 @@ mod parts;
 mod phase;
 mod subject;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 pub use action::{
     Action, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
@@ -18,6 +18,7 @@ pub use subject::Subject;
 use crate::{
     dialect::{Dialect, Gates},
     document::{Document, Pointer},
+    evidence::{Context, Moment, Need, merged},
     verdict::Check,
 };
 
@@ -81,7 +82,45 @@ pub struct Claim {
     pub check: Arc<dyn Check>,
 }
 
+impl Claim {
+    /// Returns whether the act does not begin where it does not hold.
+    pub fn is_precondition(&self) -> bool {
+        self.phase.is_some_and(Phase::is_precondition)
+    }
+}
+
+impl Suite {
+    /// The environment variables that hold keys of models which claims ask.
+    pub fn key_variables(&self) -> BTreeSet<String> {
+        let claims = self.cases.iter().flat_map(|case| &case.claims);
+        let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
+        needs
+            .filter_map(|need| match need {
+                Need::Question(question) => question.peer.key_env,
+                Need::Path { .. }
+                | Need::Command { .. }
+                | Need::Files(_)
+                | Need::Variables(_)
+                | Need::Response(_)
+                | Need::Trace
+                | Need::Scores(_) => None,
+            })
+            .collect()
+    }
+}
+
 impl Case {
+    /// Returns what must be observed at this moment so that every claim can be judged, in the order of the claims.
+    pub fn needs(&self, moment: Moment, context: &Context) -> Vec<Need> {
+        let needs = self.claims.iter().flat_map(|claim| claim.check.needs(context));
+        merged(needs.filter(|need| need.moment() == moment))
+    }
+
+    /// Returns whether a claim decides that the act begins.
+    pub fn has_preconditions(&self) -> bool {
+        self.claims.iter().any(Claim::is_precondition)
+    }
+
     /// The same case at another place, as when a test is inserted above it.
     pub fn moved(&self, to: Pointer) -> Case {
         if self.file.is_some() {

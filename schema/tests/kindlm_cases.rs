@@ -176,7 +176,7 @@ fn replies(case: &Path) -> VecDeque<ModelReply> {
 fn ask(test: &Case, evidence: &mut Evidence, replies: &mut VecDeque<ModelReply>, run: &Value) {
     for need in merged(test.claims.iter().flat_map(|claim| claim.check.needs(&evidence.context))) {
         let Need::Question(question) = &need else { panic!("nothing else is asked: {need:?}") };
-        let asked = question.text(evidence).unwrap();
+        let asked = question.text(evidence.output.as_ref()).unwrap();
         if let Some(requests) = run["providerRequests"].as_array() {
             let same = |request: &Value| {
                 request["model"] == question.peer.model

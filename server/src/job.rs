@@ -89,7 +89,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
-        models: Arc::new(models(&settings, requests)),
+        models: Arc::new(models(&settings, requests).also_with(&order.suite.key_variables(), variable)),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
@@ -131,7 +131,11 @@ impl Prepared {
 
 /// Opens models under these settings, with the keys of the environment.
 pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
-    Models::new(Arc::clone(settings), requests, |name| std::env::var(name).ok())
+    Models::new(Arc::clone(settings), requests, variable)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// As much as is wanted, and never more than the settings allow.

@@ -50,6 +50,15 @@ impl Keys {
         Keys(names.into_iter().filter_map(key).collect())
     }
 
+    /// Reads more variables.
+    pub(super) fn add<'n>(
+        &mut self,
+        names: impl IntoIterator<Item = &'n str>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) {
+        self.0.extend(Keys::read(names, environment).0);
+    }
+
     /// The key that a variable holds. `None`: the variable is not set, or holds no key.
     pub(super) fn get(&self, name: &str) -> Option<&Key> {
         self.0.get(name)

@@ -127,6 +127,34 @@ fn split(id: &str) -> Result<(&str, &str), RunError> {
     parts.ok_or_else(|| broken(format!("`{id}` is not the id of a model; write `provider/model`")))
 }
 
+/// Finds where a model is reached that a suite describes itself, with a variable for the key, or an address, or both.
+pub(super) fn of_suite(
+    provider: &str,
+    model: &str,
+    base_url: Option<&str>,
+    key_env: Option<&str>,
+) -> Result<Target, RunError> {
+    let built_in = BUILT_IN.iter().find(|known| known.names.contains(&provider));
+    let Some(known) = built_in else {
+        return Err(broken(format!(
+            "models of the provider `{provider}` cannot judge; name another one under `judge:` in speclens.yaml"
+        )));
+    };
+    let address = read_address(base_url.unwrap_or(known.base_url)).map_err(|what| {
+        broken(format!("the `baseUrl` of the provider `{provider}` {what}; correct it in the suite"))
+    })?;
+    let target = Target {
+        model: model.to_owned(),
+        api: known.api,
+        adapter: known.adapter,
+        base_url: address,
+        // A provider that needs no key gets none, whatever the suite names.
+        variables: key_env.filter(|_| !known.variables.is_empty()).map(str::to_owned).into_iter().collect(),
+        is_gateway: false,
+    };
+    target.checked(provider)
+}
+
 /// A target as an entry of the settings describes it.
 fn described(name: &str, model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, RunError> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);

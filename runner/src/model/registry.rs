@@ -6,7 +6,7 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::{RunError, RunErrorKind},
+    evidence::{Peer, RunError, RunErrorKind},
     settings::{Price, Settings},
 };
 
@@ -72,8 +72,29 @@ impl Models {
         Ok(model)
     }
 
+    /// Opens the model that a question goes to. Where its suite gives an address or a variable for the key, they count.
+    /// Nothing is sent.
+    pub fn open_peer(&self, peer: &Peer) -> Result<Arc<dyn Model>, RunError> {
+        let Peer { provider, model, base_url, key_env } = peer;
+        let id = format!("{provider}/{model}");
+        if base_url.is_none() && key_env.is_none() {
+            return self.open(&id);
+        }
+        let target = provider::of_suite(provider, model, base_url.as_deref(), key_env.as_deref())?;
+        Ok(Arc::new(self.reached(target, &id)?))
+    }
+
+    /// Reads the keys in more variables: those that a suite names.
+    pub fn also_with(mut self, names: &BTreeSet<String>, environment: impl Fn(&str) -> Option<String>) -> Models {
+        self.keys.add(names.iter().map(String::as_str), environment);
+        self
+    }
+
     fn network(&self, id: &str) -> Result<Network, RunError> {
-        let target = self.target(id)?;
+        self.reached(self.target(id)?, id)
+    }
+
+    fn reached(&self, target: Target, id: &str) -> Result<Network, RunError> {
         let key = match self.key(&target) {
             Ok(key) => key.map(|(variable, key)| (variable.to_owned(), key.clone())),
             Err(variable) => return Err(self.missing(&target, variable, id)),

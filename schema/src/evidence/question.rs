@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capture, Evidence, Usage};
+use super::{Capture, Output, Usage};
 use crate::mask::shown;
 
 /// A question to a model.
@@ -33,6 +33,15 @@ pub struct Peer {
     /// The environment variable that holds the key. No part of the question either.
     #[serde(skip)]
     pub key_env: Option<String>,
+}
+
+impl Peer {
+    /// The model with an id such as `openai/gpt-4o`; `None` where that is no id.
+    pub fn of_id(id: &str) -> Option<Peer> {
+        let (provider, model) =
+            id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty())?;
+        Some(Peer { provider: provider.to_owned(), model: model.to_owned(), ..Peer::default() })
+    }
 }
 
 /// A part of a question.
@@ -72,14 +81,14 @@ pub struct ModelReply {
 const OUTPUT_LIMIT: usize = 400_000;
 
 impl QuestionNeed {
-    /// The text that is asked about an act, or why nothing can be asked. Secrets in the output are stars.
-    pub fn text(&self, evidence: &Evidence) -> Result<String, String> {
+    /// The text that is asked about what an act put out, or why nothing can be asked. Secrets in the output are stars.
+    pub fn text(&self, output: Option<&Output>) -> Result<String, String> {
         let mut text = String::new();
         for part in &self.parts {
             match part {
                 QuestionPart::Text(part) => text.push_str(part),
                 QuestionPart::Output => {
-                    let output = evidence.output.as_ref().ok_or("the output was not recorded")?;
+                    let output = output.ok_or("the output was not recorded")?;
                     if output.text.len() > OUTPUT_LIMIT {
                         return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));
                     }
@@ -110,16 +119,15 @@ mod tests {
     #[test]
     fn output_stands_in_the_question_with_stars_for_secrets() {
         let output = Output { text: format!("key {HIDDEN}{HIDDEN} end"), ..Output::default() };
-        let evidence = Evidence { output: Some(output), ..Evidence::default() };
         let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
-        assert_eq!(need(parts.clone()).text(&evidence), Ok("<key ** end>".to_owned()));
-        assert!(need(parts).text(&Evidence::default()).is_err());
+        assert_eq!(need(parts.clone()).text(Some(&output)), Ok("<key ** end>".to_owned()));
+        assert!(need(parts).text(None).is_err());
     }
 
     #[test]
     fn nothing_is_asked_about_an_output_that_no_model_reads() {
         let output = Output { text: "x".repeat(OUTPUT_LIMIT + 1), ..Output::default() };
-        let evidence = Evidence { output: Some(output), ..Evidence::default() };
-        assert!(need(vec![QuestionPart::Output]).text(&evidence).is_err_and(|reason| reason.contains("400000 bytes")));
+        let reason = need(vec![QuestionPart::Output]).text(Some(&output)).unwrap_err();
+        assert!(reason.contains("400000 bytes"), "{reason}");
     }
 }

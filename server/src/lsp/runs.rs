@@ -368,6 +368,13 @@ impl Listener<'_> {
                 self.under_way.push(case);
                 self.with_results(|results| results.started(name));
             }
+            Event::TurnStarted { case, turn, turns, .. } => {
+                let name = &self.planned.suite.cases[case].name;
+                let message = format!("{}/{} {name}, turn {turn} of {turns}", self.done, self.attempts);
+                self.report(serde_json::json!({"kind": "report", "message": message})).await;
+                // The state of the test is the same as before.
+                return;
+            }
             Event::AttemptFinished { case, run } => {
                 let cancelled = was_cancelled(&run);
                 self.done += usize::from(!cancelled);

@@ -30,6 +30,7 @@ use crate::{
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Peer,
     files::{FileKind, Files, Lead},
+    settings::Settings,
     suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
     verdict::Check,
 };
@@ -45,13 +46,15 @@ pub struct RootContext {
     pub models: Vec<String>,
     /// The model that judges.
     pub judge: Option<Peer>,
+    /// Whether the settings name it: then the `model` of a criterion does not count.
+    pub judge_is_fixed: bool,
     /// How many times it is asked.
     pub judge_times: u32,
 }
 
 impl RootContext {
     /// Collects it from the root of a document.
-    pub fn of(document: &Document, files: &dyn Files) -> RootContext {
+    pub fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
         let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
         let defaults: Defaults =
@@ -62,8 +65,11 @@ impl RootContext {
             Some(name) => entries.iter().find(|model| id(model).as_deref() == Some(&**name)),
             None => entries.first(),
         };
-        let judge = judge.and_then(|model| peer(*model, root.get("providers")));
-        RootContext { models: entries.iter().filter_map(id).collect(), judge, judge_times, defaults }
+        let own = judge.and_then(|model| peer(*model, root.get("providers")));
+        let fixed = settings.judge.as_deref().and_then(Peer::of_id);
+        let judge_is_fixed = fixed.is_some();
+        let judge = fixed.or(own);
+        RootContext { models: entries.iter().filter_map(id).collect(), judge, judge_is_fixed, judge_times, defaults }
     }
 }
 
@@ -103,7 +109,7 @@ fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
 
 /// Lowers a whole document. `pass_rate` takes the place of the default of `gates.passRateMin`.
 pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64>) -> Suite {
-    let context = RootContext::of(document, files);
+    let context = RootContext::of(document, files, &Settings::default());
     let tests = document.root().and_then(|root| root.get("tests"));
     let cases =
         tests.into_iter().flat_map(NodeRef::items).enumerate().map(|(index, test)| {
@@ -278,8 +284,8 @@ impl Lowering<'_> {
         for (index, expect) in parts.judge.into_iter().enumerate() {
             if let Some(expect) = expect {
                 let peer = self.root.judge.clone().map(|peer| match &expect.model {
-                    Some(model) => Peer { model: model.clone(), ..peer },
-                    None => peer,
+                    Some(model) if !self.root.judge_is_fixed => Peer { model: model.clone(), ..peer },
+                    Some(_) | None => peer,
                 });
                 self.claim(at.key("judge").index(index), JudgeClaim { expect, peer, times: self.root.judge_times });
             }

@@ -233,8 +233,7 @@ mod tests {
     #[test]
     fn question_has_the_headings_that_the_original_uses() {
         let output = Output { text: "Thanks!".to_owned(), ..Output::default() };
-        let evidence = Evidence { output: Some(output), ..Evidence::default() };
-        let asked = claim(1).need().unwrap().text(&evidence);
+        let asked = claim(1).need().unwrap().text(Some(&output));
         let expected = "## Assistant Response\nThanks!\n\n## Criteria\nis polite\n\n## Rubric\n1 = good";
         assert_eq!(asked.as_deref(), Ok(expected));
     }

@@ -6,6 +6,7 @@ use crate::{
     document::Document,
     evidence::{Capture, Evidence, Ran},
     files::MemoryFiles,
+    settings::Settings,
     suite::{Action, Subject, Suite},
 };
 
@@ -98,7 +99,7 @@ fn nothing_is_needed_to_lower() {
     assert_eq!(lower("").cases.len(), 0);
     assert_eq!(lower("tests: 3\nsuite: []\ngates: 4\ndefaults: {concurrency: 0}\n").concurrency, 1);
     let document = Document::read("- 1\n", Dialect::KindLm.scalar_rules());
-    let found = RootContext::of(&document, &MemoryFiles::default());
+    let found = RootContext::of(&document, &MemoryFiles::default(), &Settings::default());
     assert_eq!(found, RootContext { judge_times: 1, ..RootContext::default() });
 }
 

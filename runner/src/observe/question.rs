@@ -1,0 +1,64 @@
+//! Questions to a model about what the act put out: how well it meets a criterion, say.
+
+use std::{sync::Arc, time::Instant};
+
+use speclens_schema::{
+    evidence::{Answer, Capture, ModelReply, Output, QuestionAnswer, QuestionNeed},
+    mask::Secrets,
+};
+
+use super::{Cancelled, View};
+use crate::model::{Message, Models, Request};
+
+/// Whom questions go to, and what they are about.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    /// Opens the models.
+    pub models: Arc<Models>,
+    /// What the act put out, secrets masked. `None`: not observed.
+    pub output: Option<Arc<Output>>,
+    /// What no model may see.
+    pub secrets: Arc<Secrets>,
+    /// The test that asks.
+    pub test: String,
+}
+
+/// Asks as often as the need says, one after the other. A model that cannot be asked at all is not asked again.
+pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, Cancelled> {
+    let Inquiry { models, output, secrets, test } = &view.inquiry;
+    let text = match need.text(output.as_deref()) {
+        Ok(text) => secrets.mask(&text),
+        Err(reason) => return Ok(Answer::Nothing(reason)),
+    };
+    let model = match models.open_peer(&need.peer) {
+        Ok(model) => model,
+        Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),
+    };
+    let request = Request {
+        test: test.clone(),
+        system: secrets.mask(&need.system),
+        messages: vec![Message::User(text)],
+        tools: Vec::new(),
+        temperature: Some(0.0),
+        max_tokens: Some(need.max_tokens),
+    };
+    let mut replies = Vec::new();
+    for _ in 0..need.times {
+        let began = Instant::now();
+        let replied = tokio::select! {
+            biased;
+            () = view.cancel.cancelled() => return Err(Cancelled),
+            replied = model.reply(&request) => replied,
+        };
+        let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
+        replies.push(match replied {
+            Ok(reply) => {
+                let mut text = Capture::whole(reply.text);
+                text.cut_to(view.limit);
+                ModelReply { text, error: None, usage: reply.usage, duration_ms }
+            }
+            Err(error) => ModelReply { error: Some(error.message), duration_ms, ..ModelReply::default() },
+        });
+    }
+    Ok(Answer::Question(QuestionAnswer { replies }))
+}
