@@ -17,7 +17,7 @@ use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog};
 pub use needs::merged;
-pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState};
+pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
 pub use turns::{Ended, Turn};

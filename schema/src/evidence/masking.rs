@@ -170,7 +170,7 @@ mod tests {
             command: Some(command.clone()),
             files: Some(FileLog { files: vec![changed], cut: false }),
             turns: vec![turn],
-            commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false }),
+            commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
             observations: vec![
                 Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {
