@@ -130,3 +130,6 @@ async fn looking<A: Send + 'static>(
         })),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;
