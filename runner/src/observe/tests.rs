@@ -11,12 +11,18 @@ mod waiting;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use speclens_schema::evidence::{Answer, Content, FilesAnswer, FilesNeed, Need};
+use speclens_schema::{
+    evidence::{Answer, Content, FilesAnswer, FilesNeed, Need},
+    mask::Secrets,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Cancelled, View, observe};
-use crate::exec::process::{Background, Environment};
+use super::{Cancelled, Inquiry, View, observe};
+use crate::{
+    exec::process::{Background, Environment},
+    model::Models,
+};
 
 const LIMIT: usize = 1024 * 1024;
 
@@ -30,6 +36,12 @@ fn view(directory: &Path) -> View {
         environment: Environment::default(),
         limit: LIMIT,
         background: Arc::new(Background::default()),
+        inquiry: Inquiry {
+            models: Arc::new(Models::new(Arc::default(), 1, |_| None)),
+            output: None,
+            secrets: Arc::new(Secrets::none()),
+            test: String::new(),
+        },
         cancel: CancellationToken::new(),
         suspended: || Duration::ZERO,
     }

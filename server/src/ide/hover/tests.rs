@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use speclens_schema::{
     dialect::kindlm::template::expand,
     dialect::{Dialect, Gates},
+    settings::{Price, Provider, Settings},
     suite::Case,
 };
 
@@ -18,7 +19,15 @@ fn check(fixture: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);
     let suite = suite(&fixture.document);
     let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-    let found = hover(&fixture.document, fixture.file, fixture.offset(), Some(&suite), values);
+    let provider = Provider { base_url: Some("http://localhost:8000/v1".into()), ..Provider::default() };
+    let settings = Settings {
+        providers: [("local".to_owned(), provider)].into(),
+        prices: [("local/qwen3".to_owned(), Price { input: 0.0, output: 0.5 })].into(),
+        ..Settings::default()
+    };
+    let environment = |name: &str| ["GEMINI_API_KEY", "MY_KEY"].contains(&name).then(|| "planted-key".to_owned());
+    let reach = Reach { settings: &Arc::new(settings), environment: &environment };
+    let found = hover(&fixture.document, fixture.file, fixture.offset(), Some(&suite), values, reach);
     let shown = match found {
         None => "nothing\n".to_owned(),
         Some(hover) => format!("[{}]\n{}\n", &fixture.text()[hover.range], hover.markdown),
@@ -576,4 +585,23 @@ fn an_alias_shows_what_it_stands_for() {
             **gpt-4o** · model of the provider `openai`
         "#]],
     );
+}
+
+#[test]
+fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
+    for id in ["google/gemini-2.5-fl$0ash", "local/qw$0en3", "ollama/lla$0ma3.2", "meta/lla$0ma-3.3-70b"] {
+        check(&format!("//- /cli-bench.yaml\nproviders: [{id}]\n"), expect![[""]]);
+    }
+}
+
+#[test]
+fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
+    for entry in [
+        "open$0ai: { apiKeyEnv: MY_KEY }",
+        "anth$0ropic: { apiKeyEnv: OTHER_KEY, baseUrl: 'https://proxy.example:8443/v1' }",
+        "oll$0ama: {}",
+        "ht$0tp: { url: 'https://agent.example/chat' }",
+    ] {
+        check(&format!("providers:\n  {entry}\n"), expect![[""]]);
+    }
 }
