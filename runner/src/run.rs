@@ -26,6 +26,7 @@ use crate::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::{self, Attempt, Performed, World, process},
+    model::Models,
     recording::{self, Recorded},
 };
 
@@ -44,6 +45,8 @@ pub struct Job {
     pub clock: Clock,
     /// As many bytes of each output stream are kept.
     pub output_limit: usize,
+    /// Who can be asked.
+    pub models: Arc<Models>,
 }
 
 /// How to run it.
@@ -55,6 +58,8 @@ pub struct Options {
     pub cases: Option<BTreeSet<usize>>,
     /// How many attempts may be under way at once, instead of what the suite says.
     pub concurrency: Option<usize>,
+    /// The ids of the models that act, instead of those that the suite names; those of the suite when empty.
+    pub models: Vec<String>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
     /// Whether a failure elsewhere has ended the run before it begins: every attempt is reported as not run.

@@ -47,6 +47,9 @@ pub(super) struct Args {
     /// How long one attempt may take, instead of what the suite says
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     timeout: Option<u64>,
+    /// A model that does the tasks, instead of those that the suite names (repeatable)
+    #[arg(long = "model", value_name = "ID")]
+    models: Vec<String>,
     /// Judge what is recorded; run nothing
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
@@ -137,6 +140,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             mode: if args.recorded { Mode::Recorded } else { Mode::Live },
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
+            models: args.models.clone(),
             fail_fast: args.fail_fast,
             given_up,
         };

@@ -309,6 +309,7 @@ impl Planned {
             mode: Mode::Live,
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
+            models: Vec::new(),
             fail_fast: false,
             given_up: false,
         };
