@@ -1,5 +1,6 @@
 //! Performs one action and brings back the evidence.
 
+pub mod agent;
 mod inputs;
 pub mod process;
 

@@ -129,6 +129,11 @@ pub fn suspend() -> suspension::Suspension {
     suspension::Suspension::begin()
 }
 
+/// Returns how long the program has been suspended so far.
+pub fn suspended() -> Duration {
+    suspension::total()
+}
+
 /// Runs a command to its end. Never fails: what goes wrong is part of the answer.
 pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
