@@ -1,9 +1,22 @@
 //! Who answers messages: a provider on the network, a script, a person, another program.
 
+mod cap;
+mod convert;
+mod failure;
+mod key;
+mod network;
+mod price;
+mod provider;
+mod registry;
+mod retry;
+
 use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, ToolCall, Usage};
+
+pub use price::PRICES_OF;
+pub use registry::{Description, KeyState, Models};
 
 /// An answer that is awaited. Dropping it ends the request.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + Send + 'a>>;

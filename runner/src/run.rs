@@ -8,12 +8,13 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    thread,
     time::Instant,
 };
 
 use speclens_schema::{
-    dialect::{CaseOutcome, GateReport, RunOutcome},
-    evidence::{Context, Evidence, RunErrorKind},
+    dialect::{CaseOutcome, GateReport, RunOutcome, cli_bench::config::HelpMode},
+    evidence::{Context, Evidence, RunError, RunErrorKind},
     mask::Secrets,
     suite::{Action, Case, Inputs, Subject, Suite},
     verdict::Status,
@@ -26,6 +27,7 @@ use crate::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::{self, Attempt, Performed, World, process},
+    model::{Model, Models},
     recording::{self, Recorded},
 };
 
@@ -44,6 +46,8 @@ pub struct Job {
     pub clock: Clock,
     /// As many bytes of each output stream are kept.
     pub output_limit: usize,
+    /// Who can be asked.
+    pub models: Arc<Models>,
 }
 
 /// How to run it.
@@ -55,6 +59,10 @@ pub struct Options {
     pub cases: Option<BTreeSet<usize>>,
     /// How many attempts may be under way at once, instead of what the suite says.
     pub concurrency: Option<usize>,
+    /// The ids of the models that act, instead of those that the suite names; those of the suite when empty.
+    pub models: Vec<String>,
+    /// How models learn about the program, instead of what the suite says; as the suite says when empty.
+    pub help_modes: Vec<HelpMode>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
     /// Whether a failure elsewhere has ended the run before it begins: every attempt is reported as not run.
@@ -92,6 +100,8 @@ struct Run {
     background: process::Background,
     /// A recording could not be written, and this was told.
     warned: AtomicBool,
+    /// Environment variables that commands of an agent do not see.
+    keys: BTreeSet<String>,
     events: Events,
 }
 
@@ -103,10 +113,11 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let selected: Vec<usize> = (0..suite.cases.len())
         .filter(|index| options.cases.as_ref().is_none_or(|cases| cases.contains(index)))
         .collect();
-    let units = plan(&suite, &selected);
+    let units = plan(&suite, &selected, &options);
     let mut counts = vec![0; suite.cases.len()];
     units.iter().for_each(|unit| counts[unit.case] += 1);
     let run = Arc::new(Run {
+        keys: job.models.key_variables(),
         job,
         mode: options.mode,
         fail_fast: options.fail_fast,
@@ -118,7 +129,8 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         events,
     });
     run.tell(Event::Started { attempts: units.len() });
-    let concurrency = options.concurrency.unwrap_or(suite.concurrency).max(1);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let concurrency = options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1);
     let mut runs = perform(&run, &units, concurrency).await.into_iter();
     run.background.end().await;
     if run.mode == Mode::Live {
@@ -158,15 +170,15 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
 }
 
 /// The attempts in the order of the file.
-fn plan(suite: &Suite, selected: &[usize]) -> Vec<Unit> {
+fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
     let mut units = Vec::new();
     for &index in selected {
         let case = &suite.cases[index];
         if case.skip {
             continue;
         }
-        let mut subjects = case.action.subjects();
-        if subjects.is_empty() && case.action == Action::None {
+        let mut subjects = case.action.subjects_of(&options.models, &options.help_modes);
+        if subjects.is_empty() && matches!(case.action, Action::None | Action::Agent(_)) {
             subjects.push(Subject::Nobody);
         }
         for subject in subjects {
@@ -233,7 +245,11 @@ impl Run {
             (Some(refusal), _) => {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
-            (None, Mode::Live) => self.act(&case, unit).await,
+            (None, Mode::Live) => match self.model(&case, unit) {
+                Ok(model) => self.act(&case, unit, model.as_deref()).await,
+                // Nothing was done, so what is recorded stays.
+                Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
+            },
             (None, Mode::Recorded) => self.replay(&case, unit).await,
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
@@ -242,8 +258,19 @@ impl Run {
         result
     }
 
+    /// The model that acts; `None` where none does.
+    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
+        match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
+            (Action::Agent(_), None) => {
+                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
+            }
+            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
+        }
+    }
+
     /// Acts, then masks, records and judges what was left behind.
-    async fn act(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> RunResult {
+    async fn act(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit, model: Option<&dyn Model>) -> RunResult {
         let began_us = recording::beginning_us();
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
         let world = World {
@@ -252,8 +279,16 @@ impl Run {
             output_limit: self.job.output_limit,
             background: &self.background,
             cancel: &self.cancel,
+            test: &case.name,
+            subject: &unit.subject,
+            model,
+            keys: &self.keys,
+            events: &self.events,
         };
-        let Performed { mut attempt, inputs, site: _ } = exec::perform(&case.action, context, world).await;
+        let Performed { mut attempt, inputs, site: _, closing } = exec::perform(&case.action, context, world).await;
+        if let Some(closing) = closing {
+            attempt.notes.extend(closing.close().await);
+        }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
             let inputs = match inputs {

@@ -1,7 +1,7 @@
 //! `speclens.yaml`, the settings of a workspace: editor and command line read the same file, so both say
 //! the same.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     dialect::Dialect,
     problem::{Code, Severity},
+    words::{Name, Url},
 };
 
 /// The settings of a workspace, in `speclens.yaml` at its root.
@@ -37,6 +38,74 @@ pub struct Settings {
     pub recordings: Recordings,
     /// Bounds on what a run may use.
     pub limits: Limits,
+    /// Where models are reached, by the part of their id before the `/`.
+    ///
+    /// An entry takes the place of the built-in provider of that name, and adds a provider where there is none.
+    ///
+    /// ```yaml
+    /// providers:
+    ///   local: { base_url: "http://localhost:8000/v1" }
+    ///   proxy: { api: anthropic, base_url: "https://proxy.example/v1", key_env: PROXY_KEY }
+    /// ```
+    ///
+    /// `local/qwen3` is then the model `qwen3` of the server on this machine.
+    pub providers: BTreeMap<String, Provider>,
+    /// What models cost, by their id: a price here takes the place of the built-in one.
+    ///
+    /// A model without a price has an unknown cost.
+    ///
+    /// ```yaml
+    /// prices:
+    ///   local/qwen3: { input: 0, output: 0 }
+    /// ```
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// Where the models of a provider are reached.
+///
+/// A key is sent only to the provider's own address, or to the `base_url` of the entry that names its variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Provider {
+    /// The protocol that it speaks. When absent, that of the built-in provider of this name, or else `openai`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api: Option<Api>,
+    /// The address, up to and including the version. When absent, that of the built-in provider of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
+    pub base_url: Option<Url>,
+    /// The *name* of the environment variable that holds the key, never the key itself.
+    ///
+    /// With `base_url` and without `key_env`, no key is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["PROXY_KEY"]))]
+    pub key_env: Option<Name>,
+}
+
+/// The protocol that a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Api {
+    /// Chat completions, as OpenAI and most gateways, proxies and local servers speak it.
+    OpenAi,
+    /// Messages, as Anthropic speaks it.
+    Anthropic,
+    /// `generateContent`, as Google Gemini speaks it.
+    Gemini,
+    /// Ollama's own chat protocol.
+    Ollama,
+}
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens that are sent.
+    #[schemars(range(min = 0.0))]
+    pub input: f64,
+    /// Tokens that come back.
+    #[schemars(range(min = 0.0))]
+    pub output: f64,
 }
 
 /// How a kind of problem is treated.
@@ -122,11 +191,14 @@ pub struct Limits {
     /// The largest number of tests that run at once, whatever the suite says.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: Option<u32>,
+    /// Maximum number of seconds that a model may take for one answer.
+    #[schemars(range(min = 1, max = 3600))]
+    pub request_seconds: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { output_mib: 64, recording_mib: 64, concurrency: None }
+        Limits { output_mib: 64, recording_mib: 64, concurrency: None, request_seconds: 120 }
     }
 }
 
@@ -135,6 +207,11 @@ impl Limits {
     pub fn output_bytes(&self) -> usize {
         // A limit of nothing would cut every output: the least that the schema allows holds then.
         self.output_mib.max(1) as usize * 1024 * 1024
+    }
+
+    /// Returns how long a model may take for one answer.
+    pub fn request_deadline(&self) -> Duration {
+        Duration::from_secs(u64::from(self.request_seconds.max(1)))
     }
 
     /// Maximum size of a recording in bytes.

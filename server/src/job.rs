@@ -4,9 +4,10 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
-use speclens_runner::{book::Book, clock::Clock, run::Job};
+use speclens_runner::{book::Book, clock::Clock, model::Models, run::Job};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
@@ -71,6 +72,7 @@ pub struct Prepared {
     settings: Arc<Settings>,
     secrets: Arc<Secrets>,
     clock: Clock,
+    models: Arc<Models>,
 }
 
 /// Decides whether a suite may run.
@@ -85,11 +87,14 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
         Asker::Editor { is_trusted: false } => return Err(Refusal::Untrusted(order.directory.to_owned())),
         Asker::Terminal { .. } | Asker::Editor { is_trusted: true } => {}
     }
+    let settings = Arc::clone(&order.workspace.settings);
+    let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
+        models: Arc::new(models(&settings, requests)),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
-        settings: Arc::clone(&order.workspace.settings),
+        settings,
         secrets: order.secrets,
         clock: order.clock,
     })
@@ -115,14 +120,25 @@ impl Prepared {
             secrets: Arc::clone(&self.secrets),
             clock: self.clock,
             output_limit: self.settings.limits.output_bytes(),
+            models: Arc::clone(&self.models),
         }
     }
 
     /// Returns how many attempts run at once: as many as wanted, else as the suite says, and never more than settings allow.
     pub fn concurrency(&self, wanted: Option<usize>) -> usize {
-        let wanted = wanted.unwrap_or(self.suite.concurrency);
-        self.settings.limits.concurrency.map_or(wanted, |limit| wanted.min(limit as usize))
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        bounded(wanted.unwrap_or_else(|| self.suite.attempts_at_once(cores())), &self.settings)
     }
+}
+
+/// Opens models under these settings, with the keys of the environment.
+pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
+    Models::new(Arc::clone(settings), requests, |name| std::env::var(name).ok())
+}
+
+/// As much as is wanted, and never more than the settings allow.
+fn bounded(wanted: usize, settings: &Settings) -> usize {
+    settings.limits.concurrency.map_or(wanted, |limit| wanted.min(limit as usize))
 }
 
 /// Says in one sentence that no test runs because of the settings, and which error is the first.

@@ -245,14 +245,17 @@ impl Workspace {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
     }
 
-    /// What must be masked: variables whose names look secret, and what the settings name.
+    /// What must be masked: variables whose names look secret, and what the settings name, keys of providers included.
     pub fn secrets(&self) -> Secrets {
         let variables: Vec<(String, String)> = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let recordings = &self.settings.recordings;
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Secrets::new(variables, &recordings.redact_env, &recordings.redact_patterns)
+        let keys = self.settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
+        let named: Vec<String> =
+            recordings.redact_env.iter().map(String::as_str).chain(keys).map(str::to_owned).collect();
+        Secrets::new(variables, &named, &recordings.redact_patterns)
     }
 }
 

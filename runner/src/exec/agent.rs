@@ -18,7 +18,6 @@ use speclens_schema::{
     evidence::{Context, Evidence, RunError},
     suite::AgentAction,
 };
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
@@ -36,8 +35,6 @@ pub struct Actor<'a> {
     pub model: &'a dyn Model,
     /// How it learns about the program.
     pub mode: Option<HelpMode>,
-    /// A permit is held while the model is asked.
-    pub requests: &'a Semaphore,
 }
 
 /// Where a task begins, and within which bounds.

@@ -20,6 +20,7 @@ use crate::{
     book::Book,
     clock::Clock,
     event::{AbsenceKind, Event, Origin, SuiteResult},
+    model::Models,
     recording::{Recordings, Retention},
 };
 
@@ -112,6 +113,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         secrets: Arc::new(Secrets::default()),
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,
+        models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
     }
 }
 

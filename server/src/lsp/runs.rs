@@ -309,6 +309,8 @@ impl Planned {
             mode: Mode::Live,
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
+            models: Vec::new(),
+            help_modes: Vec::new(),
             fail_fast: false,
             given_up: false,
         };

@@ -139,11 +139,9 @@ impl Talk<'_> {
         Ok(Ended::TurnLimit)
     }
 
-    /// The next answer, and how long it took from when the request could be sent.
+    /// The next answer, and how long it took.
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
-            // Never closed, so this waits for its turn, no longer.
-            let _permit = self.actor.requests.acquire().await;
             let began = Instant::now();
             self.actor.model.reply(request).await.map(|reply| (reply, began.elapsed()))
         };

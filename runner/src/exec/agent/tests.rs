@@ -18,7 +18,7 @@ use speclens_schema::{
     evidence::{Context, Evidence, Ran, RunError, RunErrorKind, ToolCall, Usage},
     suite::{AgentAction, AgentSurroundings},
 };
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Closing, Surroundings, Worked, perform};
@@ -141,8 +141,7 @@ impl Suite {
     }
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
-        let requests = Semaphore::new(1);
-        let actor = Actor { test: "greet", model, mode: Some(mode), requests: &requests };
+        let actor = Actor { test: "greet", model, mode: Some(mode) };
         let around = Surroundings {
             suite: self.directory.path(),
             keys: &self.keys,

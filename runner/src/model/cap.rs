@@ -1,0 +1,55 @@
+//! How many requests to models are in flight at once.
+
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Maximum number of requests in flight of the whole program, whatever its suites say together.
+const MAX_IN_FLIGHT: usize = 32;
+
+static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);
+
+/// The share of one suite.
+#[derive(Clone, Debug)]
+pub(super) struct Cap(Arc<Semaphore>);
+
+/// Leave to make one request, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Leave<'c> {
+    _of_suite: SemaphorePermit<'c>,
+    _of_program: SemaphorePermit<'static>,
+}
+
+impl Cap {
+    /// A suite may have so many requests in flight.
+    pub(super) fn new(requests: usize) -> Cap {
+        Cap(Arc::new(Semaphore::new(requests.clamp(1, MAX_IN_FLIGHT))))
+    }
+
+    /// Waits until one more request may be made.
+    pub(super) async fn leave(&self) -> Leave<'_> {
+        const OPEN: &str = "nothing closes it";
+        let of_suite = self.0.acquire().await.expect(OPEN);
+        Leave { _of_suite: of_suite, _of_program: OF_PROGRAM.acquire().await.expect(OPEN) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::Future, pin::pin, task::Context};
+
+    use super::Cap;
+
+    #[test]
+    fn request_above_the_cap_waits_for_the_end_of_another() {
+        let cap = Cap::new(2);
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut leaves: Vec<_> = (0..2).map(|_| Box::pin(cap.leave())).collect();
+        let granted: Vec<_> = leaves.iter_mut().map(|leave| leave.as_mut().poll(&mut context)).collect();
+        assert!(granted.iter().all(std::task::Poll::is_ready));
+        let mut third = pin!(cap.leave());
+        assert!(third.as_mut().poll(&mut context).is_pending());
+        drop(granted);
+        assert!(third.as_mut().poll(&mut context).is_ready());
+    }
+}

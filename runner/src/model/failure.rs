@@ -1,0 +1,238 @@
+//! What went wrong with a request, in words.
+
+use std::{error::Error, time::Duration};
+
+use genai::webc;
+use serde_json::Value;
+use speclens_schema::{
+    check::text::shortened,
+    evidence::{RunError, RunErrorKind},
+};
+
+use super::{
+    key::Key,
+    retry::{Advice, Failed},
+};
+
+/// Maximum number of characters of a provider's own words in a message.
+const MAX_WORDS: usize = 200;
+
+/// What went wrong with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The provider answered with a status that says so.
+    Status {
+        /// The status.
+        status: u16,
+        /// What it says about asking again.
+        advice: Advice,
+        /// What it says is wrong.
+        words: String,
+        /// Whether there is no money left: waiting does not help.
+        is_unpaid: bool,
+    },
+    /// There is no connection to it.
+    Unreachable(String),
+    /// The connection broke before the answer was complete.
+    Cut(String),
+    /// The answer did not come in time.
+    TimedOut,
+    /// The answer is not one of the protocol.
+    Unreadable(String),
+}
+
+/// Who was asked, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// The host.
+    pub(super) host: &'a str,
+    /// The variable whose key was sent.
+    pub(super) variable: Option<&'a str>,
+    /// How long an answer may take.
+    pub(super) deadline: Duration,
+    /// How often the request was made again.
+    pub(super) retries: u32,
+}
+
+impl Failure {
+    /// Reads an error of the library. `now` is the time in seconds since 1970.
+    pub(super) fn of(error: genai::Error, key: Option<&Key>, now: i64) -> Failure {
+        let mask = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.mask(text));
+        match error {
+            genai::Error::WebModelCall { webc_error, .. } | genai::Error::WebAdapterCall { webc_error, .. } => {
+                Failure::of_exchange(webc_error, mask, now)
+            }
+            genai::Error::ChatResponseGeneration { cause, .. } => Failure::Unreadable(in_line(&mask(&cause))),
+            other => Failure::Unreadable(in_line(&mask(&other.to_string()))),
+        }
+    }
+
+    fn of_exchange(error: webc::Error, mask: impl Fn(&str) -> String, now: i64) -> Failure {
+        match error {
+            webc::Error::ResponseFailedStatus { status, body, headers } => Failure::Status {
+                status: status.as_u16(),
+                advice: Advice::read(|name| headers.get(name)?.to_str().ok(), now),
+                words: in_line(&mask(&words(&body))),
+                is_unpaid: body.contains("insufficient_quota"),
+            },
+            webc::Error::ResponseFailedNotJson { content_type, body } => {
+                let kind = if content_type.is_empty() { "a body without a content type" } else { &content_type };
+                Failure::Unreadable(in_line(&format!("expected JSON, found {kind}: {}", mask(&body))))
+            }
+            webc::Error::ResponseFailedInvalidJson { cause, .. } => {
+                Failure::Unreadable(in_line(&format!("not valid JSON: {}", mask(&cause))))
+            }
+            webc::Error::JsonValueExt(error) => Failure::Unreadable(in_line(&mask(&error.to_string()))),
+            webc::Error::Reqwest(error) => Failure::of_connection(error),
+        }
+    }
+
+    fn of_connection(error: reqwest::Error) -> Failure {
+        if error.is_connect() {
+            return Failure::Unreachable(in_line(&innermost(&error)));
+        }
+        if error.is_timeout() {
+            return Failure::TimedOut;
+        }
+        Failure::Cut(in_line(&innermost(&error.without_url())))
+    }
+
+    /// What decides whether the request is made again.
+    pub(super) fn failed(&self) -> Failed {
+        match self {
+            Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
+            Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
+            Failure::Cut(_) => Failed::Cut,
+            Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
+        }
+    }
+
+    /// Says what went wrong and what to do.
+    pub(super) fn into_error(self, asked: Asked<'_>) -> RunError {
+        let Asked { host, variable, deadline, retries } = asked;
+        let after = match retries {
+            0 => String::new(),
+            1 => " after 1 retry".to_owned(),
+            retries => format!(" after {retries} retries"),
+        };
+        let (kind, message) = match self {
+            Failure::Status { status, words, is_unpaid, advice } => {
+                of_status(asked, &after, status, &words, is_unpaid, advice)
+            }
+            Failure::Unreachable(why) => {
+                (RunErrorKind::Provider, format!("cannot reach {host}: {why}; check the address and the network"))
+            }
+            Failure::Cut(why) => {
+                (RunErrorKind::Provider, format!("{host} cut its answer off{after}: {why}; run the test again"))
+            }
+            Failure::TimedOut => {
+                let seconds = deadline.as_secs_f64();
+                let help = "raise `limits.request_seconds` in speclens.yaml, or choose a faster model";
+                (RunErrorKind::TimedOut, format!("{host} did not answer within {seconds} s; {help}"))
+            }
+            Failure::Unreadable(why) => {
+                let help = "check that `base_url` and `api` of the provider are right";
+                (RunErrorKind::Provider, format!("cannot read the answer of {host}: {why}; {help}"))
+            }
+        };
+        tracing::debug!(host, variable, ?kind, "a request to a model failed");
+        RunError { kind, message }
+    }
+}
+
+fn of_status(
+    asked: Asked<'_>,
+    after: &str,
+    status: u16,
+    words: &str,
+    is_unpaid: bool,
+    advice: Advice,
+) -> (RunErrorKind, String) {
+    let host = asked.host;
+    match status {
+        401 | 403 => {
+            let message = match asked.variable {
+                Some(variable) => format!("{host} refused the key ({status}): {words}; check the value of {variable}"),
+                None => format!(
+                    "{host} asks for a key ({status}): {words}; name its variable as `key_env` beside the `base_url` in \
+                     speclens.yaml"
+                ),
+            };
+            (RunErrorKind::Key, message)
+        }
+        402 => (RunErrorKind::Key, format!("{host} asks for payment ({status}): {words}; add credit to the account")),
+        429 if is_unpaid => (
+            RunErrorKind::RateLimit,
+            format!("{host} has no credit left ({status}): {words}; add credit to the account"),
+        ),
+        429 => {
+            let wait = advice.pause.map_or_else(
+                || "wait a while, or lower `concurrency`".to_owned(),
+                |pause| format!("wait {} s, or lower `concurrency`", pause.as_secs_f64().ceil()),
+            );
+            (
+                RunErrorKind::RateLimit,
+                format!("{host} takes no more requests for now ({status}){after}: {words}; {wait}"),
+            )
+        }
+        300..=399 => {
+            let help = "set the `base_url` of the provider to the address that it redirects to";
+            (RunErrorKind::Provider, format!("{host} redirects the request ({status}), which is not followed; {help}"))
+        }
+        500.. => {
+            (RunErrorKind::Provider, format!("{host} failed ({status}){after}: {words}; run the test again later"))
+        }
+        _ => {
+            let help = "check the name of the model and the address of the provider";
+            (RunErrorKind::Provider, format!("{host} refused the request ({status}): {words}; {help}"))
+        }
+    }
+}
+
+/// What a provider says is wrong: each has another place for it.
+fn words(body: &str) -> String {
+    let parsed: Option<Value> = serde_json::from_str(body).ok();
+    // Gemini's compatible address answers with a list of one.
+    let parsed = parsed.map(|value| value.get(0).cloned().unwrap_or(value));
+    let place = ["/error/message", "/error", "/message", "/detail"];
+    let found = parsed.as_ref().and_then(|value| place.iter().find_map(|place| value.pointer(place)?.as_str()));
+    match found.unwrap_or(body).trim() {
+        "" => "no reason given".to_owned(),
+        text => text.trim_end_matches('.').to_owned(),
+    }
+}
+
+/// The first words of a text, in one line.
+fn in_line(text: &str) -> String {
+    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
+}
+
+/// The first cause: what is around it only says where it happened.
+fn innermost(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_of_a_provider_are_found_in_each_place() {
+        for body in [
+            r#"{"error": {"message": "no such model.", "type": "x"}}"#,
+            r#"{"type": "error", "error": {"type": "not_found_error", "message": "no such model"}}"#,
+            r#"[{"error": {"code": 404, "message": "no such model"}}]"#,
+            r#"{"error": "no such model"}"#,
+            r#"{"message": "no such model"}"#,
+            r#"{"detail": "no such model"}"#,
+            " no such model\n",
+        ] {
+            assert_eq!(words(body), "no such model", "{body}");
+        }
+        assert_eq!(words(" "), "no reason given");
+    }
+}

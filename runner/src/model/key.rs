@@ -1,0 +1,84 @@
+//! Keys of providers: read from the environment once, sent to one host, shown nowhere.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use reqwest::header::HeaderValue;
+
+/// The key of a provider. Nothing shows its value: it leaves only as a header that is marked as sensitive.
+#[derive(Clone)]
+pub(super) struct Key(Arc<str>);
+
+impl Key {
+    /// Reads what a variable holds. `None` where that is no key: it is blank, or no header can carry it.
+    pub(super) fn read(text: &str) -> Option<Key> {
+        let text = text.trim();
+        let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then(|| Key(text.into()))
+    }
+
+    /// Returns the header that carries it, after a word such as `Bearer `.
+    pub(super) fn header(&self, before: &str) -> HeaderValue {
+        let text = format!("{before}{}", self.0);
+        let mut value = HeaderValue::from_str(&text).expect("a key holds only characters that a header may hold");
+        value.set_sensitive(true);
+        value
+    }
+
+    /// Hides the key in a text that came back from a provider.
+    pub(super) fn mask(&self, text: &str) -> String {
+        text.replace(&*self.0, "***")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Key")
+    }
+}
+
+/// The keys that are set, by the names of their variables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys(BTreeMap<String, Key>);
+
+impl Keys {
+    /// Reads the variables with these names.
+    pub(super) fn read<'n>(
+        names: impl IntoIterator<Item = &'n str>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Keys {
+        let key = |name: &str| Some((name.to_owned(), Key::read(&environment(name)?)?));
+        Keys(names.into_iter().filter_map(key).collect())
+    }
+
+    /// The key that a variable holds. `None`: the variable is not set, or holds no key.
+    pub(super) fn get(&self, name: &str) -> Option<&Key> {
+        self.0.get(name)
+    }
+
+    /// Whether a variable holds a key.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Keys};
+
+    #[test]
+    fn key_has_no_visible_value() {
+        let keys = Keys::read(["API_KEY"], |_| Some(" sk-secret-value\n".to_owned()));
+        let key = keys.get("API_KEY").unwrap();
+        let shown = format!("{keys:?} {key:?} {:?}", key.header("Bearer "));
+        assert!(!shown.contains("secret"), "{shown}");
+        assert_eq!(key.header("Bearer ").to_str().unwrap(), "Bearer sk-secret-value");
+        assert_eq!(key.mask("wrong key: sk-secret-value."), "wrong key: ***.");
+    }
+
+    #[test]
+    fn blank_or_broken_variable_holds_no_key() {
+        for text in ["", "  \n", "two words", "schlüssel", "line\nbreak"] {
+            assert!(Key::read(text).is_none(), "{text:?}");
+        }
+    }
+}

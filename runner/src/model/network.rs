@@ -1,0 +1,177 @@
+//! A model that is asked over the network.
+
+use std::{
+    fmt,
+    hash::{BuildHasher, RandomState},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use genai::{
+    Client, Headers, ModelIden, ServiceTarget,
+    resolver::{AuthData, Endpoint},
+};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt;
+use speclens_schema::{
+    evidence::{RunError, RunErrorKind},
+    settings::{Api, Price},
+};
+
+use super::{
+    Answering, Model, Reply, Request,
+    cap::Cap,
+    convert,
+    failure::{Asked, Failure},
+    key::Key,
+    provider::{Target, is_loopback},
+    retry,
+};
+
+/// How long it may take to connect.
+const CONNECT: Duration = Duration::from_secs(15);
+
+/// A model that is asked over the network.
+pub(super) struct Network {
+    client: Client,
+    target: Target,
+    host: String,
+    /// The variable whose key is sent, and the key.
+    key: Option<(String, Key)>,
+    price: Option<Price>,
+    deadline: Duration,
+    cap: Cap,
+}
+
+impl Network {
+    /// Prepares to ask a model. Nothing is sent yet.
+    pub(super) fn new(
+        target: Target,
+        key: Option<(String, Key)>,
+        price: Option<Price>,
+        deadline: Duration,
+        cap: Cap,
+    ) -> Result<Network, RunError> {
+        let host = target.host();
+        let broken = |why: String| {
+            let message = format!("cannot prepare requests to {host}: {why}");
+            RunError { kind: RunErrorKind::Provider, message }
+        };
+        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(broken)?;
+        Ok(Network { client, target, host, key, price, deadline, cap })
+    }
+
+    async fn answer(&self, request: &Request) -> Result<Reply, RunError> {
+        let seed = RandomState::new().hash_one(&self.host);
+        let (mut retries, mut waited) = (0, Duration::ZERO);
+        loop {
+            let failure = match self.ask(request).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let Some(pause) = retry::pause(failure.failed(), retries, waited, seed) else {
+                let variable = self.key.as_ref().map(|(variable, _)| variable.as_str());
+                let asked = Asked { host: &self.host, variable, deadline: self.deadline, retries };
+                return Err(failure.into_error(asked));
+            };
+            // Others may ask in the meantime.
+            tokio::time::sleep(pause).await;
+            retries += 1;
+            waited += pause;
+        }
+    }
+
+    /// Makes one request.
+    async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
+        let (chat, options) = convert::request(request, &self.target);
+        let _leave = self.cap.leave().await;
+        let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
+        let response = response.map_err(|error| {
+            let now = jiff::Timestamp::now().as_second();
+            Failure::of(error, self.key.as_ref().map(|(_, key)| key), now)
+        })?;
+        convert::reply(response, self.target.api, self.price)
+            .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
+    }
+
+    /// Where the library sends requests. It never sees a key, so it cannot show one: the client adds it.
+    fn service(&self) -> ServiceTarget {
+        let url = self.target.url().to_string();
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(url.as_str()),
+            auth: AuthData::RequestOverride { url, headers: Headers::default() },
+            model: ModelIden::new(self.target.adapter, self.target.model.as_str()),
+        }
+    }
+}
+
+impl Model for Network {
+    fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a> {
+        Box::pin(self.answer(request))
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Network").field("target", &self.target).field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Builds a client for one address, which carries the key in each request.
+fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Client, String> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        let (name, value) = match target.api {
+            Api::OpenAi | Api::Ollama => ("authorization", key.header("Bearer ")),
+            Api::Anthropic => ("x-api-key", key.header("")),
+            Api::Gemini => ("x-goog-api-key", key.header("")),
+        };
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    if target.api == Api::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .timeout(deadline)
+        .connect_timeout(CONNECT.min(deadline))
+        // Whoever answers with another address could be anybody: the key would go there.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        // A small body that unpacks to a large one is no answer.
+        .no_gzip()
+        // A request that is dropped closes its connection, so the provider stops.
+        .http1_only()
+        .tls_backend_preconfigured(encryption(target)?);
+    if target.base_url.scheme() == "http" || is_loopback(&target.base_url) {
+        // A proxy would read what is not encrypted, and does not lead to this machine.
+        builder = builder.no_proxy();
+    }
+    let client = builder.build().map_err(|error| error.to_string())?;
+    Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
+}
+
+/// How connections are encrypted: with certificates of the system, so those of a company count, too.
+fn encryption(target: &Target) -> Result<ClientConfig, String> {
+    static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
+    let builder = || {
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())
+    };
+    if target.base_url.scheme() == "http" {
+        // Reading the certificates takes a while, and a machine without any can still reach itself.
+        return Ok(builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
+    }
+    let of_system = || {
+        let verified = builder()?.with_platform_verifier().map_err(|error| {
+            format!(
+                "{error}; install the certificates of the system (the package `ca-certificates`), or set SSL_CERT_FILE"
+            )
+        })?;
+        Ok(verified.with_no_client_auth())
+    };
+    OF_SYSTEM.get_or_init(of_system).clone()
+}

@@ -1,0 +1,120 @@
+//! What an answer costs: list prices of a day, and those of the settings.
+
+use std::collections::BTreeMap;
+
+use speclens_schema::{evidence::Usage, settings::Price};
+
+/// The day on which the providers asked these prices.
+pub const PRICES_OF: &str = "2026-03-21";
+
+/// US dollars per million tokens, sent and received, by provider and model. Prices for the shortest prompts and for tokens
+/// that are not cached, so a cost is an estimate.
+const PRICES: &[(&str, &str, f64, f64)] = &[
+    ("anthropic", "claude-3-haiku", 0.25, 1.25),
+    ("anthropic", "claude-3-5-haiku", 0.8, 4.0),
+    ("anthropic", "claude-3-7-sonnet", 3.0, 15.0),
+    ("anthropic", "claude-haiku-4-5", 1.0, 5.0),
+    ("anthropic", "claude-opus-4", 15.0, 75.0),
+    ("anthropic", "claude-opus-4-1", 15.0, 75.0),
+    ("anthropic", "claude-opus-4-5", 5.0, 25.0),
+    ("anthropic", "claude-opus-4-6", 5.0, 25.0),
+    ("anthropic", "claude-sonnet-4", 3.0, 15.0),
+    ("anthropic", "claude-sonnet-4-5", 3.0, 15.0),
+    ("anthropic", "claude-sonnet-4-6", 3.0, 15.0),
+    ("google", "gemini-2-0-flash", 0.1, 0.4),
+    ("google", "gemini-2-0-flash-lite", 0.075, 0.3),
+    ("google", "gemini-2-5-flash", 0.3, 2.5),
+    ("google", "gemini-2-5-flash-lite", 0.1, 0.4),
+    ("google", "gemini-2-5-pro", 1.25, 10.0),
+    ("google", "gemini-3-flash-preview", 0.5, 3.0),
+    ("google", "gemini-3-pro-preview", 2.0, 12.0),
+    ("openai", "gpt-4-1", 2.0, 8.0),
+    ("openai", "gpt-4-1-mini", 0.4, 1.6),
+    ("openai", "gpt-4-1-nano", 0.1, 0.4),
+    ("openai", "gpt-4o", 2.5, 10.0),
+    ("openai", "gpt-4o-mini", 0.15, 0.6),
+    ("openai", "gpt-5", 1.25, 10.0),
+    ("openai", "gpt-5-mini", 0.25, 2.0),
+    ("openai", "gpt-5-nano", 0.05, 0.4),
+    ("openai", "o3-mini", 1.1, 4.4),
+    ("openai", "o4-mini", 1.1, 4.4),
+];
+
+/// Finds the price of a model: what the settings say of its id, or else its list price. `None`: not known.
+pub(super) fn price_of(settings: &BTreeMap<String, Price>, id: &str) -> Option<Price> {
+    settings.get(id).copied().or_else(|| list_price(id))
+}
+
+fn list_price(id: &str) -> Option<Price> {
+    let (provider, model) = id.split_once('/')?;
+    let provider = if provider == "gemini" { "google" } else { provider };
+    let model = without_day(model).replace('.', "-");
+    let (_, _, input, output) = *PRICES.iter().find(|(owner, name, ..)| *owner == provider && *name == model)?;
+    Some(Price { input, output })
+}
+
+/// A name without the day of its release: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
+fn without_day(model: &str) -> &str {
+    let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = model.rsplitn(4, '-').collect();
+    match parts[..] {
+        [day, month, year, name] if is_number(day, 2) && is_number(month, 2) && is_number(year, 4) => name,
+        [date, ..] if is_number(date, 8) => &model[..model.len() - "-20240806".len()],
+        _ => model,
+    }
+}
+
+/// What an answer of so many tokens costs.
+pub(super) fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
+    const MILLION: f64 = 1_000_000.0;
+    // Far fewer tokens than a double can count.
+    let cost = |price: Price| (input_tokens as f64 * price.input + output_tokens as f64 * price.output) / MILLION;
+    Usage { input_tokens, output_tokens, cost_usd: price.map(cost) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use speclens_schema::settings::Price;
+
+    use super::{PRICES, price_of, priced};
+
+    #[track_caller]
+    fn check(id: &str, expected: Option<(f64, f64)>) {
+        let found = price_of(&BTreeMap::new(), id).map(|price| (price.input, price.output));
+        assert_eq!(found, expected, "{id}");
+    }
+
+    #[test]
+    fn price_is_found_under_each_spelling_of_a_model() {
+        for id in ["anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4-5", "anthropic/claude-sonnet-4-5-20250929"]
+        {
+            check(id, Some((3.0, 15.0)));
+        }
+        check("openai/gpt-4o-2024-08-06", Some((2.5, 10.0)));
+        check("google/gemini-2.5-flash", Some((0.3, 2.5)));
+        check("gemini/gemini-2.5-flash", Some((0.3, 2.5)));
+    }
+
+    #[test]
+    fn unknown_price_is_no_price() {
+        for id in ["openai/gpt-99", "ollama/llama3.2", "other/gpt-4o", "gpt-4o", "openai/20240806", "openai/"] {
+            check(id, None);
+        }
+        assert_eq!(priced(1000, 1000, None).cost_usd, None);
+    }
+
+    #[test]
+    fn price_of_settings_wins() {
+        let settings = BTreeMap::from([("openai/gpt-4o".to_owned(), Price { input: 1.0, output: 2.0 })]);
+        let usage = priced(1_000_000, 500_000, price_of(&settings, "openai/gpt-4o"));
+        assert_eq!(usage.cost_usd, Some(2.0));
+    }
+
+    #[test]
+    fn table_is_sorted_and_spelled_with_dashes() {
+        assert!(PRICES.is_sorted_by(|one, other| one.0 < other.0 || one.0 == other.0 && one.1 != other.1));
+        assert!(PRICES.iter().all(|(_, model, ..)| !model.contains('.')));
+    }
+}

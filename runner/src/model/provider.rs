@@ -1,0 +1,366 @@
+//! Where a model is reached, and with which key: decided from its id, the settings, and which keys are set.
+//!
+//! A key goes to the built-in address of its own provider, or to an address that is in the same entry of the settings as
+//! the name of its variable. Nothing else sends one.
+
+use std::collections::BTreeSet;
+
+use genai::adapter::AdapterKind;
+use speclens_schema::{
+    evidence::{RunError, RunErrorKind},
+    settings::{Api, Provider, Settings},
+};
+use url::{Host, Url};
+
+/// A provider that needs no settings.
+struct BuiltIn {
+    /// Its names in ids.
+    names: &'static [&'static str],
+    api: Api,
+    adapter: AdapterKind,
+    base_url: &'static str,
+    /// The variables that may hold its key, the usual one first. Without any it needs none.
+    variables: &'static [&'static str],
+}
+
+const fn open_ai(
+    names: &'static [&'static str],
+    adapter: AdapterKind,
+    base_url: &'static str,
+    variables: &'static [&'static str],
+) -> BuiltIn {
+    BuiltIn { names, api: Api::OpenAi, adapter, base_url, variables }
+}
+
+const BUILT_IN: &[BuiltIn] = &[
+    open_ai(&["openai"], AdapterKind::OpenAI, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
+    BuiltIn {
+        names: &["anthropic"],
+        api: Api::Anthropic,
+        adapter: AdapterKind::Anthropic,
+        base_url: "https://api.anthropic.com/v1",
+        variables: &["ANTHROPIC_API_KEY"],
+    },
+    BuiltIn {
+        names: &["google", "gemini"],
+        api: Api::Gemini,
+        adapter: AdapterKind::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        variables: &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GOOGLE_API_KEY"],
+    },
+    BuiltIn {
+        names: &["ollama"],
+        api: Api::Ollama,
+        adapter: AdapterKind::Ollama,
+        base_url: "http://localhost:11434",
+        variables: &[],
+    },
+    open_ai(&["mistral"], AdapterKind::Mistral, "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
+    open_ai(&["xai"], AdapterKind::Xai, "https://api.x.ai/v1", &["XAI_API_KEY"]),
+    open_ai(&["deepseek"], AdapterKind::DeepSeek, "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
+    open_ai(&["groq"], AdapterKind::Groq, "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
+    open_ai(&["cohere"], AdapterKind::OpenAI, "https://api.cohere.ai/compatibility/v1", &["COHERE_API_KEY"]),
+    open_ai(&["cerebras"], AdapterKind::OpenAI, "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]),
+    open_ai(&["fireworks"], AdapterKind::Fireworks, "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY"]),
+    open_ai(&["together", "togetherai"], AdapterKind::Together, "https://api.together.xyz/v1", &["TOGETHER_API_KEY"]),
+    open_ai(&["moonshot", "moonshotai"], AdapterKind::Moonshot, "https://api.moonshot.ai/v1", &["MOONSHOT_API_KEY"]),
+    open_ai(&["zai"], AdapterKind::Zai, "https://api.z.ai/api/paas/v4", &["ZAI_API_KEY"]),
+    open_ai(&["openrouter"], AdapterKind::OpenRouter, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
+];
+
+/// The gateway that cli-bench takes its models from. It knows them by their whole ids.
+const GATEWAY: BuiltIn = open_ai(&[], AdapterKind::OpenAI, "https://ai-gateway.vercel.sh/v1", &[GATEWAY_VARIABLE]);
+
+/// The variable that holds the key of the gateway.
+pub(super) const GATEWAY_VARIABLE: &str = "AI_GATEWAY_API_KEY";
+
+/// Variables that hold a key of a tool whose suites are run here, and of no provider.
+const KEYS_OF_TOOLS: &[&str] = &["CLIWATCH_API_KEY"];
+
+/// Where a model is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Target {
+    /// The name that the other side knows the model by.
+    pub(super) model: String,
+    /// The protocol.
+    pub(super) api: Api,
+    /// The variant of the protocol.
+    pub(super) adapter: AdapterKind,
+    /// The address, without the part that names the operation.
+    pub(super) base_url: Url,
+    /// The variables that may hold the key, the usual one first. Without any, no key is sent.
+    pub(super) variables: Vec<String>,
+    /// Whether the AI Gateway passes the request on.
+    pub(super) is_gateway: bool,
+}
+
+/// Names every variable that may hold a key.
+pub(super) fn key_variables(settings: &Settings) -> BTreeSet<String> {
+    let built_in = BUILT_IN.iter().chain([&GATEWAY]).flat_map(|known| known.variables).chain(KEYS_OF_TOOLS);
+    let named = settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
+    built_in.copied().chain(named).map(str::to_owned).collect()
+}
+
+/// Finds where the model with an id is reached.
+pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Result<Target, RunError> {
+    let (provider, model) = split(id)?;
+    let built_in = BUILT_IN.iter().find(|known| known.names.contains(&provider));
+    if let Some(entry) = settings.providers.get(provider) {
+        return described(provider, model, entry, built_in);
+    }
+    let has_key = |known: &BuiltIn| known.variables.is_empty() || known.variables.iter().any(|name| is_set(name));
+    match built_in {
+        Some(known) if has_key(known) || !has_key(&GATEWAY) => known.target(model, false),
+        Some(_) => GATEWAY.target(id, true),
+        None if has_key(&GATEWAY) => GATEWAY.target(id, true),
+        None => Err(broken(format!(
+            "unknown provider `{provider}` of the model `{id}`; describe it under `providers:` in speclens.yaml, or set {} \
+             to reach it through the AI Gateway",
+            GATEWAY_VARIABLE
+        ))),
+    }
+}
+
+/// The provider and the model that an id names.
+fn split(id: &str) -> Result<(&str, &str), RunError> {
+    let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    parts.ok_or_else(|| broken(format!("`{id}` is not the id of a model; write `provider/model`")))
+}
+
+/// A target as an entry of the settings describes it.
+fn described(name: &str, model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, RunError> {
+    let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
+    let adapter = match (api, built_in) {
+        (api, Some(known)) if known.api == api => known.adapter,
+        (Api::OpenAi, _) => AdapterKind::OpenAI,
+        (Api::Anthropic, _) => AdapterKind::Anthropic,
+        (Api::Gemini, _) => AdapterKind::Gemini,
+        (Api::Ollama, _) => AdapterKind::Ollama,
+    };
+    let own = entry.key_env.iter().map(|variable| variable.to_string()).collect();
+    let (address, variables) = match (&entry.base_url, built_in) {
+        (Some(address), _) => (&**address, own),
+        (None, Some(known)) if entry.key_env.is_none() => (known.base_url, owned(known.variables)),
+        (None, Some(known)) => (known.base_url, own),
+        (None, None) => {
+            return Err(broken(format!("the provider `{name}` has no address; give it a `base_url` in speclens.yaml")));
+        }
+    };
+    let target = Target {
+        model: model.to_owned(),
+        api,
+        adapter,
+        base_url: read_address(address).map_err(|what| {
+            broken(format!("the `base_url` of the provider `{name}` {what}; correct it in speclens.yaml"))
+        })?,
+        variables,
+        is_gateway: false,
+    };
+    target.checked(name)
+}
+
+/// Reads an address as a base: no part of it may be a credential.
+fn read_address(text: &str) -> Result<Url, String> {
+    let address = Url::parse(text.trim()).map_err(|error| format!("is not an address ({error})"))?;
+    if !matches!(address.scheme(), "http" | "https") || !address.has_host() {
+        return Err("does not begin with `https://` or `http://`".to_owned());
+    }
+    if !address.username().is_empty() || address.password().is_some() {
+        return Err("holds a password, which belongs into the variable that `key_env` names".to_owned());
+    }
+    Ok(address)
+}
+
+impl BuiltIn {
+    fn target(&self, model: &str, is_gateway: bool) -> Result<Target, RunError> {
+        Ok(Target {
+            model: model.to_owned(),
+            api: self.api,
+            adapter: self.adapter,
+            base_url: read_address(self.base_url).map_err(broken)?,
+            variables: owned(self.variables),
+            is_gateway,
+        })
+    }
+}
+
+impl Target {
+    /// Refuses to send a key where everybody on the way can read it.
+    fn checked(self, name: &str) -> Result<Target, RunError> {
+        let is_open = self.base_url.scheme() == "http" && !is_loopback(&self.base_url);
+        if is_open && !self.variables.is_empty() {
+            let message = format!(
+                "the provider `{name}` would get its key over `http://`, which does not encrypt it; use `https://`, or leave \
+                 out `key_env`"
+            );
+            return Err(RunError { kind: RunErrorKind::Key, message });
+        }
+        Ok(self)
+    }
+
+    /// Returns the host, with the port where it is not the usual one.
+    pub(super) fn host(&self) -> String {
+        let host = self.base_url.host_str().unwrap_or_default();
+        self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Returns the address of the operation that answers a conversation.
+    pub(super) fn url(&self) -> Url {
+        let mut url = self.base_url.clone();
+        let last = match self.api {
+            Api::OpenAi => vec!["chat", "completions"],
+            Api::Anthropic => vec!["messages"],
+            Api::Gemini => vec!["models", &self.model],
+            Api::Ollama => vec!["api", "chat"],
+        };
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(last);
+        }
+        if self.api == Api::Gemini {
+            let path = format!("{}:generateContent", url.path());
+            url.set_path(&path);
+        }
+        url
+    }
+}
+
+/// Whether an address leads to this machine, whatever a name service says.
+pub(super) fn is_loopback(address: &Url) -> bool {
+    match address.host() {
+        Some(Host::Domain(name)) => name.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn broken(message: String) -> RunError {
+    RunError { kind: RunErrorKind::Provider, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{
+        evidence::RunErrorKind,
+        settings::{Api, Provider, Settings},
+    };
+
+    use super::{BUILT_IN, key_variables, read_address, target};
+
+    fn settings(name: &str, api: Option<Api>, base_url: Option<&str>, key_env: Option<&str>) -> Settings {
+        let provider = Provider { api, base_url: base_url.map(Into::into), key_env: key_env.map(Into::into) };
+        Settings { providers: [(name.to_owned(), provider)].into(), ..Settings::default() }
+    }
+
+    /// Checks the address of a model and the variables whose key goes there.
+    #[track_caller]
+    fn check(id: &str, settings: &Settings, set: &[&str], url: &str, variables: &[&str]) {
+        let found = target(id, settings, |name| set.contains(&name)).unwrap();
+        assert_eq!((found.url().as_str(), &found.variables[..]), (url, &variables.map_owned()[..]), "{id}");
+    }
+
+    trait Owned {
+        fn map_owned(&self) -> Vec<String>;
+    }
+
+    impl Owned for &[&str] {
+        fn map_owned(&self) -> Vec<String> {
+            self.iter().map(|text| (*text).to_owned()).collect()
+        }
+    }
+
+    const GATEWAY: &str = "https://ai-gateway.vercel.sh/v1/chat/completions";
+    const ANTHROPIC: &str = "https://api.anthropic.com/v1/messages";
+
+    #[test]
+    fn own_key_wins_over_the_gateway() {
+        let none = Settings::default();
+        let both = ["ANTHROPIC_API_KEY", "AI_GATEWAY_API_KEY"];
+        check("anthropic/claude", &none, &both, ANTHROPIC, &["ANTHROPIC_API_KEY"]);
+        check("anthropic/claude", &none, &both[1..], GATEWAY, &["AI_GATEWAY_API_KEY"]);
+        check("anthropic/claude", &none, &[], ANTHROPIC, &["ANTHROPIC_API_KEY"]);
+        check("meta/llama", &none, &both, GATEWAY, &["AI_GATEWAY_API_KEY"]);
+        check("ollama/llama3.2:1b", &none, &both, "http://localhost:11434/api/chat", &[]);
+        assert_eq!(target("meta/llama", &none, |_| true).unwrap().model, "meta/llama");
+        assert_eq!(target("anthropic/claude", &none, |name| name == both[0]).unwrap().model, "claude");
+    }
+
+    #[test]
+    fn entry_of_settings_wins_over_everything() {
+        let proxy = settings("anthropic", None, Some("http://localhost:1/v1/"), Some("PROXY_KEY"));
+        check("anthropic/claude", &proxy, &["AI_GATEWAY_API_KEY"], "http://localhost:1/v1/messages", &["PROXY_KEY"]);
+        let other = settings("openai", Some(Api::Gemini), Some("https://proxy.example/v9?a=b"), None);
+        check("openai/a/b", &other, &[], "https://proxy.example/v9/models/a%2Fb:generateContent?a=b", &[]);
+        let renamed = settings("openai", None, None, Some("MY_KEY"));
+        check("openai/gpt", &renamed, &[], "https://api.openai.com/v1/chat/completions", &["MY_KEY"]);
+        let empty = settings("openai", None, None, None);
+        check("openai/gpt", &empty, &[], "https://api.openai.com/v1/chat/completions", &["OPENAI_API_KEY"]);
+    }
+
+    #[test]
+    fn address_of_settings_gets_no_key_of_its_own() {
+        let moved = settings("openai", None, Some("https://elsewhere.example/v1"), None);
+        check("openai/gpt", &moved, &["OPENAI_API_KEY"], "https://elsewhere.example/v1/chat/completions", &[]);
+    }
+
+    #[test]
+    fn key_is_not_sent_in_the_open() {
+        for address in ["http://proxy.example/v1", "http://localhost.example/v1", "http://10.0.0.1/v1"] {
+            let open = settings("local", None, Some(address), Some("KEY"));
+            let error = target("local/m", &open, |_| true).unwrap_err();
+            assert_eq!(error.kind, RunErrorKind::Key, "{address}");
+            assert!(error.message.contains("`https://`"), "{}", error.message);
+            assert!(target("local/m", &settings("local", None, Some(address), None), |_| true).is_ok());
+        }
+        for address in ["http://LOCALHOST:8000/v1", "http://127.8.8.8/v1", "http://[::1]:80/v1"] {
+            assert!(target("l/m", &settings("l", None, Some(address), Some("KEY")), |_| true).is_ok(), "{address}");
+        }
+    }
+
+    #[track_caller]
+    fn check_refused(id: &str, settings: &Settings, parts: &[&str]) {
+        let error = target(id, settings, |_| false).unwrap_err();
+        assert!(parts.iter().all(|part| error.message.contains(part)), "{}", error.message);
+        assert_eq!(error.kind, RunErrorKind::Provider);
+    }
+
+    #[test]
+    fn id_or_entry_that_leads_nowhere_is_refused() {
+        let none = Settings::default();
+        for id in ["gpt-4o", "/gpt", "openai/"] {
+            check_refused(id, &none, &[id, "provider/model"]);
+        }
+        check_refused("meta/llama", &none, &["`meta`", "`providers:`", "AI_GATEWAY_API_KEY"]);
+        check_refused("local/m", &settings("local", None, None, Some("KEY")), &["`local`", "`base_url`"]);
+        for address in ["localhost:8000", "ftp://a/b", "https://user:password@host/v1", "http://"] {
+            check_refused("local/m", &settings("local", None, Some(address), None), &["`local`", "`base_url`"]);
+        }
+    }
+
+    #[test]
+    fn passwords_of_addresses_are_not_repeated() {
+        let error = target("l/m", &settings("l", None, Some("https://u:hunter2@h/v1"), None), |_| true).unwrap_err();
+        assert!(!error.message.contains("hunter2"), "{}", error.message);
+    }
+
+    #[test]
+    fn every_variable_of_a_key_is_known() {
+        let known = key_variables(&settings("local", None, None, Some("MY_OWN_VARIABLE")));
+        for name in ["MY_OWN_VARIABLE", "AI_GATEWAY_API_KEY", "CLIWATCH_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"] {
+            assert!(known.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn built_in_addresses_encrypt_or_stay_on_this_machine() {
+        for known in BUILT_IN {
+            let address = read_address(known.base_url).unwrap();
+            assert_eq!(address.scheme() == "http", super::is_loopback(&address), "{address}");
+            assert!(known.variables.is_empty() || address.scheme() == "https");
+        }
+    }
+}

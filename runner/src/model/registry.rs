@@ -1,0 +1,129 @@
+//! The models of a suite, by their ids.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use speclens_schema::{
+    evidence::{RunError, RunErrorKind},
+    settings::{Price, Settings},
+};
+
+use super::{
+    Model,
+    cap::Cap,
+    key::{Key, Keys},
+    network::Network,
+    price,
+    provider::{self, Target},
+};
+
+/// Opens models by their ids.
+#[derive(Debug)]
+pub struct Models {
+    settings: Arc<Settings>,
+    keys: Keys,
+    cap: Cap,
+    /// Those that were opened: they share their connections.
+    opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+}
+
+/// What is known of a model before it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The host that is asked, with the port where it is not the usual one.
+    pub host: String,
+    /// Whether the AI Gateway passes the request on.
+    pub is_gateway: bool,
+    /// The key.
+    pub key: KeyState,
+    /// What it costs. `None`: not known.
+    pub price: Option<Price>,
+}
+
+/// Whether the key of a model is there. Its value is not part of this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// None is sent.
+    NotNeeded,
+    /// The variable with this name holds it.
+    Set(String),
+    /// The variable with this name is not set, or holds no key.
+    Missing(String),
+}
+
+impl Models {
+    /// Reads the keys from the environment. `requests` is the number of requests that may be in flight at once.
+    pub fn new(settings: Arc<Settings>, requests: usize, environment: impl Fn(&str) -> Option<String>) -> Models {
+        let names = provider::key_variables(&settings);
+        let keys = Keys::read(names.iter().map(String::as_str), environment);
+        Models { settings, keys, cap: Cap::new(requests), opened: Mutex::default() }
+    }
+
+    /// Opens a model. Nothing is sent: the error says what is missing for it.
+    pub fn open(&self, id: &str) -> Result<Arc<dyn Model>, RunError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = opened.get(id) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn Model> = Arc::new(self.network(id)?);
+        opened.insert(id.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// Answers for an id from now on.
+    #[cfg(test)]
+    pub(crate) fn put(&self, id: &str, model: Arc<dyn Model>) {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), model);
+    }
+
+    fn network(&self, id: &str) -> Result<Network, RunError> {
+        let target = self.target(id)?;
+        let key = match self.key(&target) {
+            Ok(key) => key.map(|(variable, key)| (variable.to_owned(), key.clone())),
+            Err(variable) => return Err(self.missing(&target, variable, id)),
+        };
+        let price = price::price_of(&self.settings.prices, id);
+        Network::new(target, key, price, self.settings.limits.request_deadline(), self.cap.clone())
+    }
+
+    /// Describes a model without asking it. The error says why it could not be asked at all.
+    pub fn describe(&self, id: &str) -> Result<Description, RunError> {
+        let target = self.target(id)?;
+        let key = match self.key(&target) {
+            Ok(None) => KeyState::NotNeeded,
+            Ok(Some((variable, _))) => KeyState::Set(variable.to_owned()),
+            Err(variable) => KeyState::Missing(variable.to_owned()),
+        };
+        let price = price::price_of(&self.settings.prices, id);
+        Ok(Description { host: target.host(), is_gateway: target.is_gateway, key, price })
+    }
+
+    /// Names every variable that may hold a key: commands must not see them.
+    pub fn key_variables(&self) -> BTreeSet<String> {
+        provider::key_variables(&self.settings)
+    }
+
+    fn target(&self, id: &str) -> Result<Target, RunError> {
+        provider::target(id, &self.settings, |name| self.keys.is_set(name))
+    }
+
+    /// The key of a target, with its variable; `None` where none is sent. The error is the variable that should hold it.
+    fn key<'t>(&self, target: &'t Target) -> Result<Option<(&'t str, &Key)>, &'t str> {
+        let Some(usual) = target.variables.first() else { return Ok(None) };
+        let found = target.variables.iter().find_map(|name| Some((name.as_str(), self.keys.get(name)?)));
+        found.map(Some).ok_or(usual)
+    }
+
+    fn missing(&self, target: &Target, variable: &str, id: &str) -> RunError {
+        let host = target.host();
+        let gateway = match id.split_once('/') {
+            // An entry of the settings says where to go: nothing else stands in for it.
+            Some((provider, _)) if self.settings.providers.contains_key(provider) => String::new(),
+            Some(_) | None => format!(", or {} to a key of the AI Gateway", provider::GATEWAY_VARIABLE),
+        };
+        let message = format!("no key for `{id}`; set {variable} to a key of {host}{gateway}");
+        RunError { kind: RunErrorKind::Key, message }
+    }
+}
