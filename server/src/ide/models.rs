@@ -28,7 +28,9 @@ impl Reach<'_> {
             Err(error) => return format!("Cannot be asked: {}.", error.message),
         };
         let place = place(&described);
-        let Some(Price { input, output }) = described.price else { return format!("{place}\n\nIts price is not known.") };
+        let Some(Price { input, output }) = described.price else {
+            return format!("{place}\n\nIts price is not known.");
+        };
         let source = match self.settings.prices.contains_key(id) {
             true => "as `prices` in `speclens.yaml` says".to_owned(),
             false => format!("list price of {PRICES_OF}"),
@@ -39,7 +41,7 @@ impl Reach<'_> {
     /// Says where a provider of a KindLM suite is reached, as its entry there describes it.
     pub(super) fn of_provider(self, name: &str, entry: NodeRef<'_>) -> Option<String> {
         let text = |key: &str| entry.get(key).and_then(NodeRef::text);
-        // KindLM sends no key to these, even where a variable is named.
+        // KindLM sends the key of a variable to the others only.
         let sends_key = !matches!(name, "ollama" | "http" | "mcp");
         let provider = Provider {
             api: None,
@@ -49,7 +51,9 @@ impl Reach<'_> {
         let providers = [(name.to_owned(), provider)].into();
         let settings = Arc::new(Settings { providers, ..Settings::default() });
         let described = Models::new(settings, 1, self.environment).describe(&format!("{name}/any")).ok()?;
-        Some(place(&described))
+        // Their headers say what is sent.
+        let has_headers = matches!(name, "http" | "mcp");
+        Some(if has_headers { format!("Asked at {}.", card::inline(&described.host)) } else { place(&described) })
     }
 }
 

@@ -17,6 +17,7 @@ use crate::ide::{
     completion::{self, Completion, CompletionKind},
     folding, hover,
     lens::{self, CaseState, Known, LensAction},
+    models::Reach,
     symbols::{self, Symbol},
     transcript,
     values::Values,
