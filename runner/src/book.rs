@@ -138,9 +138,10 @@ impl Book {
         let case = secrets.mask(&label.case);
         let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
         // This is the only reference, so the evidence is interpreted without a copy.
-        dialect.interpret(Arc::make_mut(&mut recorded.evidence));
+        let evidence = Arc::make_mut(&mut recorded.evidence);
+        dialect.interpret(evidence);
+        let size: usize = evidence.captures_mut().into_iter().map(|capture| capture.text.len()).sum();
         let judged = judge(&recorded.evidence);
-        let size: usize = recorded.evidence.streams().map(|capture| capture.text.len()).sum();
         let observed = Held::Memory(Arc::clone(&recorded.evidence));
         let (path, error) = match written {
             Some(Ok(Some(path))) => (Some(path), None),

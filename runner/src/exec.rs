@@ -78,17 +78,17 @@ pub struct Performed {
     pub inputs: Option<Inputs>,
     /// Where it was performed.
     pub site: Site,
-    /// What has to be closed when claims have looked at the site.
-    pub closing: Option<agent::Closing>,
 }
 
 /// Where an action was performed: claims that need more than its evidence look there.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Site {
     /// The directory that relative paths begin in.
     pub directory: PathBuf,
     /// The environment of its commands.
     pub environment: process::Environment,
+    /// What was made for the act and has to be given back.
+    pub closing: Option<agent::Closing>,
 }
 
 /// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
@@ -98,15 +98,15 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
         Action::Command(command) => {
             let inputs = Inputs::before(world.dialect, command, world.directory).await;
             let attempt = self::command(command, context, world).await;
-            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world), closing: None }
+            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
         Action::Agent(task) => match world.model {
             Some(model) => agent(task, model, context, world).await,
-            None => Performed::nothing(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
+            None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
         },
         Action::Prompt(_) | Action::Trigger(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
-            Performed::nothing(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
+            Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
         }
     }
 }
@@ -129,26 +129,33 @@ async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: W
         tell: &|message| drop(world.events.send(Event::Note { message })),
     };
     let actor = agent::Actor { test: world.test, model, mode };
-    let worked = agent::perform(task, actor, context, around).await;
-    Performed {
-        attempt: worked.attempt,
-        inputs: None,
-        site: worked.site.unwrap_or_else(|| Site::of_suite(world)),
-        closing: worked.closing,
+    let (attempt, site) = agent::perform(task, actor, context, around).await;
+    Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
+}
+
+impl Site {
+    /// The directory of the suite, with the environment of this program: where the act begins, and what is looked at before it.
+    pub fn of_suite(world: World<'_>) -> Site {
+        Site { directory: world.directory.to_owned(), ..Site::default() }
+    }
+
+    /// Closes the place when all that claims need was observed there: what was made for the act is given back, and what the
+    /// attempt left running ends. Returns what went wrong.
+    pub async fn close(self, background: &process::Background) -> Vec<String> {
+        match self.closing {
+            Some(closing) => closing.close(background).await,
+            None => {
+                background.end().await;
+                Vec::new()
+            }
+        }
     }
 }
 
 impl Performed {
-    /// Nothing was done.
-    fn nothing(attempt: Attempt, world: World<'_>) -> Performed {
-        Performed { attempt, inputs: None, site: Site::of_suite(world), closing: None }
-    }
-}
-
-impl Site {
-    /// The directory of the suite, with the environment of this program.
-    fn of_suite(world: World<'_>) -> Site {
-        Site { directory: world.directory.to_owned(), environment: process::Environment::default() }
+    /// An attempt that did not come to its act.
+    pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
+        Performed { attempt, inputs: None, site: Site::of_suite(world) }
     }
 }
 
@@ -204,6 +211,11 @@ fn missing(names: &[String]) -> String {
 }
 
 impl Attempt {
+    /// An attempt of which nothing is known yet.
+    pub fn begun(context: Context) -> Attempt {
+        Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
+    }
+
     /// An attempt that did not get as far as acting.
     pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });

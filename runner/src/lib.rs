@@ -6,7 +6,8 @@
 //! ```
 //!
 //! [`run`] performs the cases of one suite and tells about it in one stream of [`event`]s, which feeds every
-//! reporter, the language server and the progress bar. [`exec`] is where processes live. [`recording`]
+//! reporter, the language server and the progress bar. [`exec`] is where processes live.
+//! [`observe`] looks for what claims need to know. [`recording`]
 //! keeps the evidence, so that an edited claim is judged again without acting again. [`report`] turns
 //! results into text and touches nothing.
 //!
@@ -19,6 +20,7 @@ pub mod event;
 pub mod exec;
 pub mod files;
 pub mod model;
+pub mod observe;
 pub mod recording;
 pub mod report;
 pub mod run;

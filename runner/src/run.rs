@@ -1,11 +1,13 @@
 //! Performs the cases of a suite, or judges what was recorded of them.
 
+mod attempt;
+mod masked;
+
 use std::{
     collections::BTreeSet,
-    io,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
@@ -14,21 +16,21 @@ use std::{
 
 use speclens_schema::{
     dialect::{CaseOutcome, GateReport, RunOutcome, cli_bench::config::HelpMode},
-    evidence::{Context, Evidence, RunError, RunErrorKind},
+    evidence::RunErrorKind,
     mask::Secrets,
-    suite::{Action, Case, Inputs, Subject, Suite},
+    suite::{Action, Subject, Suite},
     verdict::Status,
 };
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    book::{Asked, Book, Entered},
+    book::Book,
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
-    exec::{self, Attempt, Performed, World, process},
-    model::{Model, Models},
-    recording::{self, Recorded},
+    exec::process::{Background, Until},
+    model::Models,
+    recording,
 };
 
 /// What to run, and its surroundings.
@@ -96,8 +98,8 @@ struct Run {
     cancel: CancellationToken,
     /// An attempt failed, and that is to be the end.
     stopped: AtomicBool,
-    /// What the commands left running.
-    background: process::Background,
+    /// What the commands left running, where tests that follow may use it.
+    background: Background,
     /// A recording could not be written, and this was told.
     warned: AtomicBool,
     /// Environment variables that commands of an agent do not see.
@@ -124,7 +126,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         run_id: new_run_id(),
         cancel,
         stopped: AtomicBool::new(options.given_up),
-        background: process::Background::default(),
+        background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
         events,
     });
@@ -228,165 +230,6 @@ impl Run {
     fn tell(&self, event: Event) {
         // Nobody listens any more: the result is still returned.
         let _ = self.events.send(event);
-    }
-
-    async fn attempt(self: &Arc<Self>, unit: &Unit) -> RunResult {
-        let case = Arc::clone(&self.job.suite.cases[unit.case]);
-        if self.cancel.is_cancelled() {
-            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
-            return self.asked(&case, unit).absent(kind, "cancelled before it began");
-        }
-        if self.stopped.load(Ordering::Relaxed) {
-            let message = "not run, because an earlier test failed";
-            return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
-        }
-        self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
-            (Some(refusal), _) => {
-                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
-            }
-            (None, Mode::Live) => match self.model(&case, unit) {
-                Ok(model) => self.act(&case, unit, model.as_deref()).await,
-                // Nothing was done, so what is recorded stays.
-                Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
-            },
-            (None, Mode::Recorded) => self.replay(&case, unit).await,
-        };
-        if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
-        result
-    }
-
-    /// The model that acts; `None` where none does.
-    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
-        match (&case.action, unit.subject.model_id()) {
-            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
-            (Action::Agent(_), None) => {
-                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
-            }
-            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
-        }
-    }
-
-    /// Acts, then masks, records and judges what was left behind.
-    async fn act(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit, model: Option<&dyn Model>) -> RunResult {
-        let began_us = recording::beginning_us();
-        let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
-        let world = World {
-            dialect: self.job.suite.dialect,
-            directory: &self.job.directory,
-            output_limit: self.job.output_limit,
-            background: &self.background,
-            cancel: &self.cancel,
-            test: &case.name,
-            subject: &unit.subject,
-            model,
-            keys: &self.keys,
-            events: &self.events,
-        };
-        let Performed { mut attempt, inputs, site: _, closing } = exec::perform(&case.action, context, world).await;
-        if let Some(closing) = closing {
-            attempt.notes.extend(closing.close().await);
-        }
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || {
-            let inputs = match inputs {
-                Some(inputs) => {
-                    let (inputs, notes) = inputs.after();
-                    attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
-                    inputs
-                }
-                None => shared.action.inputs().into_owned(),
-            };
-            run.settle(run.asked(&shared, &planned), began_us, &inputs, attempt)
-        })
-        .await
-    }
-
-    fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, attempt: Attempt) -> RunResult {
-        /// Masking and judging take several times the memory of an output of more bytes: one at a time is enough.
-        const LARGE: usize = 4 * 1024 * 1024;
-        static ONE_LARGE: Mutex<()> = Mutex::new(());
-
-        let Attempt { mut evidence, mut notes } = attempt;
-        let size: usize = evidence.streams().map(|stream| stream.text.len()).sum();
-        let _turn = (size > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
-        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
-        // What is masked has no name any more.
-        let texts: Vec<&str> = evidence.streams().map(|stream| stream.text.as_str()).collect();
-        let names: Vec<String> = match !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text)) {
-            true => secrets.names_in(&texts).iter().map(|name| format!("`{name}`")).collect(),
-            false => Vec::new(),
-        };
-        dialect.mask(&mut evidence, secrets);
-        if let Some(note) = evidence.mask_note().filter(|_| !names.is_empty()) {
-            notes.push(format!("{note} ({})", names.join(", ")));
-        }
-        let action = &asked.case.action;
-        let key = action.key(dialect, asked.subject, inputs);
-        // A run that was cancelled says nothing about the action.
-        if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
-            dialect.interpret(&mut evidence);
-            return RunResult { key: Some(key), began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
-        }
-        let recorded = Recorded {
-            key: key.clone(),
-            act: action.parts(dialect, asked.subject, inputs),
-            began_us,
-            now: self.job.clock.now(),
-            evidence: Arc::new(evidence),
-            notes: notes.clone(),
-        };
-        let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
-        let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
-        let Entered { held, origin, error } = entered;
-        if let Some(error) = error {
-            self.warn(&error);
-        }
-        RunResult { key: Some(key), began_us, origin, evidence: held, ..result }
-    }
-
-    /// That nothing can be recorded is said once, and changes no result.
-    fn warn(&self, error: &io::Error) {
-        if self.warned.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let message = format!(
-            "cannot record in {}: {error}; the results are right, but an edited test has to be run again",
-            self.job.directory.join(recording::DIRECTORY).display()
-        );
-        self.tell(Event::Note { message });
-    }
-
-    /// Removes what recordings no longer need. That this fails changes no result.
-    async fn tidy(&self, began_us: u64) {
-        let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
-        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
-            self.tell(Event::Note { message });
-        }
-    }
-
-    /// Judges what is known of an attempt.
-    async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> RunResult {
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
-    }
-
-    fn asked<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> Asked<'a> {
-        Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
-    }
-
-    /// Judging may take a while: it has threads of its own.
-    async fn blocking(&self, case: &Case, unit: &Unit, work: impl FnOnce() -> RunResult + Send + 'static) -> RunResult {
-        match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(error) => {
-                tracing::error!(%error, "judging failed");
-                let message = "judging failed; this is a defect of speclens";
-                self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message)
-            }
-        }
     }
 }
 

@@ -160,6 +160,15 @@ impl Dialect {
         }
     }
 
+    /// Returns whether what a test leaves running in the background serves the tests that follow: a KindLM test may start the
+    /// server that later tests talk to. Elsewhere each test starts from its own setup.
+    pub fn keeps_background(self) -> bool {
+        match self {
+            Dialect::KindLm => true,
+            Dialect::CliBench | Dialect::ClawSpec => false,
+        }
+    }
+
     /// How plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
         match self {

@@ -352,6 +352,18 @@ impl Capture {
         Capture { text: text.into(), ..Capture::default() }
     }
 
+    /// A stream from its bytes, of which the end may be missing. Invalid UTF-8 is replaced.
+    pub fn of_bytes(mut bytes: Vec<u8>, cut: bool) -> Capture {
+        if cut {
+            drop_half_character(&mut bytes);
+        }
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        Capture { cut, ..Capture::whole(text) }
+    }
+
     /// Keeps at most so many bytes, whole characters and whole masked stretches.
     fn cut_to(&mut self, limit: usize) {
         if self.text.len() <= limit {
@@ -389,6 +401,16 @@ impl Capture {
         }
         text.push_str(&as_observed(&self.text[from..]));
         Cow::Owned(text)
+    }
+}
+
+/// A character that was cut in two would look like an invalid byte.
+fn drop_half_character(bytes: &mut Vec<u8>) {
+    if let Err(error) = std::str::from_utf8(&bytes[bytes.len().saturating_sub(3)..])
+        && error.error_len().is_none()
+    {
+        let tail = bytes.len().min(3);
+        bytes.truncate(bytes.len() - tail + error.valid_up_to());
     }
 }
 

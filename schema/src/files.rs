@@ -3,6 +3,8 @@
 
 mod glob;
 
+pub use glob::python_name_matches;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

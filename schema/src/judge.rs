@@ -3,7 +3,7 @@
 use crate::{
     evidence::{Evidence, Output},
     mask::{HIDDEN, Secrets, shown},
-    suite::{Case, Phase},
+    suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
 };
 
@@ -20,13 +20,31 @@ pub struct Judged {
 /// and a run that did not happen are different things. The evidence must have been [masked](crate::dialect::Dialect::mask)
 /// and [interpreted](crate::dialect::Dialect::interpret); a claim that depends on what was masked is unknown.
 pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
+    judged(case.claims.iter().enumerate(), evidence, secrets)
+}
+
+/// Returns whether every precondition of a case permits the act, by what was observed before it.
+pub fn may_begin(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
+    let preconditions = case.claims.iter().enumerate().filter(|(_, claim)| claim.is_precondition());
+    judged(preconditions, evidence, secrets).iter().all(|judged| !forbids(&judged.verdict.outcome))
+}
+
+/// Whether a precondition with this outcome keeps the act from beginning.
+fn forbids(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Fail(_) | Outcome::Error(_) => true,
+        Outcome::Pass | Outcome::Warn(_) | Outcome::Skip(_) | Outcome::Unknown(_) => false,
+    }
+}
+
+fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     if evidence.error.is_some() {
         return Vec::new();
     }
     let mut judged: Vec<Judged> = Vec::new();
     let mut unmet = false;
-    for (claim, found) in case.claims.iter().enumerate() {
-        let is_precondition = found.phase.is_some_and(Phase::is_precondition);
+    for (claim, found) in claims {
+        let is_precondition = found.is_precondition();
         let texts = found.check.texts();
         // What stands for a secret in the output must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(HIDDEN));
@@ -61,7 +79,7 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
                     *text = secrets.mask(text);
                 }
             }
-            unmet |= is_precondition && matches!(verdict.outcome, Outcome::Fail(_) | Outcome::Error(_));
+            unmet |= is_precondition && forbids(&verdict.outcome);
             judged.push(Judged { claim, verdict });
         }
     }

@@ -18,6 +18,7 @@ pub use subject::Subject;
 use crate::{
     dialect::{Dialect, Gates},
     document::{Document, Pointer},
+    evidence::{Context, Moment, Need, merged},
     verdict::Check,
 };
 
@@ -97,7 +98,25 @@ pub struct Claim {
     pub check: Arc<dyn Check>,
 }
 
+impl Claim {
+    /// Returns whether the act does not begin where it does not hold.
+    pub fn is_precondition(&self) -> bool {
+        self.phase.is_some_and(Phase::is_precondition)
+    }
+}
+
 impl Case {
+    /// Returns what must be observed at this moment so that every claim can be judged, in the order of the claims.
+    pub fn needs(&self, moment: Moment, context: &Context) -> Vec<Need> {
+        let needs = self.claims.iter().flat_map(|claim| claim.check.needs(context));
+        merged(needs.filter(|need| need.moment() == moment))
+    }
+
+    /// Returns whether a claim decides that the act begins.
+    pub fn has_preconditions(&self) -> bool {
+        self.claims.iter().any(Claim::is_precondition)
+    }
+
     /// The same case at another place, as when a test is inserted above it.
     pub fn moved(&self, to: Pointer) -> Case {
         if self.file.is_some() {

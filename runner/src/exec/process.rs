@@ -3,13 +3,15 @@
 //! The command gets a process group of its own, so that everything it started can be ended with it. The
 //! deadline is the timer's decision, whatever the command makes of the signal: TERM to the group, a second
 //! to comply, then KILL. What was written until then is kept. A background process that has let go of the
-//! output may serve the tests that follow, so it goes on until the [`Background`] of the run ends. No end of
+//! output may serve the tests that follow, so it goes on until its [`Background`] ends. No end of
 //! a run, be it natural, late, cancelled or dropped, leaves a process of the group behind, and the [`keeper`]
 //! sees to those of a program that was killed. (A process that moves itself into another session has left
 //! the group: it can no longer hang the run, but it is out of reach.)
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    env,
+    ffi::OsString,
     io,
     path::Path,
     sync::{Mutex, PoisonError},
@@ -88,6 +90,17 @@ pub struct Environment {
     pub removed: BTreeSet<String>,
 }
 
+impl Environment {
+    /// Returns the value that a command sees.
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        match self.set.get(name) {
+            Some(value) => Some(value.into()),
+            None if self.removed.contains(name) => None,
+            None => env::var_os(name),
+        }
+    }
+}
+
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
@@ -99,15 +112,41 @@ pub struct Finished {
     pub notes: Vec<String>,
 }
 
-/// What commands that ended well left running in the background: a server, say, that later tests talk to.
-/// Dropping it kills them.
+/// What commands that ended well left running in the background. Dropping it kills them.
 #[derive(Debug, Default)]
-pub struct Background(Mutex<Vec<group::Group>>);
+pub struct Background {
+    until: Until,
+    groups: Mutex<Vec<group::Group>>,
+}
+
+/// How long it may go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    /// Until the attempt that started it was observed.
+    #[default]
+    Attempt,
+    /// Until the run of the suite ends: a server, say, that later tests talk to.
+    Suite,
+}
+
+impl Until {
+    fn words(self) -> &'static str {
+        match self {
+            Until::Suite => "when the run of the suite ends",
+            Until::Attempt => "when the test ends",
+        }
+    }
+}
 
 impl Background {
+    /// What may go on until then.
+    pub fn new(until: Until) -> Background {
+        Background { until, groups: Mutex::default() }
+    }
+
     /// Ends everything: TERM, a second to comply, then KILL.
     pub async fn end(&self) {
-        let groups = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let groups = std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
         groups.iter().for_each(group::Group::terminate);
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
@@ -116,7 +155,7 @@ impl Background {
     }
 
     fn keep(&self, group: group::Group) {
-        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         // The numbers of those that have ended by themselves may be given to strangers.
         groups.retain(group::Group::is_running);
         groups.push(group);
@@ -129,8 +168,8 @@ pub fn suspend() -> suspension::Suspension {
     suspension::Suspension::begin()
 }
 
-/// Returns how long the program has been suspended so far.
-pub fn suspended() -> Duration {
+/// Returns for how long the program has been suspended in all: that time counts towards no deadline.
+pub(crate) fn suspended() -> Duration {
     suspension::total()
 }
 
@@ -250,9 +289,8 @@ async fn attend(
     let killed = exit.flatten().filter(|exit| stop.is_none() && exit.was_killed());
     let mut notes = Vec::new();
     if stop.is_none() && !held && killed.is_none() && child.has_leftovers().await {
-        notes.push(
-            "the command left a background process running, which is stopped when the run of the suite ends".to_owned(),
-        );
+        let until = background.until.words();
+        notes.push(format!("the command left a background process running, which is stopped {until}"));
         child.release().into_iter().for_each(|group| background.keep(group));
     }
     child.kill();
@@ -370,26 +408,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.is_open() && tokio::time::timeout(Duration::ZERO, self.read()).await.is_ok()
     }
 
-    fn capture(mut self) -> Capture {
-        let cut = self.dropped > 0;
-        if cut {
-            drop_half_character(&mut self.kept);
-        }
-        let text = match String::from_utf8(self.kept) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        };
-        Capture { cut, ..Capture::whole(text) }
-    }
-}
-
-/// A character that the limit cut in two would look like an invalid byte.
-fn drop_half_character(kept: &mut Vec<u8>) {
-    if let Err(error) = std::str::from_utf8(&kept[kept.len().saturating_sub(3)..])
-        && error.error_len().is_none()
-    {
-        let tail = kept.len().min(3);
-        kept.truncate(kept.len() - tail + error.valid_up_to());
+    fn capture(self) -> Capture {
+        Capture::of_bytes(self.kept, self.dropped > 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What several claims need, asked once; and which answer serves a need.
 
-use super::{Answer, Evidence, FilesNeed, Need, ScoreNeed};
+use super::{Answer, Evidence, FilesNeed, Moment, Need, ScoreNeed};
 
 /// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
 /// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
@@ -24,6 +24,17 @@ pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
 }
 
 impl Need {
+    /// Returns when it is observed.
+    pub fn moment(&self) -> Moment {
+        match self {
+            Need::Files(need) => need.moment,
+            Need::Variables(need) => need.moment,
+            Need::Response(need) => need.moment,
+            Need::Scores(need) => need.moment,
+            Need::Path { .. } | Need::Command { .. } | Need::Trace => Moment::After,
+        }
+    }
+
     /// The need that serves both, where they are of the same thing.
     fn joined(&self, other: &Need) -> Option<Need> {
         match (self, other) {
@@ -98,7 +109,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{FilesAnswer, Moment, Observation, VariablesNeed};
+    use crate::evidence::{FilesAnswer, Observation, VariablesNeed};
 
     fn files(pattern: &str, wait_ms: u64, content: bool) -> Need {
         Need::Files(FilesNeed {

@@ -123,6 +123,17 @@ fn is_below(path: &str, directory: &str) -> bool {
 
 /// Whether one pattern of a name, without `/`, matches a name.
 fn name_matches(pattern: &str, name: &str) -> bool {
+    is_match(pattern, name, &['!', '^'])
+}
+
+/// Returns whether a pattern of a name, without `/`, matches a name as in Python's `glob`: `*`, `?`, `[...]` and `[!...]`. A
+/// leading dot is matched only by a dot.
+pub fn python_name_matches(pattern: &str, name: &str) -> bool {
+    is_match(pattern, name, &['!'])
+}
+
+/// Whether a pattern matches a name, where the first letter in brackets may be one of `negations`.
+fn is_match(pattern: &str, name: &str, negations: &[char]) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;
     }
@@ -138,7 +149,7 @@ fn name_matches(pattern: &str, name: &str) -> bool {
                 continue;
             }
             Some('?') => Some(at + 1),
-            Some('[') => class(&pattern, at, name[on]),
+            Some('[') => class(&pattern, at, name[on], negations),
             Some(letter) => (*letter == name[on]).then_some(at + 1),
             None => None,
         };
@@ -159,9 +170,9 @@ fn name_matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The place behind a `[...]` that takes the letter. A bracket that is not closed stands for itself.
-fn class(pattern: &[char], start: usize, letter: char) -> Option<usize> {
+fn class(pattern: &[char], start: usize, letter: char, negations: &[char]) -> Option<usize> {
     let mut at = start + 1;
-    let negated = matches!(pattern.get(at), Some('!' | '^'));
+    let negated = pattern.get(at).is_some_and(|letter| negations.contains(letter));
     if negated {
         at += 1;
     }
@@ -208,6 +219,15 @@ mod tests {
             ("", "a", false),
         ] {
             assert_eq!(name_matches(pattern, name), matches, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn caret_in_brackets_is_a_letter_in_python() {
+        for (pattern, name, matches) in
+            [("[^a]", "a", true), ("[^a]", "^", true), ("[^a]", "b", false), ("[!a]", "b", true), ("*", ".a", false)]
+        {
+            assert_eq!(super::python_name_matches(pattern, name), matches, "{pattern} {name}");
         }
     }
 

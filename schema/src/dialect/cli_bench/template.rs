@@ -17,3 +17,8 @@ pub const FILLING: Filling = Filling {
         files: &[SpecFile::CliBench, SpecFile::CliBenchTasks],
     }],
 };
+
+/// Fills in the absolute path of the working directory.
+pub fn expand(text: &str, directory: &str) -> String {
+    text.replace("{{workdir}}", directory)
+}

@@ -1,0 +1,132 @@
+//! Finds out what claims need to know beyond the act itself. [`observe`] is the only place that tells needs apart: a new
+//! kind of need has its arm there, and its observer in a file of its own.
+
+mod command;
+mod content;
+mod files;
+mod path;
+mod patience;
+mod response;
+mod variables;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use speclens_schema::evidence::{Answer, Need, Observation};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::exec::{
+    Site, World,
+    process::{self, Background, Environment},
+};
+
+/// Where observers look, and within which bounds.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The directory that relative paths begin in.
+    pub directory: PathBuf,
+    /// The environment of the act.
+    pub environment: Environment,
+    /// Maximum number of bytes kept of each answer.
+    pub limit: usize,
+    /// Owns what an observing command leaves running.
+    pub background: Arc<Background>,
+    /// Ends every wait.
+    pub cancel: CancellationToken,
+    /// Returns for how long the program has been suspended in all: that time counts towards no wait.
+    pub suspended: fn() -> Duration,
+}
+
+/// The run was cancelled before the answer was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What was observed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.
+    pub observations: Vec<Observation>,
+    /// Whether the run was cancelled before all was observed.
+    pub cancelled: bool,
+}
+
+impl View {
+    /// The view of the place where an action is, or was, performed.
+    pub fn of(site: &Site, world: World<'_>, background: Arc<Background>) -> View {
+        View {
+            directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
+            environment: site.environment.clone(),
+            limit: world.output_limit,
+            background,
+            cancel: world.cancel.clone(),
+            suspended: process::suspended,
+        }
+    }
+}
+
+/// Observes one need. What cannot be observed is answered with the reason.
+pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
+    match need {
+        Need::Path { path, content } => path::observe(path, *content, view).await,
+        Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
+        Need::Files(need) => files::observe(need, view).await,
+        Need::Variables(need) => Ok(variables::observe(need, view)),
+        Need::Response(need) => response::observe(need, view).await,
+        Need::Trace => Ok(Answer::Nothing("this version of speclens reads no traces".to_owned())),
+        Need::Scores(_) => Ok(Answer::Nothing("this version of speclens does not ask judges for scores".to_owned())),
+    }
+}
+
+/// Observes the needs of a case. Commands may change what is observed behind them, so each of them runs when all that comes
+/// before it was observed, and before all that comes behind it; what lies between two of them is observed at once.
+pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
+    let is_command = |need: &Need| matches!(need, Need::Command { .. });
+    let mut seen = Seen::default();
+    for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)) {
+        if seen.cancelled || view.cancel.is_cancelled() {
+            seen.cancelled = true;
+            break;
+        }
+        let answers = at_once(together, view).await;
+        for (need, answer) in together.iter().zip(answers) {
+            match answer {
+                Ok(answer) => seen.observations.push(Observation { need: need.clone(), answer }),
+                Err(Cancelled) => seen.cancelled = true,
+            }
+        }
+    }
+    seen
+}
+
+/// Observes several needs at the same time. One whose observer panics is answered with that.
+async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
+    let broken = || Answer::Nothing("observing it failed; this is a defect of speclens".to_owned());
+    let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(broken())).collect();
+    let mut observers = JoinSet::new();
+    for (index, need) in needs.iter().enumerate() {
+        let (need, view) = (need.clone(), view.clone());
+        observers.spawn(async move { (index, observe(&need, &view).await) });
+    }
+    while let Some(finished) = observers.join_next().await {
+        match finished {
+            Ok((index, answer)) => answers[index] = answer,
+            Err(error) => tracing::error!(%error, "observing failed"),
+        }
+    }
+    answers
+}
+
+/// Looks at files on a thread where that may take a while, for as long as the run is not cancelled.
+async fn looking<A: Send + 'static>(
+    view: &View,
+    look: impl FnOnce() -> A + Send + 'static,
+) -> Result<Result<A, Answer>, Cancelled> {
+    tokio::select! {
+        biased;
+        () = view.cancel.cancelled() => Err(Cancelled),
+        looked = tokio::task::spawn_blocking(look) => Ok(looked.map_err(|error| {
+            tracing::error!(%error, "looking at files failed");
+            Answer::Nothing("looking at the files failed; this is a defect of speclens".to_owned())
+        })),
+    }
+}

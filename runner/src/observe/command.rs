@@ -1,0 +1,44 @@
+//! How a command of the author's own ends.
+
+use std::time::Duration;
+
+use speclens_schema::{
+    dialect::cli_bench::template,
+    evidence::{Answer, RunErrorKind},
+};
+
+use super::{Cancelled, View};
+use crate::exec::process;
+
+pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Cancelled> {
+    let script = template::expand(run, &view.directory.to_string_lossy());
+    let command = process::Command {
+        program: process::Program::Shell(&script),
+        directory: &view.directory,
+        environment: &view.environment,
+        input: &[],
+        timeout: Duration::from_millis(timeout_ms),
+        limit: view.limit,
+    };
+    let finished = process::run(command, &view.background, &view.cancel).await;
+    match finished.error {
+        None => Ok(Answer::Command(finished.ran)),
+        Some(error) => match error.kind {
+            RunErrorKind::Cancelled => Err(Cancelled),
+            // The deadline is the format's own, so what it ends has an answer.
+            RunErrorKind::TimedOut => Ok(Answer::Command(finished.ran)),
+            RunErrorKind::Spawn
+            | RunErrorKind::Killed
+            | RunErrorKind::MissingVariable
+            | RunErrorKind::Workspace
+            | RunErrorKind::Setup
+            | RunErrorKind::Help
+            | RunErrorKind::Provider
+            | RunErrorKind::Key
+            | RunErrorKind::RateLimit
+            | RunErrorKind::Script
+            | RunErrorKind::Unsupported
+            | RunErrorKind::Defect => Ok(Answer::Nothing(error.message)),
+        },
+    }
+}

@@ -1,0 +1,59 @@
+//! The content of a file, as far as it is kept, and the names beside it.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use speclens_schema::evidence::{Capture, Content};
+
+/// Maximum number of names that are kept of a directory.
+const MAX_NAMES: usize = 300;
+
+/// Maximum number of entries of a directory that are looked at for names.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Reads the beginning of a file. What is not a regular file is not read: nobody may ever write to a pipe.
+pub(super) fn read(path: &Path, limit: usize) -> Content {
+    match bytes(path, limit) {
+        Ok((bytes, cut)) => Content::Text(Capture::of_bytes(bytes, cut)),
+        Err(error) => Content::Unreadable(error.to_string()),
+    }
+}
+
+fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+    let file = open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    let mut reader = file.take(limit as u64);
+    reader.read_to_end(&mut bytes)?;
+    let cut = reader.into_inner().read(&mut [0])? > 0;
+    Ok((bytes, cut))
+}
+
+/// Opens a file without waiting for whoever writes to it: it may have become a pipe since it was looked at.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Names in the directory of a path, sorted.
+pub(super) fn beside(path: &Path) -> Vec<String> {
+    let Some(directory) = path.parent() else { return Vec::new() };
+    let entries = fs::read_dir(directory).into_iter().flatten().take(MAX_ENTRIES);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names.truncate(MAX_NAMES);
+    names
+}

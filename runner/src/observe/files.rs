@@ -1,0 +1,186 @@
+//! The files at a path, once they are there.
+
+mod glob;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, SeenFile};
+
+use super::{Cancelled, View, content, looking, patience::Patience};
+
+/// How long is waited between two looks.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Maximum number of files in an answer.
+const MAX_FILES: usize = 1_000;
+
+/// The files of one look, by path.
+type Files = BTreeMap<String, State>;
+
+/// A file as it was at a look: two equal ones mean that nobody wrote it in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    directory: bool,
+    length: u64,
+    modified_us: Option<i64>,
+}
+
+impl State {
+    fn of(path: &Path) -> Option<State> {
+        let metadata = fs::metadata(path).ok()?;
+        let modified_us = metadata.modified().ok().and_then(epoch_us);
+        Some(State { directory: metadata.is_dir(), length: metadata.len(), modified_us })
+    }
+
+    /// Whether it was written late enough.
+    fn is_fresh(self, since_us: Option<i64>) -> bool {
+        since_us.is_none_or(|since| self.modified_us.is_some_and(|modified| modified >= since))
+    }
+}
+
+/// Looks for files, again and again until one that counts is there, or the time is over. A file whose content is wanted is
+/// taken when two looks find it as it is, so one that is half written is not.
+pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Cancelled> {
+    let patience = Patience::begin(view);
+    let wait = Duration::from_millis(need.wait_ms);
+    let mut first_seen: BTreeMap<String, (State, u64)> = BTreeMap::new();
+    let mut before = Files::new();
+    // Whether the time was over at the look before, and a last one decides.
+    let mut is_overtime = false;
+    loop {
+        let begun = patience.elapsed();
+        let is_over = begun >= wait;
+        let (wanted, directory) = (need.clone(), view.directory.clone());
+        let Look { files, cut } = match looking(view, move || look(&wanted, &directory)).await? {
+            Ok(look) => look,
+            Err(broken) => return Ok(broken),
+        };
+        let at_ms = seen_at(begun, wait);
+        for (path, state) in &files {
+            match first_seen.get(path) {
+                Some((known, _)) if known == state => {}
+                Some(_) | None => drop(first_seen.insert(path.clone(), (*state, at_ms))),
+            }
+        }
+        let counts = |files: &Files| -> Files {
+            files
+                .iter()
+                .filter(|(_, state)| state.is_fresh(need.since_us))
+                .map(|(path, it)| (path.clone(), *it))
+                .collect()
+        };
+        let found = counts(&files);
+        let is_last = need.wait_ms == 0 || is_overtime || (is_over && found.is_empty());
+        let is_steady = !found.is_empty() && (!need.content || found == counts(&before));
+        if is_last || is_steady {
+            let listed = files.iter().map(|(path, state)| {
+                let seen_after_ms = first_seen.get(path).map_or(at_ms, |(_, at_ms)| *at_ms);
+                (path.clone(), *state, seen_after_ms)
+            });
+            let (listed, wanted) = (listed.collect(), need.clone());
+            let (directory, limit) = (view.directory.clone(), view.limit);
+            let gathered = match looking(view, move || gather(listed, &wanted, &directory, limit)).await? {
+                Ok(gathered) => gathered,
+                Err(broken) => return Ok(broken),
+            };
+            if is_last || gathered.is_steady {
+                let waited_ms = match need.wait_ms {
+                    0 => 0,
+                    _ if is_over => need.wait_ms,
+                    _ => millis(patience.elapsed()),
+                };
+                let FilesAnswer { files, beside, .. } = gathered.answer;
+                return Ok(Answer::Files(FilesAnswer { files, waited_ms, cut: cut || gathered.answer.cut, beside }));
+            }
+        }
+        is_overtime = is_over;
+        before = files;
+        let left = wait.saturating_sub(patience.elapsed());
+        let pause = if left.is_zero() { INTERVAL } else { left.min(INTERVAL) };
+        tokio::select! {
+            biased;
+            () = view.cancel.cancelled() => return Err(Cancelled),
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// When a look that began then saw what it saw. The look at the end of the wait is never on time to the millisecond.
+fn seen_at(begun: Duration, wait: Duration) -> u64 {
+    millis(if begun < wait + INTERVAL { begun.min(wait) } else { begun })
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The result of a look.
+struct Look {
+    files: Files,
+    cut: bool,
+}
+
+fn look(need: &FilesNeed, directory: &Path) -> Look {
+    let mut matches = if need.wildcards { glob::glob(directory, &need.pattern) } else { glob::Matches::default() };
+    if !need.wildcards || (matches.paths.is_empty() && need.literal) {
+        matches.paths = vec![need.pattern.clone()];
+    }
+    let states = matches.paths.into_iter().filter_map(|path| {
+        let state = State::of(&directory.join(&path))?;
+        Some((path, state))
+    });
+    Look { files: states.collect(), cut: matches.cut }
+}
+
+/// What is known of the files of a look.
+struct Gathered {
+    answer: FilesAnswer,
+    /// Whether each file was still the same when it had been read.
+    is_steady: bool,
+}
+
+/// Reads what is wanted of the files of a look. All of them together have as many bytes as are kept.
+fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path, limit: usize) -> Gathered {
+    let mut answer = FilesAnswer { cut: listed.len() > MAX_FILES, ..FilesAnswer::default() };
+    let mut is_steady = true;
+    let mut left = limit;
+    for (path, state, seen_after_ms) in listed.into_iter().take(MAX_FILES) {
+        let place = directory.join(&path);
+        let content = (need.content && !state.directory).then(|| content::read(&place, left));
+        if let Some(Content::Text(Capture { text, .. })) = &content {
+            left = left.saturating_sub(text.len());
+        }
+        if need.content {
+            is_steady &= State::of(&place) == Some(state);
+        }
+        let State { directory, modified_us, .. } = state;
+        answer.files.push(SeenFile { path, directory, modified_us, seen_after_ms, content });
+    }
+    if answer.files.is_empty() {
+        answer.beside = beside(need, directory);
+    }
+    Gathered { answer, is_steady }
+}
+
+/// Names in the directory where a file should be.
+fn beside(need: &FilesNeed, directory: &Path) -> Vec<String> {
+    let place = PathBuf::from(&need.pattern);
+    let has_wildcards = |path: &Path| need.wildcards && path.to_str().is_none_or(glob::has_wildcards);
+    match place.parent() {
+        Some(parent) if !has_wildcards(parent) => content::beside(&directory.join(place)),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// Microseconds of the Unix epoch.
+fn epoch_us(time: SystemTime) -> Option<i64> {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_micros()).ok(),
+        Err(before) => i64::try_from(before.duration().as_micros()).ok().map(|micros| -micros),
+    }
+}

@@ -1,0 +1,96 @@
+//! The paths that a pattern matches, as Python's `glob.glob` finds them without recursion.
+
+use std::{fs, path::Path};
+
+use speclens_schema::files::python_name_matches;
+
+/// Maximum number of directory entries that are looked at.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Maximum length of a pattern in bytes: no system has longer paths.
+const MAX_PATTERN: usize = 16 * 1024;
+
+/// What a pattern matches.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    /// The paths, as the pattern writes them.
+    pub paths: Vec<String>,
+    /// Whether there may be more.
+    pub cut: bool,
+}
+
+/// Searches a directory for what a pattern matches. Links that lead nowhere are not found, and neither are names that are not
+/// UTF-8.
+pub(super) fn glob(directory: &Path, pattern: &str) -> Matches {
+    let mut search = Search { directory, seen: 0, cut: false };
+    let mut paths = if pattern.len() > MAX_PATTERN { Vec::new() } else { search.matches(pattern) };
+    paths.sort_unstable();
+    paths.dedup();
+    Matches { paths, cut: search.cut }
+}
+
+/// Whether a text has wildcards.
+pub(super) fn has_wildcards(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+struct Search<'d> {
+    directory: &'d Path,
+    seen: usize,
+    cut: bool,
+}
+
+impl Search<'_> {
+    fn matches(&mut self, pattern: &str) -> Vec<String> {
+        let (parent, name) = split(pattern);
+        if !has_wildcards(pattern) {
+            return self.existing(parent, name).into_iter().collect();
+        }
+        let parents = if has_wildcards(parent) { self.matches(parent) } else { vec![parent.to_owned()] };
+        let mut found = Vec::new();
+        for parent in parents {
+            if has_wildcards(name) {
+                found.extend(self.names_in(&parent, name).iter().map(|name| joined(&parent, name)));
+            } else {
+                found.extend(self.existing(&parent, name));
+            }
+        }
+        found
+    }
+
+    /// The path of a name in a directory, if it exists. Without a name, that of the directory.
+    fn existing(&self, parent: &str, name: &str) -> Option<String> {
+        let path = joined(parent, name);
+        let metadata = fs::metadata(self.directory.join(&path)).ok()?;
+        (!name.is_empty() || metadata.is_dir()).then_some(path)
+    }
+
+    fn names_in(&mut self, parent: &str, pattern: &str) -> Vec<String> {
+        let place = self.directory.join(parent);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
+            self.seen += 1;
+            if self.seen > MAX_ENTRIES {
+                self.cut = true;
+                break;
+            }
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if python_name_matches(pattern, &name) && place.join(&name).exists() {
+                found.push(name);
+            }
+        }
+        found
+    }
+}
+
+/// A path without its last name, and that name.
+fn split(path: &str) -> (&str, &str) {
+    let Some(slash) = path.rfind('/') else { return ("", path) };
+    let (parent, name) = path.split_at(slash + 1);
+    let trimmed = parent.trim_end_matches('/');
+    (if trimmed.is_empty() { parent } else { trimmed }, name)
+}
+
+fn joined(parent: &str, name: &str) -> String {
+    if parent.is_empty() || parent.ends_with('/') { format!("{parent}{name}") } else { format!("{parent}/{name}") }
+}

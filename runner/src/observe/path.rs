@@ -1,0 +1,50 @@
+//! What is at one path.
+
+use std::{fs, io, path::Path};
+
+use speclens_schema::{
+    dialect::cli_bench::template,
+    evidence::{Answer, PathState},
+};
+
+use super::{Cancelled, View, content, looking};
+
+pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<Answer, Cancelled> {
+    let path = template::expand(path, &view.directory.to_string_lossy());
+    let place = view.directory.join(&path);
+    let limit = content.then_some(view.limit);
+    let looked = looking(view, move || state(&place, limit)).await?;
+    Ok(match looked {
+        Ok(Ok(state)) => Answer::Path(state),
+        Ok(Err(error)) => Answer::Nothing(format!("cannot look at `{path}`: {error}")),
+        Err(broken) => broken,
+    })
+}
+
+/// What is at a path, links followed; of a file, as many bytes as wanted.
+fn state(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if leads_nowhere(path, &error) => {
+            return Ok(PathState::Missing { beside: content::beside(path) });
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(if metadata.is_dir() {
+        PathState::Directory
+    } else if metadata.is_file() {
+        PathState::File { content: limit.map(|limit| content::read(path, limit)) }
+    } else {
+        PathState::Other
+    })
+}
+
+/// Whether an error means that nothing is at a path, and not that it cannot be seen. A link that leads to itself leads nowhere.
+fn leads_nowhere(path: &Path, error: &io::Error) -> bool {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => true,
+        io::ErrorKind::PermissionDenied => false,
+        _ => is_link(),
+    }
+}

@@ -1,0 +1,41 @@
+//! Waiting that stands still while the program is suspended.
+
+use std::{future::Future, time::Duration};
+
+use tokio::time::Instant;
+
+use super::View;
+
+/// The time since something began, without that of suspensions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    began: Instant,
+    suspended: fn() -> Duration,
+    suspended_before: Duration,
+}
+
+impl Patience {
+    pub(super) fn begin(view: &View) -> Patience {
+        Patience { began: Instant::now(), suspended: view.suspended, suspended_before: (view.suspended)() }
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.began.elapsed().saturating_sub((self.suspended)().saturating_sub(self.suspended_before))
+    }
+
+    /// Waits for something, at most until so much time is over.
+    pub(super) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
+        tokio::pin!(awaited);
+        loop {
+            let left = limit.saturating_sub(self.elapsed());
+            if left.is_zero() {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                found = &mut awaited => return Some(found),
+                () = tokio::time::sleep(left) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What an address answers.
+
+use std::{error::Error, time::Duration};
+
+use reqwest::{Client, Url, redirect::Policy};
+use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
+
+use super::{Cancelled, View, patience::Patience};
+
+/// How long an address has for its answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
+    let address = match &need.address {
+        Address::Url(address) => address,
+        Address::Gateway(_) => return Ok(Answer::Nothing("this version of speclens asks no gateway".to_owned())),
+    };
+    tokio::select! {
+        biased;
+        () = view.cancel.cancelled() => Err(Cancelled),
+        answer = ask(address, view) => Ok(Answer::Response(answer)),
+    }
+}
+
+async fn ask(address: &str, view: &View) -> ResponseAnswer {
+    let mut answer = ResponseAnswer::default();
+    let mut body = Vec::new();
+    let received = Patience::begin(view).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
+    let is_whole = match received {
+        Some(Ok(is_whole)) => is_whole,
+        Some(Err(reason)) => {
+            answer.error = Some(reason);
+            false
+        }
+        None => {
+            answer.error = Some(format!("no answer within {} seconds", TIMEOUT.as_secs()));
+            false
+        }
+    };
+    if answer.status.is_some() {
+        // The status is an answer, however the body ended.
+        answer.error = None;
+        answer.body = Capture::of_bytes(body, !is_whole);
+    }
+    answer
+}
+
+/// Receives an answer, and returns whether all of it was kept. What has arrived stays when the wait is given up.
+async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body: &mut Vec<u8>) -> Result<bool, String> {
+    let mut url = Url::parse(address).map_err(|error| format!("not a valid address: {error}"))?;
+    // Nobody is authorized by an assertion. An address without a host has no names to remove.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    let client = Client::builder().redirect(Policy::none()).no_proxy().pool_max_idle_per_host(0).build();
+    let client = client.map_err(|error| reason(&error))?;
+    let mut response = client.get(url).send().await.map_err(|error| reason(&error))?;
+    answer.status = Some(response.status().as_u16());
+    while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {
+        let kept = chunk.len().min(limit - body.len());
+        body.extend_from_slice(&chunk[..kept]);
+        if kept < chunk.len() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Why there is no answer: the innermost reason says it best.
+fn reason(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,248 @@
+//! One attempt, in this order: observe what must be seen before the act, judge the preconditions, act, mask, observe what
+//! claims need, close the place, mask, record, judge.
+
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+};
+
+use speclens_schema::{
+    evidence::{Context, Evidence, Moment, RunError, RunErrorKind},
+    judge,
+    suite::{Action, Case, Inputs},
+    verdict::Status,
+};
+
+use super::{
+    Mode, Run, Unit,
+    masked::{Masked, turn_of},
+};
+use crate::{
+    book::{Asked, Entered},
+    event::{AbsenceKind, Event, RunResult},
+    exec::{self, Attempt, Performed, Site, World, process::Background},
+    model::Model,
+    observe::{self, Seen, View},
+    recording::{self, Recorded},
+};
+
+/// Whether the act begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// It does.
+    Act,
+    /// A precondition does not hold.
+    Unmet,
+    /// The run was cancelled before the preconditions were known.
+    Cancelled,
+}
+
+impl Run {
+    pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit) -> RunResult {
+        let case = Arc::clone(&self.job.suite.cases[unit.case]);
+        if self.cancel.is_cancelled() {
+            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            return self.asked(&case, unit).absent(kind, "cancelled before it began");
+        }
+        if self.stopped.load(Ordering::Relaxed) {
+            let message = "not run, because an earlier test failed";
+            return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
+        }
+        self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
+        let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
+            (Some(refusal), _) => {
+                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
+            }
+            (None, Mode::Live) => match self.model(&case, unit) {
+                Ok(model) => self.act(&case, unit, model.as_deref()).await.unwrap_or_else(|broken| *broken),
+                // Nothing was done, so what is recorded stays.
+                Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
+            },
+            (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|broken| *broken),
+        };
+        if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// Opens the model that acts; `None` where none does.
+    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
+        match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
+            (Action::Agent(_), None) => {
+                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
+            }
+            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
+        }
+    }
+
+    /// Acts, and looks before and after. Where something of speclens itself went wrong, the error is the result.
+    async fn act(
+        self: &Arc<Self>,
+        case: &Arc<Case>,
+        unit: &Unit,
+        model: Option<&dyn Model>,
+    ) -> Result<RunResult, Box<RunResult>> {
+        let began_us = recording::beginning_us();
+        let dialect = self.job.suite.dialect;
+        let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
+        let own = Arc::new(Background::default());
+        let world = World {
+            dialect,
+            directory: &self.job.directory,
+            output_limit: self.job.output_limit,
+            background: if dialect.keeps_background() { &self.background } else { &own },
+            cancel: &self.cancel,
+            test: &case.name,
+            subject: &unit.subject,
+            model,
+            keys: &self.keys,
+            events: &self.events,
+        };
+        let view = View::of(&Site::of_suite(world), world, Arc::clone(&own));
+        let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
+        let Performed { attempt, inputs, site } = match start {
+            Start::Act => exec::perform(&case.action, context, world).await,
+            Start::Unmet => Performed::without_act(Attempt::begun(context), world),
+            Start::Cancelled => {
+                Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
+            }
+        };
+        // Paths are looked up as they are. What is written of them is masked.
+        let needs = match (start, &attempt.evidence.error) {
+            (Start::Act, None) => case.needs(Moment::After, &attempt.evidence.context),
+            // Nothing is judged by what would be seen.
+            (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+        };
+        let (run, shared) = (Arc::clone(self), Arc::clone(case));
+        let (masked, inputs) = self
+            .blocking(case, unit, move || {
+                let Attempt { evidence, mut notes } = attempt;
+                let inputs = match inputs {
+                    Some(inputs) => {
+                        let (inputs, more) = inputs.after();
+                        notes.extend(more);
+                        inputs
+                    }
+                    None => shared.action.inputs().into_owned(),
+                };
+                let attempt = Attempt { evidence, notes };
+                (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs)
+            })
+            .await?;
+        let Seen { observations, cancelled } = observe::all(needs, &View::of(&site, world, Arc::clone(&own))).await;
+        let left = site.close(&own).await;
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(case, unit, move || {
+            let masked = masked.with(observations).noting(left);
+            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+        })
+        .await
+    }
+
+    /// Looks at what must be seen before the act, and judges the preconditions by it.
+    async fn look_before(
+        self: &Arc<Self>,
+        case: &Arc<Case>,
+        unit: &Unit,
+        context: Context,
+        view: &View,
+    ) -> Result<(Masked, Start), Box<RunResult>> {
+        let Seen { observations, cancelled } = observe::all(case.needs(Moment::Before, &context), view).await;
+        let attempt = Attempt::begun(context);
+        let dialect = self.job.suite.dialect;
+        if observations.is_empty() && !cancelled && !case.has_preconditions() {
+            return Ok((Masked::of(attempt, dialect, &self.job.secrets), Start::Act));
+        }
+        let (run, shared) = (Arc::clone(self), Arc::clone(case));
+        self.blocking(case, unit, move || {
+            let secrets = &run.job.secrets;
+            let seen = Masked::of(attempt, dialect, secrets).with(observations);
+            let start = if cancelled {
+                Start::Cancelled
+            } else if judge::may_begin(&shared, seen.evidence(), secrets) {
+                Start::Act
+            } else {
+                Start::Unmet
+            };
+            (seen, start)
+        })
+        .await
+    }
+
+    /// Records and judges what an attempt left behind.
+    fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, masked: Masked, cancelled: bool) -> RunResult {
+        let (mut evidence, notes) = masked.into_parts();
+        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
+        let action = &asked.case.action;
+        let key = action.key(dialect, asked.subject, inputs);
+        if cancelled {
+            evidence.error = Some(RunError { kind: RunErrorKind::Cancelled, message: CANCELLED.to_owned() });
+        }
+        // A run that was cancelled says nothing about the action.
+        if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
+            dialect.interpret(&mut evidence);
+            return RunResult { key: Some(key), began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
+        }
+        let act = action.parts(dialect, asked.subject, inputs);
+        let now = self.job.clock.now();
+        let _turn = turn_of(&mut evidence);
+        let evidence = Arc::new(evidence);
+        let recorded = Recorded { key: key.clone(), act, began_us, now, evidence, notes: notes.clone() };
+        let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
+        let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
+        let Entered { held, origin, error } = entered;
+        if let Some(error) = error {
+            self.warn(&error);
+        }
+        RunResult { key: Some(key), began_us, origin, evidence: held, ..result }
+    }
+
+    /// That nothing can be recorded is said once, and changes no result.
+    fn warn(&self, error: &io::Error) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let message = format!(
+            "cannot record in {}: {error}; the results are right, but an edited test has to be run again",
+            self.job.directory.join(recording::DIRECTORY).display()
+        );
+        self.tell(Event::Note { message });
+    }
+
+    /// Removes what recordings no longer need. That this fails changes no result.
+    pub(super) async fn tidy(&self, began_us: u64) {
+        let (book, suite) = (Arc::clone(&self.job.book), Arc::clone(&self.job.suite));
+        if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
+            self.tell(Event::Note { message });
+        }
+    }
+
+    /// Judges what is known of an attempt.
+    async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
+    }
+
+    pub(super) fn asked<'a>(&'a self, case: &'a Case, unit: &'a Unit) -> Asked<'a> {
+        Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
+    }
+
+    /// Masking and judging may take a while: they have threads of their own.
+    async fn blocking<A: Send + 'static>(
+        &self,
+        case: &Case,
+        unit: &Unit,
+        work: impl FnOnce() -> A + Send + 'static,
+    ) -> Result<A, Box<RunResult>> {
+        tokio::task::spawn_blocking(work).await.map_err(|error| {
+            tracing::error!(%error, "judging failed");
+            let message = "judging failed; this is a defect of speclens";
+            Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+        })
+    }
+}
+
+/// Why an attempt has no result whose observing was cut short.
+const CANCELLED: &str = "cancelled before all was observed";

@@ -1,0 +1,81 @@
+//! Evidence without secrets: the only evidence that is recorded, judged, or shown to whoever observes more.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use speclens_schema::{
+    dialect::Dialect,
+    evidence::{Evidence, Observation},
+    mask::Secrets,
+};
+
+use crate::exec::Attempt;
+
+/// An attempt whose evidence and notes have stars in place of secrets.
+#[derive(Debug)]
+pub(super) struct Masked {
+    evidence: Evidence,
+    notes: Vec<String>,
+    dialect: Dialect,
+    secrets: Arc<Secrets>,
+}
+
+impl Masked {
+    /// Masks what an act left behind.
+    pub(super) fn of(attempt: Attempt, dialect: Dialect, secrets: &Arc<Secrets>) -> Masked {
+        let Attempt { mut evidence, mut notes } = attempt;
+        // What is masked has no name any more.
+        let texts: Vec<&str> = evidence.streams().map(|stream| stream.text.as_str()).collect();
+        let names: Vec<String> = match !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text)) {
+            true => secrets.names_in(&texts).iter().map(|name| format!("`{name}`")).collect(),
+            false => Vec::new(),
+        };
+        let turn = turn_of(&mut evidence);
+        dialect.mask(&mut evidence, secrets);
+        drop(turn);
+        notes.iter_mut().for_each(|note| *note = secrets.mask(note));
+        if let Some(note) = evidence.mask_note().filter(|_| !names.is_empty()) {
+            notes.push(format!("{note} ({})", names.join(", ")));
+        }
+        Masked { evidence, notes, dialect, secrets: Arc::clone(secrets) }
+    }
+
+    /// Adds what was observed on behalf of claims, masked.
+    pub(super) fn with(mut self, observations: Vec<Observation>) -> Masked {
+        let mut observed = Evidence { observations, ..Evidence::default() };
+        let _turn = turn_of(&mut observed);
+        self.dialect.mask(&mut observed, &self.secrets);
+        self.evidence.observations.append(&mut observed.observations);
+        self
+    }
+
+    /// Adds notes, masked.
+    pub(super) fn noting(mut self, notes: Vec<String>) -> Masked {
+        self.notes.extend(notes.iter().map(|note| self.secrets.mask(note)));
+        self
+    }
+
+    /// Puts what was observed before the act in front of everything that was observed after it.
+    pub(super) fn after(mut self, before: Masked) -> Masked {
+        self.evidence.observations.splice(..0, before.evidence.observations);
+        self
+    }
+
+    /// What was observed.
+    pub(super) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// The evidence and the notes.
+    pub(super) fn into_parts(self) -> (Evidence, Vec<String>) {
+        (self.evidence, self.notes)
+    }
+}
+
+/// Waits until no other large evidence is masked or judged: that takes several times its memory, so one at a time is enough.
+pub(super) fn turn_of(evidence: &mut Evidence) -> Option<MutexGuard<'static, ()>> {
+    const LARGE: usize = 4 * 1024 * 1024;
+    static ONE_LARGE: Mutex<()> = Mutex::new(());
+
+    let size: usize = evidence.captures_mut().iter().map(|capture| capture.text.len()).sum();
+    (size > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner))
+}
