@@ -78,17 +78,17 @@ pub struct Performed {
     pub inputs: Option<Inputs>,
     /// Where it was performed.
     pub site: Site,
-    /// What has to be closed when claims have looked at the site.
-    pub closing: Option<agent::Closing>,
 }
 
 /// Where an action was performed: claims that need more than its evidence look there.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Site {
     /// The directory that relative paths begin in.
     pub directory: PathBuf,
     /// The environment of its commands.
     pub environment: process::Environment,
+    /// What was made for the act and has to be given back.
+    pub closing: Option<agent::Closing>,
 }
 
 /// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
@@ -98,7 +98,7 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
         Action::Command(command) => {
             let inputs = Inputs::before(world.dialect, command, world.directory).await;
             let attempt = self::command(command, context, world).await;
-            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world), closing: None }
+            Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
         Action::Agent(task) => match world.model {
             Some(model) => agent(task, model, context, world).await,
@@ -129,26 +129,33 @@ async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: W
         tell: &|message| drop(world.events.send(Event::Note { message })),
     };
     let actor = agent::Actor { test: world.test, model, mode };
-    let worked = agent::perform(task, actor, context, around).await;
-    Performed {
-        attempt: worked.attempt,
-        inputs: None,
-        site: worked.site.unwrap_or_else(|| Site::of_suite(world)),
-        closing: worked.closing,
-    }
+    let (attempt, site) = agent::perform(task, actor, context, around).await;
+    Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
 }
 
 impl Site {
     /// The directory of the suite, with the environment of this program: where the act begins, and what is looked at before it.
     pub fn of_suite(world: World<'_>) -> Site {
-        Site { directory: world.directory.to_owned(), environment: process::Environment::default() }
+        Site { directory: world.directory.to_owned(), ..Site::default() }
+    }
+
+    /// Closes the place when all that claims need was observed there: what was made for the act is given back, and what the
+    /// attempt left running ends. Returns what went wrong.
+    pub async fn close(self, background: &process::Background) -> Vec<String> {
+        match self.closing {
+            Some(closing) => closing.close(background).await,
+            None => {
+                background.end().await;
+                Vec::new()
+            }
+        }
     }
 }
 
 impl Performed {
     /// An attempt that did not come to its act.
     pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
-        Performed { attempt, inputs: None, site: Site::of_suite(world), closing: None }
+        Performed { attempt, inputs: None, site: Site::of_suite(world) }
     }
 }
 

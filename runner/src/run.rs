@@ -16,9 +16,9 @@ use std::{
 
 use speclens_schema::{
     dialect::{CaseOutcome, GateReport, RunOutcome, cli_bench::config::HelpMode},
-    evidence::{RunError, RunErrorKind},
+    evidence::RunErrorKind,
     mask::Secrets,
-    suite::{Action, Case, Subject, Suite},
+    suite::{Action, Subject, Suite},
     verdict::Status,
 };
 use tokio::{sync::mpsc, task::JoinSet};
@@ -28,11 +28,8 @@ use crate::{
     book::Book,
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
-    exec::{
-        self,
-        process::{Background, Until},
-    },
-    model::{Model, Models},
+    exec::process::{Background, Until},
+    model::Models,
     recording,
 };
 
@@ -233,17 +230,6 @@ impl Run {
     fn tell(&self, event: Event) {
         // Nobody listens any more: the result is still returned.
         let _ = self.events.send(event);
-    }
-
-    /// The model that acts; `None` where none does.
-    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
-        match (&case.action, unit.subject.model_id()) {
-            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
-            (Action::Agent(_), None) => {
-                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
-            }
-            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
-        }
     }
 }
 

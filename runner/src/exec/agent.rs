@@ -52,17 +52,6 @@ pub struct Surroundings<'a> {
     pub tell: &'a (dyn Fn(String) + Sync),
 }
 
-/// What came of a task.
-#[derive(Debug)]
-pub struct Worked {
-    /// What it left behind.
-    pub attempt: Attempt,
-    /// Where claims look; `None` where the task did not get a directory.
-    pub site: Option<Site>,
-    /// What has to be closed when claims have looked.
-    pub closing: Option<Closing>,
-}
-
 /// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
 #[derive(Debug)]
 pub struct Closing {
@@ -73,11 +62,12 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Runs `teardown`, ends what was left running, and removes a temporary directory. Returns what failed.
-    pub async fn close(self) -> Vec<String> {
+    /// Runs `teardown`, ends what was left running, here and by who observed, and removes a temporary directory. Returns what
+    /// failed.
+    pub async fn close(self, observers: &Background) -> Vec<String> {
         let Closing { teardown, shell, place } = self;
         let notes = setup::teardown(&teardown, &shell).await;
-        shell.background.end().await;
+        tokio::join!(shell.background.end(), observers.end());
         drop(shell);
         // Many files may have to be removed.
         let _ = tokio::task::spawn_blocking(move || drop(place)).await;
@@ -85,8 +75,13 @@ impl Closing {
     }
 }
 
-/// Performs a task up to the point where claims may look at it.
-pub async fn perform(action: &AgentAction, actor: Actor<'_>, context: Context, around: Surroundings<'_>) -> Worked {
+/// Performs a task up to the point where claims may look at it. There is no site where the task did not get a directory.
+pub async fn perform(
+    action: &AgentAction,
+    actor: Actor<'_>,
+    context: Context,
+    around: Surroundings<'_>,
+) -> (Attempt, Option<Site>) {
     let broken = |error: RunError| Attempt::broken(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
         Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
@@ -94,7 +89,7 @@ pub async fn perform(action: &AgentAction, actor: Actor<'_>, context: Context, a
     };
     let mut place = match place {
         Ok(place) => place,
-        Err(error) => return Worked { attempt: broken(error), site: None, closing: None },
+        Err(error) => return (broken(error), None),
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
@@ -105,7 +100,6 @@ pub async fn perform(action: &AgentAction, actor: Actor<'_>, context: Context, a
     };
     let mut notes = std::mem::take(&mut place.notes);
     let act = act(action, actor, &shell, deadline, around).await;
-    let site = Site { directory: shell.directory.clone(), environment: shell.environment.clone() };
     let evidence = match act {
         Ok((Conversation { turns, commands, ended, error, notes: more, duration }, files)) => {
             notes.extend(more);
@@ -123,8 +117,9 @@ pub async fn perform(action: &AgentAction, actor: Actor<'_>, context: Context, a
         }
         Err(error) => broken(error).evidence,
     };
-    let closing = Closing { teardown: action.teardown.clone(), shell, place };
-    Worked { attempt: Attempt { evidence, notes }, site: Some(site), closing: Some(closing) }
+    let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
+    let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
+    (Attempt { evidence, notes }, Some(Site { directory, environment, closing }))
 }
 
 /// What happens in the directory of the task.

@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
     judge,
-    suite::{Case, Inputs},
+    suite::{Action, Case, Inputs},
     verdict::Status,
 };
 
@@ -64,6 +64,17 @@ impl Run {
             self.stopped.store(true, Ordering::Relaxed);
         }
         result
+    }
+
+    /// Opens the model that acts; `None` where none does.
+    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
+        match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
+            (Action::Agent(_), None) => {
+                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
+            }
+            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
+        }
     }
 
     /// Acts, and looks before and after. Where something of speclens itself went wrong, the error is the result.
@@ -130,14 +141,10 @@ impl Run {
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
-        own.end().await;
-        let notes = match closing {
-            Some(closing) => closing.close().await,
-            None => Vec::new(),
-        };
+        let left = site.close(&own).await;
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
-            let masked = masked.with(observations).noting(notes);
+            let masked = masked.with(observations).noting(left);
             run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
         })
         .await

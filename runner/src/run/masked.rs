@@ -48,7 +48,7 @@ impl Masked {
         self
     }
 
-    /// Adds what was noticed later.
+    /// Adds notes, masked.
     pub(super) fn noting(mut self, notes: Vec<String>) -> Masked {
         self.notes.extend(notes.iter().map(|note| self.secrets.mask(note)));
         self

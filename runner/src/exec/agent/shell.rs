@@ -7,6 +7,7 @@ use std::{
 };
 
 use speclens_schema::{
+    dialect::cli_bench::template,
     evidence::{RunError, RunErrorKind},
     suite::AgentAction,
 };
@@ -14,16 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::process::{self, Background, Environment, Finished};
 
-/// What stands for the directory of the task in values of `env`.
-const WORKDIR: &str = "{{workdir}}";
-
 /// The environment of a task: that of this program without the keys of providers, and what the suite and the task set.
 pub(super) fn environment(action: &AgentAction, directory: &Path, keys: &BTreeSet<String>) -> Environment {
     let directory = directory.to_string_lossy();
     // Output goes to no terminal.
     let mut set = BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]);
     for (name, value) in action.environment() {
-        set.insert(name.to_owned(), value.replace(WORKDIR, &directory));
+        set.insert(name.to_owned(), template::expand(value, &directory));
     }
     let removed = keys.iter().filter(|key| !set.contains_key(*key)).cloned().collect();
     Environment { set, removed }

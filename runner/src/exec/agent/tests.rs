@@ -21,7 +21,8 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Closing, Surroundings, Worked, perform};
+use super::{Actor, Surroundings, perform};
+use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
 /// What a model does when it is asked.
@@ -106,6 +107,19 @@ fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentA
     action
 }
 
+/// What came of a task.
+struct Worked {
+    attempt: Attempt,
+    site: Option<Site>,
+}
+
+impl Worked {
+    /// The directory of the task.
+    fn directory(&self) -> PathBuf {
+        self.site.as_ref().unwrap().directory.clone()
+    }
+}
+
 /// A directory with a suite, and what a run of it is told.
 struct Suite {
     directory: tempfile::TempDir,
@@ -149,7 +163,8 @@ impl Suite {
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
         };
-        perform(action, actor, Context::default(), around).await
+        let (attempt, site) = perform(action, actor, Context::default(), around).await;
+        Worked { attempt, site }
     }
 }
 
@@ -171,8 +186,8 @@ fn broke(worked: &Worked) -> (RunErrorKind, &str) {
 }
 
 async fn close(worked: Worked) -> Vec<String> {
-    match worked.closing {
-        Some(closing) => Closing::close(closing).await,
+    match worked.site {
+        Some(site) => site.close(&Background::default()).await,
         None => Vec::new(),
     }
 }

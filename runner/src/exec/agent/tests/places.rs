@@ -16,7 +16,7 @@ async fn scaffold_is_copied_with_modes_and_inner_links() {
     let action = task(|_, all| all.scaffold = Some("fixture".to_owned()));
     let worked = suite.work(&action, &running(&["./alias && readlink bin/dangling && cat locked/file"])).await;
     assert_eq!(stdout(&commands(&worked)[0]), "ran\n../locked/nowhere\nx");
-    let directory = worked.site.clone().unwrap().directory;
+    let directory = worked.directory();
     let mode = fs::metadata(directory.join("locked")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o555);
     close(worked).await;
@@ -142,7 +142,7 @@ async fn environment_is_that_of_the_program_without_keys_and_with_env() {
     });
     let worked = suite.work(&action, &running(&["/usr/bin/env"])).await;
     let text = stdout(&commands(&worked)[0]);
-    let directory = worked.site.as_ref().unwrap().directory.display().to_string();
+    let directory = worked.directory().display().to_string();
     for line in ["A=suite", "B=task", &format!("WHERE={directory}/x"), "HOME=/set", "TERM=dumb"] {
         assert!(text.lines().any(|it| it == line), "{line}: {text}");
     }
@@ -180,7 +180,7 @@ async fn setup_runs_before_the_model_and_its_first_failure_ends_the_attempt() {
          error:\n13\n14\n15\n16\n17\n18\n19\n20"
     );
     assert!(model.requests.lock().unwrap().is_empty());
-    let directory = worked.site.clone().unwrap().directory;
+    let directory = worked.directory();
     assert_eq!(close(worked).await.len(), 1, "teardown runs all the same, and fails with a note");
     assert!(!directory.exists());
 }

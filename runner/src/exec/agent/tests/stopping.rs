@@ -42,7 +42,7 @@ async fn command_that_forks_and_ignores_the_signal_leaves_nothing_behind() {
     let (action, model, inner) = (task(|_, _| {}), running(&[&fork]), marks.join("inner"));
     let (worked, ()) = tokio::join!(suite.work(&action, &model), cancel_when(&suite, &inner));
     assert_eq!(broke(&worked).0, RunErrorKind::Cancelled);
-    let directory = worked.site.clone().unwrap().directory;
+    let directory = worked.directory();
     close(worked).await;
     assert!(!directory.exists());
     assert!(!is_running(&inner) && !is_running(&marks.join("outer")));
@@ -77,7 +77,7 @@ async fn cancelling_at_any_stage_ends_the_attempt_runs_teardown_and_removes_the_
         };
         let (worked, ()) = tokio::join!(suite.work_in(&action, &model, mode), cancel);
         assert_eq!(broke(&worked).0, RunErrorKind::Cancelled, "{stage}");
-        let directory = worked.site.clone().unwrap().directory;
+        let directory = worked.directory();
         assert_eq!(close(worked).await, [""; 0], "{stage}");
         assert!(!directory.exists() && torn.exists(), "{stage}");
         assert!(stage == "model" || !is_running(&mark), "{stage}");

@@ -13,8 +13,8 @@ async fn agent_writes_a_file_and_everything_is_evidence() {
         Step::Answers(Reply { usage: runs(&[]).usage, ..says("I wrote it.") }),
     ]);
     let worked = suite.work(&action, &model).await;
-    let site = worked.site.clone().unwrap();
-    assert!(site.directory.join("out.txt").exists(), "claims can look at it");
+    let directory = worked.directory();
+    assert!(directory.join("out.txt").exists(), "claims can look at it");
     let found = evidence(&worked);
     assert_eq!((found.ended, &found.error), (Some(Ended::Done), &None));
     let last = commands(&worked).last().unwrap();
@@ -29,7 +29,7 @@ async fn agent_writes_a_file_and_everything_is_evidence() {
     assert_eq!(log.rest, BTreeMap::from([("deep".to_owned(), Standing::Directory)]));
     assert_eq!(results(&model)[1], json!({ "exit_code": 3, "stdout": "hello you\n", "stderr": "oops\n" }));
     assert_eq!(close(worked).await, [""; 0]);
-    assert!(!site.directory.exists(), "a temporary directory is removed");
+    assert!(!directory.exists(), "a temporary directory is removed");
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn each_command_has_a_shell_of_its_own_and_no_input() {
     let suite = Suite::new();
     let model = running(&["cd / && export X=1", "pwd; echo \"[$X]\"; cat; echo $TERM"]);
     let worked = suite.work(&task(|_, _| {}), &model).await;
-    let directory = worked.site.as_ref().unwrap().directory.display().to_string();
+    let directory = worked.directory().display().to_string();
     assert_eq!(stdout(&commands(&worked)[1]), format!("{directory}\n[]\ndumb\n"));
     close(worked).await;
 }
