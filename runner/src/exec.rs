@@ -11,7 +11,7 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
-    suite::{Action, CommandAction},
+    suite::{Action, ActionKind, CommandAction},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -27,13 +27,13 @@ pub struct Attempt {
 }
 
 /// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
-pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
-    match (action, dialect) {
-        (Action::Command(_), _) => None,
-        (Action::Prompt(_), _) => Some("asking models"),
-        (Action::Agent(_), _) | (Action::None, Dialect::CliBench) => Some("running cli-bench suites"),
-        (Action::Trigger(_), _) | (Action::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
-        (Action::None, Dialect::KindLm) => Some("running a test without a command"),
+pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
+    match (action.into(), dialect) {
+        (ActionKind::Command, _) => None,
+        (ActionKind::Prompt, _) => Some("asking models"),
+        (ActionKind::Agent, _) | (ActionKind::None, Dialect::CliBench) => Some("running cli-bench suites"),
+        (ActionKind::Trigger, _) | (ActionKind::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
+        (ActionKind::None, Dialect::KindLm) => Some("running a test without a command"),
     }
 }
 
