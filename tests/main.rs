@@ -10,6 +10,8 @@ mod crashes;
 mod fixing;
 mod kinds;
 mod processes;
+#[cfg(unix)]
+mod programs;
 mod reach;
 mod recordings;
 mod replay;

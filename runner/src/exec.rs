@@ -2,6 +2,8 @@
 
 mod inputs;
 pub mod process;
+#[cfg(unix)]
+pub mod program;
 
 use std::{
     path::{Path, PathBuf},

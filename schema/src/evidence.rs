@@ -352,7 +352,7 @@ impl Capture {
     }
 
     /// Keeps at most so many bytes, whole characters and whole masked stretches.
-    fn cut_to(&mut self, limit: usize) {
+    pub fn cut_to(&mut self, limit: usize) {
         if self.text.len() <= limit {
             return;
         }
