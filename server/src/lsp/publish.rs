@@ -113,7 +113,7 @@ fn results(
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = results.outcomes(&suite, &workspace.secrets());
+    let outcomes = results.outcomes(&suite, &workspace.secrets_of(&suite));
     drop(results);
     let mut run_problems = Vec::new();
     let mut names: HashMap<&str, usize> = HashMap::new();
