@@ -138,7 +138,7 @@ impl Request {
             directory: &id.directory,
             place: &id.place,
             workspace: &workspace,
-            secrets: Arc::new(workspace.secrets()),
+            secrets: Arc::new(workspace.secrets_of(&suite)),
             clock: self.session.clock,
             asker: Asker::Editor { is_trusted: self.session.may_run_in(&snapshot.place.directory) },
         });
