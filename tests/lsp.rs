@@ -31,6 +31,8 @@ mod protocol;
 mod recordings;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/scripts.rs"]
+mod scripts;
 #[path = "lsp/settings.rs"]
 mod settings;
 #[path = "lsp/starting.rs"]

@@ -12,7 +12,7 @@ use speclens_runner::{
     event::{Event, RunResult},
     run::{Mode, Options, run},
 };
-use speclens_schema::{dialect::Dialect, suite::Suite, verdict::Status};
+use speclens_schema::{dialect::Dialect, json_schema::SpecFile, suite::Suite, verdict::Status};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -76,6 +76,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> 
     };
     if !snapshot.place.can_run() {
         return Err(Refused::warning(match snapshot.place.dialect() {
+            None if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
             None => "this file holds settings and no tests",
             Some(Dialect::KindLm) => "this document was never saved: save it, then run it",
             Some(Dialect::CliBench) => "cli-bench suites cannot be run yet",

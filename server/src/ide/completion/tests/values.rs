@@ -422,3 +422,13 @@ fn a_working_directory_is_a_directory() {
     check_labels("//- /cli-bench.yaml\nworkdir: $0\n//- /box/x\nx\n", expect!["box"]);
     check_labels("//- /cli-bench.yaml\nworkdir: $0\n", expect![[r#""./sandbox""#]]);
 }
+
+#[test]
+fn scripted_models_that_exist_are_offered_as_providers() {
+    let files = "//- /careful.script.yaml\ndefault: []\n//- /deep/bold.script.yaml\ndefault: []\n";
+    let fixture = Fixture::parse(&format!("//- /cli-bench.yaml\ncli: a\nproviders:\n  - scr$0\n{files}"));
+    let found = completions(&fixture);
+    let found: Vec<&str> =
+        found.iter().filter(|item| item.detail == "scripted model").map(|item| item.label.as_str()).collect();
+    assert_eq!(found, ["scripted/careful", "scripted/deep/bold"]);
+}
