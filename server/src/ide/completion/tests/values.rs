@@ -285,7 +285,7 @@ fn kinds_of_files_are_offered_behind_dialect() {
     check_labels(
         "# speclens: dialect=$0\nkindlm: 1\n",
         expect![[
-            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines"
+            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines script"
         ]],
     );
     check_choice(
