@@ -5,6 +5,7 @@ pub mod process;
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -14,6 +15,8 @@ use speclens_schema::{
     suite::{Action, CommandAction},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::files::DiskFiles;
 
 pub use inputs::Inputs;
 
@@ -44,6 +47,8 @@ pub struct World<'a> {
     pub dialect: Dialect,
     /// The directory of the suite.
     pub directory: &'a Path,
+    /// The files of the workspace that decide what commands do.
+    pub files: &'a Arc<DiskFiles>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
     /// Owns what the action leaves running.
@@ -77,7 +82,7 @@ pub struct Site {
 pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Performed {
     match action {
         Action::Command(command) => {
-            let inputs = Inputs::before(world.dialect, command, world.directory).await;
+            let inputs = Inputs::before(command, world.files).await;
             let attempt = self::command(command, context, world).await;
             Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
@@ -104,7 +109,7 @@ pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
 
 /// Runs the command of a test in the suite's directory.
 async fn command(action: &CommandAction, context: Context, world: World<'_>) -> Attempt {
-    let World { directory, output_limit: limit, background, cancel, dialect: _ } = world;
+    let World { directory, output_limit: limit, background, cancel, dialect: _, files: _ } = world;
     let script = match &action.expanded {
         Ok(script) => script,
         Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),

@@ -26,6 +26,7 @@ use crate::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::{self, Attempt, Performed, World, process},
+    files::DiskFiles,
     recording::{self, Recorded},
 };
 
@@ -36,6 +37,8 @@ pub struct Job {
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
+    /// The files of the workspace, as they are on the disk.
+    pub files: Arc<DiskFiles>,
     /// Where evidence goes, and where it is found.
     pub book: Arc<Book>,
     /// What must not be seen.
@@ -249,6 +252,7 @@ impl Run {
         let world = World {
             dialect: self.job.suite.dialect,
             directory: &self.job.directory,
+            files: &self.job.files,
             output_limit: self.job.output_limit,
             background: &self.background,
             cancel: &self.cancel,
@@ -262,7 +266,7 @@ impl Run {
                     attempt.notes.extend(notes.iter().map(|note| run.job.secrets.mask(note)));
                     inputs
                 }
-                None => shared.action.inputs().into_owned(),
+                None => run.job.suite.inputs(&shared.action),
             };
             run.settle(run.asked(&shared, &planned), began_us, &inputs, attempt)
         })

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use speclens_runner::{book::Book, clock::Clock, run::Job};
+use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, run::Job};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
@@ -15,7 +15,10 @@ use speclens_schema::{
     suite::Suite,
 };
 
-use crate::workspace::{SettingsFile, Workspace};
+use crate::{
+    trust,
+    workspace::{SettingsFile, Workspace},
+};
 
 /// A suite that somebody wants to run.
 #[derive(Debug)]
@@ -69,6 +72,7 @@ pub struct Prepared {
     directory: PathBuf,
     place: String,
     settings: Arc<Settings>,
+    files: Arc<DiskFiles>,
     secrets: Arc<Secrets>,
     clock: Clock,
 }
@@ -90,6 +94,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
         settings: Arc::clone(&order.workspace.settings),
+        files: Arc::new(order.workspace.files(order.directory, "")),
         secrets: order.secrets,
         clock: order.clock,
     })
@@ -103,7 +108,7 @@ impl Prepared {
 
     /// Opens the book of evidence of the suite.
     pub fn book(&self) -> Book {
-        Book::of(&self.settings, &self.directory, &self.place)
+        Book::of(&self.settings, &self.directory, &self.place, trust::machine)
     }
 
     /// Returns the job that writes into a book.
@@ -111,6 +116,7 @@ impl Prepared {
         Job {
             suite: Arc::clone(&self.suite),
             directory: self.directory.clone(),
+            files: Arc::clone(&self.files),
             book,
             secrets: Arc::clone(&self.secrets),
             clock: self.clock,

@@ -105,10 +105,8 @@ fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
         return HashMap::new();
     };
     let names = || suite.cases.iter().map(|case| case.name.as_str());
-    let mut known: HashMap<&str, Known> = names()
-        .zip(&latest.outcomes)
-        .map(|(name, outcome)| (name, Known { state: outcome.state.clone(), from: outcome.from.clone() }))
-        .collect();
+    let mut known: HashMap<&str, Known> =
+        names().zip(&latest.outcomes).map(|(name, outcome)| (name, outcome.known())).collect();
     // A test that is not there any more has a new name now.
     let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
     let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();

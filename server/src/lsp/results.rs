@@ -8,7 +8,7 @@ use std::{
 
 use speclens_runner::{
     book::{Asked, Book},
-    event::{Absence, AbsenceKind, RunResult},
+    event::{Absence, AbsenceKind, Origin, RunResult},
     recording::Retention,
 };
 use speclens_schema::{
@@ -19,7 +19,13 @@ use speclens_schema::{
 };
 
 use super::documents::SuiteId;
-use crate::ide::{lens::CaseState, run_problems};
+use crate::{
+    ide::{
+        lens::{CaseState, Known},
+        run_problems,
+    },
+    trust,
+};
 
 /// What the analysis found last.
 #[derive(Debug, Default)]
@@ -39,8 +45,17 @@ pub(super) struct CaseOutcome {
     pub state: CaseState,
     /// The other case whose recording it is, where the two do the same.
     pub from: Option<String>,
+    /// Whether one of its recordings is of another machine.
+    pub is_foreign: bool,
     /// The attempts whose evidence is of what the case does now.
     pub attempts: Vec<JudgedAttempt>,
+}
+
+impl CaseOutcome {
+    /// What a lens says about it.
+    pub(super) fn known(&self) -> Known {
+        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign }
+    }
 }
 
 /// An attempt, judged by the claims as they are.
@@ -97,7 +112,7 @@ impl Results {
         let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
         if self.kept.as_ref() != Some(&kept) {
             self.book = Arc::new(match trusted {
-                true => Book::of(settings, &suite.directory, &suite.place),
+                true => Book::of(settings, &suite.directory, &suite.place, trust::machine),
                 false => Book::default(),
             });
             self.outcomes.clear();
@@ -206,7 +221,8 @@ fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOu
         }
     };
     let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
-    CaseOutcome { state, from, attempts }
+    let is_foreign = attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign);
+    CaseOutcome { state, from, is_foreign, attempts }
 }
 
 fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {

@@ -188,7 +188,9 @@ impl Snapshot {
     /// The settings that hold for the document, as the editor holds them.
     pub(super) fn workspace(&self) -> Workspace {
         let Some(reach) = &self.place.settings else { return Workspace::default() };
-        workspace::settings_over(reach, |path| self.buffers.text(path))
+        let workspace = workspace::settings_over(reach, |path| self.buffers.text(path));
+        self.place.files.declare(workspace.declared());
+        workspace
     }
 }
 

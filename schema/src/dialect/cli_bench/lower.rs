@@ -24,7 +24,7 @@ use crate::{
     json_schema::SpecFile,
     problem::Severity,
     settings::Settings,
-    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Suite},
+    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite},
     validate::{Definition, validate_node},
 };
 
@@ -113,6 +113,7 @@ pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Setting
         cases: Vec::new(),
         gates: AnyGates::CliBench(Box::new(Gates::lower(root.and_then(|root| root.get("thresholds"))))),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
+        inputs: Inputs::new(),
     }
 }
 
