@@ -18,6 +18,7 @@ mod tidy;
 mod tests;
 
 use std::{
+    collections::HashSet,
     io,
     path::{Path, PathBuf},
     sync::{
@@ -394,7 +395,8 @@ impl Recordings {
         // Nobody removes the texts before the recording refers to them. Who waited in vain goes on: a text that was
         // written after the other process began to look is not removed.
         let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
-        for (digest, text) in texts {
+        let mut written = HashSet::new();
+        for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
             self.store.write_text(digest, text)?;
         }
         let path = self.store.write(&name.file_name(), json)?;

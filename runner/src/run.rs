@@ -1,11 +1,13 @@
 //! Performs the cases of a suite, or judges what was recorded of them.
 
+mod budget;
+
 use std::{
     collections::BTreeSet,
     io,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
@@ -268,19 +270,14 @@ impl Run {
                 }
                 None => run.job.suite.inputs(&shared.action),
             };
-            run.settle(run.asked(&shared, &planned), began_us, &inputs, attempt)
+            let bytes = attempt.evidence.streams().map(|stream| stream.text.len()).sum();
+            budget::within(bytes, move || run.settle(run.asked(&shared, &planned), began_us, &inputs, attempt))
         })
         .await
     }
 
     fn settle(&self, asked: Asked<'_>, began_us: u64, inputs: &Inputs, attempt: Attempt) -> RunResult {
-        /// Masking and judging take several times the memory of an output of more bytes: one at a time is enough.
-        const LARGE: usize = 4 * 1024 * 1024;
-        static ONE_LARGE: Mutex<()> = Mutex::new(());
-
         let Attempt { mut evidence, mut notes } = attempt;
-        let size: usize = evidence.streams().map(|stream| stream.text.len()).sum();
-        let _turn = (size > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         // What is masked has no name any more.
         let texts: Vec<&str> = evidence.streams().map(|stream| stream.text.as_str()).collect();

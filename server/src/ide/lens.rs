@@ -323,7 +323,7 @@ mod tests {
                 4: ▶ Run
                 4: ⚠ stale, run again
                 5: ▶ Run
-                5: ! broke: timed out after 1000 ms, recorded on another machine
+                5: ! broke: timed out after 1000 ms
                 6: ▶ Run
                 6: ✓ passed 5 ms, from the recording of `d`
                 7: ▶ Run
@@ -366,7 +366,7 @@ mod tests {
                 5: ! another test has this name
                 6: ! another test has this name
                 7: ▶ Run
-                7: ✓ passed 1 ms, recorded on another machine
+                7: ✓ passed 1 ms
                 8: ▶ Run
             "#]],
         );

@@ -12,7 +12,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert, limit,
-    results::{CaseOutcome, Latest},
+    results::{self, CaseOutcome, Latest},
     session::{Session, Snapshot},
     settings,
 };
@@ -102,19 +102,23 @@ fn results(
         return (nothing, Vec::new());
     }
     let place = &snapshot.place;
-    let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+    let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
-    results.book(&place.suite(uri), &workspace.settings, trusted);
-    results.look_again();
-    if results.is_empty() {
+    // Whoever runs or records waits for none of this: the lock is held only to ask, and to say what was found.
+    let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
+    if book.look_again() {
+        results().recorded_elsewhere();
+    }
+    if results().is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
         let nothing = Latest::default();
         return (nothing, Vec::new());
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = results.outcomes(&suite, &workspace.secrets());
-    drop(results);
+    let look = results().look(&suite, &workspace.secrets());
+    let seen = look.take(&suite);
+    let outcomes = results().remember(seen);
     let mut run_problems = Vec::new();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use speclens_runner::{
@@ -78,6 +78,72 @@ pub(super) struct Results {
     outcomes: HashMap<String, Remembered>,
     /// What is masked in the evidence, and in what the outcomes say.
     secrets: Arc<Secrets>,
+    /// What was found out to have changed since the last look at the book began.
+    missed: Missed,
+}
+
+/// What a look at the book may have come too early for.
+#[derive(Debug, Default)]
+struct Missed {
+    all: bool,
+    /// Attempts, by their case and their key.
+    attempts: Vec<(String, String)>,
+}
+
+/// A look at the book. It is taken without the lock: reading and judging take longer than anybody may wait for it.
+#[derive(Debug)]
+pub(super) struct Look {
+    book: Arc<Book>,
+    secrets: Arc<Secrets>,
+    cases: Vec<Sight>,
+}
+
+/// What is known of a case, or is to be looked up.
+#[derive(Debug)]
+enum Sight {
+    Known(Arc<CaseOutcome>),
+    Open { case: Arc<Case>, running: bool, cancelled: bool },
+}
+
+/// What a look found.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) outcomes: Vec<Arc<CaseOutcome>>,
+    fresh: Vec<Remembered>,
+}
+
+impl Look {
+    /// Looks at the cases that nothing is known of.
+    pub(super) fn take(self, suite: &Suite) -> Seen {
+        let mut fresh = Vec::new();
+        let outcomes = self.cases.into_iter().map(|sight| match sight {
+            Sight::Known(outcome) => outcome,
+            Sight::Open { case, running, cancelled } => {
+                let (outcome, keys) = outcome(suite, &case, &self.book, &self.secrets, running, cancelled);
+                let outcome = Arc::new(outcome);
+                fresh.push(Remembered { case, running, cancelled, keys, outcome: Arc::clone(&outcome) });
+                outcome
+            }
+        });
+        Seen { outcomes: outcomes.collect(), fresh }
+    }
+}
+
+fn outcome(
+    suite: &Suite,
+    case: &Case,
+    book: &Book,
+    secrets: &Arc<Secrets>,
+    running: bool,
+    cancelled: bool,
+) -> (CaseOutcome, Vec<String>) {
+    let subjects = if case.skip { Vec::new() } else { case.action.subjects() };
+    let mut asked = Vec::new();
+    for subject in &subjects {
+        asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
+    }
+    let results: Vec<RunResult> = asked.iter().map(|asked| book.look(*asked, secrets)).collect();
+    (outcome_of(results, running, cancelled), asked.iter().map(Asked::key).collect())
 }
 
 /// An outcome with what it was made of.
@@ -103,31 +169,45 @@ struct Kept {
     trusted: bool,
 }
 
+/// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not even read:
+/// somebody else may have made them. The lock is not held while a book is opened.
+pub(super) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
+    let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
+    let enabled = settings.recordings.enabled;
+    let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
+    let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
+    if let Some(book) = results().opened_for(&kept) {
+        return book;
+    }
+    let book = match trusted {
+        true => Book::of(settings, &suite.directory, &suite.place, trust::machine),
+        false => Book::default(),
+    };
+    let mut results = results();
+    // Somebody else may have opened it meanwhile, and a run may write into that one.
+    if let Some(book) = results.opened_for(&kept) {
+        return book;
+    }
+    results.book = Arc::new(book);
+    results.recorded_elsewhere();
+    results.kept = Some(kept);
+    results.opened()
+}
+
 impl Results {
-    /// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not
-    /// even read: somebody else may have made them.
-    pub(super) fn book(&mut self, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
-        let enabled = settings.recordings.enabled;
-        let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
-        let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
-        if self.kept.as_ref() != Some(&kept) {
-            self.book = Arc::new(match trusted {
-                true => Book::of(settings, &suite.directory, &suite.place, trust::machine),
-                false => Book::default(),
-            });
-            self.outcomes.clear();
-            self.kept = Some(kept);
-        }
+    fn opened_for(&self, kept: &Kept) -> Option<Arc<Book>> {
+        (self.kept.as_ref() == Some(kept)).then(|| self.opened())
+    }
+
+    /// The book as it was opened last. Who asks it for what others recorded, and learns that some came or went, says so.
+    pub(super) fn opened(&self) -> Arc<Book> {
         Arc::clone(&self.book)
     }
 
-    /// Looks for recordings that others wrote, and returns whether any came or went.
-    pub(super) fn look_again(&mut self) -> bool {
-        let differs = self.book.look_again();
-        if differs {
-            self.outcomes.clear();
-        }
-        differs
+    /// Recordings came or went: nothing that was found out before counts.
+    pub(super) fn recorded_elsewhere(&mut self) {
+        self.outcomes.clear();
+        self.missed.all = true;
     }
 
     /// Whether nothing is known about any case, so that nothing can be said about one.
@@ -143,7 +223,8 @@ impl Results {
 
     /// An attempt of a case has left something behind: whoever does the same may look again.
     pub(super) fn finished(&mut self, case: &str, key: &str) {
-        self.outcomes.retain(|name, known| name != case && !known.keys.iter().any(|known| known == key));
+        self.outcomes.retain(|_, known| !known.is_about(case, key));
+        self.missed.attempts.push((case.to_owned(), key.to_owned()));
     }
 
     /// A case no longer runs.
@@ -161,36 +242,45 @@ impl Results {
         self.cancelled.insert(case.to_owned());
     }
 
-    /// What is known about each case of a suite. Looks only at cases that changed.
-    pub(super) fn outcomes(&mut self, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
+    /// Begins a look at each case of a suite that changed since the last one.
+    pub(super) fn look(&mut self, suite: &Suite, secrets: &Secrets) -> Look {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
             self.outcomes.clear();
         }
-        suite.cases.iter().map(|case| self.outcome(suite, case)).collect()
+        self.missed = Missed::default();
+        let cases = suite.cases.iter().map(|case| self.sight(case)).collect();
+        Look { book: Arc::clone(&self.book), secrets: Arc::clone(&self.secrets), cases }
     }
 
-    fn outcome(&mut self, suite: &Suite, case: &Arc<Case>) -> Arc<CaseOutcome> {
+    fn sight(&self, case: &Arc<Case>) -> Sight {
         let running = self.running.contains_key(&case.name);
         let cancelled = self.cancelled.contains(&case.name);
-        if let Some(known) = self.outcomes.get(&case.name)
-            && Arc::ptr_eq(&known.case, case)
-            && (known.running, known.cancelled) == (running, cancelled)
-        {
-            return Arc::clone(&known.outcome);
+        let known = self
+            .outcomes
+            .get(&case.name)
+            .filter(|known| Arc::ptr_eq(&known.case, case) && (known.running, known.cancelled) == (running, cancelled));
+        match known {
+            Some(known) => Sight::Known(Arc::clone(&known.outcome)),
+            None => Sight::Open { case: Arc::clone(case), running, cancelled },
         }
-        let subjects = if case.skip { Vec::new() } else { case.action.subjects() };
-        let mut asked = Vec::new();
-        for subject in &subjects {
-            asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
-        }
-        let results: Vec<RunResult> = asked.iter().map(|asked| self.book.look(*asked, &self.secrets)).collect();
-        let keys = asked.iter().map(Asked::key).collect();
-        let outcome = Arc::new(outcome_of(results, running, cancelled));
-        let kept = Arc::clone(&outcome);
-        self.outcomes
-            .insert(case.name.clone(), Remembered { case: Arc::clone(case), running, cancelled, keys, outcome: kept });
-        outcome
+    }
+
+    /// Keeps what a look found, as far as nothing has changed since it began.
+    pub(super) fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
+        let missed = std::mem::take(&mut self.missed);
+        let is_void =
+            |known: &Remembered| missed.all || missed.attempts.iter().any(|(case, key)| known.is_about(case, key));
+        let fresh = seen.fresh.into_iter().filter(|known| !is_void(known));
+        self.outcomes.extend(fresh.map(|known| (known.case.name.clone(), known)));
+        seen.outcomes
+    }
+}
+
+impl Remembered {
+    /// Whether an attempt of a case with this key is one of its own, or does the same.
+    fn is_about(&self, case: &str, key: &str) -> bool {
+        self.case.name == case || self.keys.iter().any(|known| known == key)
     }
 }
 
