@@ -27,8 +27,8 @@ impl Machine {
         let path = directory.join(FILE);
         let read = || fs::read_to_string(&path).ok().and_then(|text| Machine::parse(text.trim_end()));
         read().or_else(|| {
-            create(directory, &path, &random()).ok()?;
-            // Another process may have been first.
+            // Where this fails, another process may have been first.
+            let _ = create(directory, &path, &random());
             read()
         })
     }
