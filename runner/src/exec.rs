@@ -9,6 +9,7 @@ pub mod program;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     event::{Event, Events},
+    files::DiskFiles,
     model::Model,
 };
 
@@ -53,6 +55,8 @@ pub struct World<'a> {
     pub dialect: Dialect,
     /// The directory of the suite.
     pub directory: &'a Path,
+    /// The files of the workspace that decide what commands do.
+    pub files: &'a Arc<DiskFiles>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
     /// Owns what the action leaves running.
@@ -98,7 +102,7 @@ pub struct Site {
 pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Performed {
     match action {
         Action::Command(command) => {
-            let inputs = Inputs::before(world.dialect, command, world.directory).await;
+            let inputs = Inputs::before(command, world.files).await;
             let attempt = self::command(command, context, world).await;
             Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }

@@ -15,7 +15,8 @@ use speclens_schema::{
 
 use super::{
     Mode, Run, Unit,
-    masked::{Masked, turn_of},
+    budget::within,
+    masked::{Masked, size_of},
 };
 use crate::{
     book::{Asked, Entered},
@@ -91,6 +92,7 @@ impl Run {
         let world = World {
             dialect,
             directory: &self.job.directory,
+            files: &self.job.files,
             output_limit: self.job.output_limit,
             background: if dialect.keeps_background() { &self.background } else { &own },
             cancel: &self.cancel,
@@ -108,7 +110,7 @@ impl Run {
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
-        let Performed { attempt, inputs, site } = match start {
+        let Performed { mut attempt, inputs, site } = match start {
             Start::Act => exec::perform(&case.action, context, world).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
@@ -116,26 +118,31 @@ impl Run {
             }
         };
         let (run, shared) = (Arc::clone(self), Arc::clone(case));
-        let (masked, inputs, needs) = self
-            .blocking(case, unit, move || {
-                // Paths are looked up as they are. What is written of them is masked.
-                let needs = match (start, &attempt.evidence.error) {
-                    (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
-                    // Nothing is judged by what would be seen.
-                    (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
-                };
-                let Attempt { evidence, mut notes } = attempt;
-                let inputs = match inputs {
-                    Some(inputs) => {
-                        let (inputs, more) = inputs.after();
-                        notes.extend(more);
-                        inputs
-                    }
-                    None => shared.action.inputs().into_owned(),
-                };
-                let attempt = Attempt { evidence, notes };
-                (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
-            })
+        let bytes = size_of(&mut attempt.evidence);
+        let (mut masked, inputs, needs) = self
+            .blocking(
+                case,
+                unit,
+                within(bytes, move || {
+                    // Paths are looked up as they are. What is written of them is masked.
+                    let needs = match (start, &attempt.evidence.error) {
+                        (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
+                        // Nothing is judged by what would be seen.
+                        (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+                    };
+                    let Attempt { evidence, mut notes } = attempt;
+                    let inputs = match inputs {
+                        Some(inputs) => {
+                            let (inputs, more) = inputs.after();
+                            notes.extend(more);
+                            inputs
+                        }
+                        None => run.job.suite.inputs(&shared.action),
+                    };
+                    let attempt = Attempt { evidence, notes };
+                    (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
+                }),
+            )
             .await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
@@ -143,11 +150,13 @@ impl Run {
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let left = site.close(&own).await;
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || {
-            let masked = masked.with(observations).noting(left);
+        let mut observed = Evidence { observations, ..Evidence::default() };
+        let bytes = masked.size() + size_of(&mut observed);
+        let settle = move || {
+            let masked = masked.with(observed.observations).noting(left);
             run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
-        })
-        .await
+        };
+        self.blocking(case, unit, within(bytes, settle)).await
     }
 
     /// Looks at what must be seen before the act, and judges the preconditions by it.
@@ -198,7 +207,6 @@ impl Run {
         }
         let act = action.parts(dialect, asked.subject, inputs);
         let now = self.job.clock.now();
-        let _turn = turn_of(&mut evidence);
         let evidence = Arc::new(evidence);
         let recorded = Recorded { key: key.clone(), act, began_us, now, evidence, notes: notes.clone() };
         let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
