@@ -11,6 +11,8 @@ mod crashes;
 mod fixing;
 mod kinds;
 mod processes;
+#[cfg(unix)]
+mod programs;
 mod reach;
 mod recordings;
 mod replay;

@@ -60,7 +60,8 @@ fn suite(file: SpecFile, tests: usize) -> String {
         | SpecFile::ClawSpecPipeline
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => unreachable!("such files are short"),
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::Script => unreachable!("such files are short"),
     };
     (0..tests).for_each(|test| text.push_str(&item(test)));
     text
@@ -99,7 +100,7 @@ fn evidence() -> Evidence {
     let commands = vec![ran("stock --help"), ran("stock remove --name Tea"), ran("stock list --json")];
     Evidence {
         command: Some(Ran { stdout: kept(&"the order A-1 was delivered\n".repeat(40)), ..ran("sh agent.sh") }),
-        commands: Some(CommandLog { commands, cut: false }),
+        commands: Some(CommandLog { commands, cut: false, unseen: None }),
         duration_ms: Some(1.0),
         ..Evidence::default()
     }

@@ -23,7 +23,7 @@ use crate::{
     json_schema::SpecFile,
     parallel,
     problem::{Applicability, Code, Problem},
-    rewrite,
+    rewrite, script,
     settings::Settings,
     suite::{Case, Suite},
     validate::{self, Definition, validate_node},
@@ -145,6 +145,7 @@ impl Analyzer {
         }
         let facts = items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?)));
         match self.file.dialect() {
+            None if self.file == SpecFile::Script => script::lint::lint(root, files, problems),
             None => {}
             Some(Dialect::KindLm) => {
                 use kindlm::lint;
@@ -176,7 +177,7 @@ impl Analyzer {
             }
         }
         rewrite::cure_across(root, problems);
-        if self.file.dialect().is_some() {
+        if self.file != SpecFile::Settings {
             secrets::lint_root(root, Definition::lists(self.file), problems);
             unfilled::lint_root(root, Definition::lists(self.file), problems);
             compared::lint_root(root, Definition::Root(self.file), Definition::lists(self.file), problems);
@@ -258,7 +259,7 @@ impl Analyzer {
                 clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
             }
         };
-        if self.file.dialect().is_some() {
+        if self.file != SpecFile::Settings {
             secrets::lint_item(item, &mut problems);
             unfilled::lint_item(item, &mut problems);
             compared::lint_item(item, Definition::Item(self.file, list), &mut problems);
@@ -327,7 +328,7 @@ impl Analyzer {
             RootContext::ClawSpec(context) => {
                 clawspec::lower::lower_root(self.file, document, context, files, settings)
             }
-            // Settings are of no format, and there is nothing in them to run.
+            // Settings and scripts are of no format, and there is nothing in them to run.
             RootContext::None => Suite {
                 dialect: Dialect::KindLm,
                 name: None,

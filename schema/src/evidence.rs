@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog, Standing};
 pub use needs::merged;
-pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState};
+pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use ran::Ran;
 pub use turns::{Ended, Turn};
 pub use workspace::{
@@ -365,7 +365,7 @@ impl Capture {
     }
 
     /// Keeps at most so many bytes, whole characters and whole masked stretches.
-    fn cut_to(&mut self, limit: usize) {
+    pub fn cut_to(&mut self, limit: usize) {
         if self.text.len() <= limit {
             return;
         }

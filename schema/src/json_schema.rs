@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     dialect::{Dialect, ScalarRules, clawspec, cli_bench, kindlm},
     problem::Code,
+    script::Script,
     settings::Settings,
 };
 
@@ -40,6 +41,8 @@ pub enum SpecFile {
     ClawSpecLedger,
     /// What earlier runs measured: `tests/baselines.yaml`.
     ClawSpecBaselines,
+    /// A scripted model: `NAME.script.yaml`.
+    Script,
 }
 
 impl SpecFile {
@@ -55,6 +58,7 @@ impl SpecFile {
         SpecFile::ClawSpec,
         SpecFile::ClawSpecLedger,
         SpecFile::ClawSpecBaselines,
+        SpecFile::Script,
     ];
 
     /// The kinds that the reference, `explain` and `schema` tell about.
@@ -68,14 +72,15 @@ impl SpecFile {
         SpecFile::ClawSpec,
         SpecFile::ClawSpecLedger,
         SpecFile::ClawSpecBaselines,
+        SpecFile::Script,
         SpecFile::Settings,
     ];
 
-    /// The format that the file belongs to; none for settings of our own.
+    /// The format that the file belongs to; none for what is our own.
     pub fn dialect(self) -> Option<Dialect> {
         match self {
             SpecFile::KindLm => Some(Dialect::KindLm),
-            SpecFile::Settings => None,
+            SpecFile::Settings | SpecFile::Script => None,
             SpecFile::CliBench | SpecFile::CliBenchTasks => Some(Dialect::CliBench),
             SpecFile::ClawSpecScenarios
             | SpecFile::ClawSpecHandoff
@@ -99,6 +104,7 @@ impl SpecFile {
             SpecFile::CliBenchTasks => Some(""),
             SpecFile::ClawSpecScenarios => Some("scenarios"),
             SpecFile::Settings
+            | SpecFile::Script
             | SpecFile::ClawSpecHandoff
             | SpecFile::ClawSpecPipeline
             | SpecFile::ClawSpec
@@ -113,6 +119,7 @@ impl SpecFile {
         match self {
             SpecFile::KindLm => &["**/kindlm.yaml", "**/kindlm.yml"],
             SpecFile::Settings => &["**/speclens.yaml"],
+            SpecFile::Script => &["**/*.script.yaml"],
             SpecFile::CliBench => &["**/cli-bench.yaml", "**/cli-bench.yml"],
             SpecFile::CliBenchTasks => &[],
             SpecFile::ClawSpecScenarios => &["**/tests/scenarios.yaml"],
@@ -131,6 +138,7 @@ impl SpecFile {
         match self {
             SpecFile::KindLm => "kindlm",
             SpecFile::Settings => "speclens",
+            SpecFile::Script => "script",
             SpecFile::CliBench => "cli-bench",
             SpecFile::CliBenchTasks => "cli-bench-tasks",
             SpecFile::ClawSpecScenarios => "clawspec-scenarios",
@@ -152,6 +160,7 @@ impl SpecFile {
         match self {
             SpecFile::KindLm => "KindLM suite",
             SpecFile::Settings => "speclens settings",
+            SpecFile::Script => "scripted model",
             SpecFile::CliBench => "cli-bench suite",
             SpecFile::CliBenchTasks => "cli-bench tasks",
             SpecFile::ClawSpecScenarios => "ClawSpec scenarios",
@@ -174,6 +183,7 @@ impl SpecFile {
                 schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
                 schema
             }
+            SpecFile::Script => generate::<Script>(self),
             SpecFile::CliBench => generate::<cli_bench::config::Config>(self),
             SpecFile::CliBenchTasks => generate::<cli_bench::tasks::Tasks>(self),
             SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::ScenarioContract>(self),

@@ -13,6 +13,7 @@ mod outline;
 use crate::{
     directive::{Directive, Verb},
     json_schema::SpecFile,
+    script,
     shape::{Need, Shape, Type},
     words::nearest,
 };
@@ -169,6 +170,7 @@ impl Content {
             }
             SpecFile::KindLm
             | SpecFile::Settings
+            | SpecFile::Script
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
             | SpecFile::ClawSpec
@@ -231,6 +233,10 @@ fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_
     if is_ours {
         return found(false);
     }
+    // Nothing is in it yet that another tool could have written.
+    if file == SpecFile::Script && outline.keys.is_empty() && outline.items.is_empty() {
+        return found(outline.other);
+    }
     // The directories in which ClawSpec looks for contracts.
     (could_be && is_below_targets(path)).then(|| found(true)).flatten()
 }
@@ -280,6 +286,8 @@ fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
         SpecFile::ClawSpecPipeline => {
             has("stages") && outline.of_items("stages").any(|it| ["handoff_contract", "produces"].contains(&it.key))
         }
+        // It has no such key but `answers`, which others have as well: its turns tell.
+        SpecFile::Script => has_turns(outline),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
             false
         }
@@ -329,10 +337,26 @@ fn has_one_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
         }
         SpecFile::ClawSpecLedger => has("waves"),
         SpecFile::ClawSpecBaselines => has("baselines"),
+        SpecFile::Script => has_turns(outline),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
             false
         }
     }
+}
+
+/// Whether a script has turns or answers, or room for them.
+fn has_turns(outline: &Outline<'_>) -> bool {
+    let acts = ["say", "run", "call", "fail"];
+    let says = |key: &str, known: &[&str]| outline.of_items(key).any(|entry| known.contains(&entry.key));
+    let is_unfilled = |key: &str| {
+        let is_empty = |entry: &outline::Entry<'_>| matches!(entry.value, "" | "[]" | "{}");
+        outline.entry(key).is_some_and(is_empty) && outline.of_items(key).next().is_none()
+    };
+    says("default", &acts)
+        || says("answers", &["asked"])
+        // One level deeper nothing is known of them.
+        || is_unfilled("tasks")
+        || ["default", "answers"].into_iter().any(|key| is_unfilled(key) && outline.members(key).next().is_none())
 }
 
 /// How many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
@@ -394,6 +418,9 @@ pub fn of_path(path: &str) -> Option<Named> {
         (_, _, "kindlm.yaml" | "kindlm.yml") => Named::Surely(SpecFile::KindLm),
         (_, _, "speclens.yaml") => Named::Surely(SpecFile::Settings),
         (_, _, "cli-bench.yaml" | "cli-bench.yml") => Named::Surely(SpecFile::CliBench),
+        (_, _, name) if name.len() > script::ENDING.len() && name.ends_with(script::ENDING) => {
+            Named::Perhaps(SpecFile::Script)
+        }
         (_, _, "clawspec.yaml") => Named::Surely(SpecFile::ClawSpec),
         (_, "tests", "scenarios.yaml") => Named::Perhaps(SpecFile::ClawSpecScenarios),
         (_, "tests", "pipeline.yaml") => Named::Perhaps(SpecFile::ClawSpecPipeline),
@@ -481,6 +508,7 @@ fn by_key_of(outline: &Outline<'_>, said: SpecFile) -> Option<SpecFile> {
         SpecFile::CliBench => (!outline.items.is_empty()).then_some(SpecFile::CliBenchTasks),
         SpecFile::KindLm
         | SpecFile::Settings
+        | SpecFile::Script
         | SpecFile::CliBenchTasks
         | SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

@@ -27,6 +27,7 @@ mod parallel;
 pub mod problem;
 pub mod reference;
 mod rewrite;
+pub mod script;
 pub mod settings;
 pub mod shape;
 mod spot;

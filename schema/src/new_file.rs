@@ -13,6 +13,8 @@ pub(crate) enum Template {
     JsonSchema,
     /// A task file of cli-bench.
     Tasks,
+    /// A scripted model.
+    Script,
     /// A directory; its file keeps it in version control.
     Directory,
     /// What defines a skill.
@@ -49,6 +51,7 @@ pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Opt
         Template::Directory => (format!("create the directory `{path}`"), format!("{path}/.gitkeep")),
         Template::JsonSchema
         | Template::Tasks
+        | Template::Script
         | Template::Skill
         | Template::Soul
         | Template::Scenarios
@@ -101,6 +104,14 @@ impl Template {
                 "  intent: TODO(what a user wants to achieve)\n",
                 "  assert:\n",
                 "    - exit_code: 0\n",
+            )
+            .to_owned(),
+            Template::Script => concat!(
+                "# Who answers in place of a model: the turns of each task, and of all others.\n",
+                "default:\n",
+                "  - run: TODO(a command)\n",
+                "    expect: { exit_code: 0 }\n",
+                "  - say: Done.\n",
             )
             .to_owned(),
             Template::Skill => {
@@ -231,6 +242,7 @@ mod tests {
         assert!(UserSchema::read(schema.as_bytes()).is_ok());
         for (template, file, path) in [
             (Template::Tasks, SpecFile::CliBenchTasks, "tasks/a.yaml"),
+            (Template::Script, SpecFile::Script, "careful.script.yaml"),
             (Template::Scenarios, SpecFile::ClawSpecScenarios, "skills/a/demo/tests/scenarios.yaml"),
             (Template::Scenarios, SpecFile::ClawSpecScenarios, "agents/demo/tests/scenarios.yaml"),
             (Template::Pipeline, SpecFile::ClawSpecPipeline, "skills/a/demo/tests/pipeline.yaml"),

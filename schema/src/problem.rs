@@ -59,6 +59,8 @@ pub struct Problem {
     pub related: Vec<Related>,
     /// Fixes that can be applied, the best one first.
     pub fixes: Vec<Fix>,
+    /// Whether it matters only to those who name the program of the format under `compat` in the settings.
+    pub is_for_compat: bool,
 }
 
 /// What a problem is about.
@@ -227,12 +229,19 @@ impl Problem {
             range,
             related: Vec::new(),
             fixes: Vec::new(),
+            is_for_compat: false,
         }
     }
 
     /// Returns a fact about the version of the program that a format comes from.
     pub fn upstream(dialect: Dialect, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(Code::UpstreamDiffers, at, range, message).with_severity(dialect.upstream_severity())
+    }
+
+    /// Returns the same problem, reported only where the settings name the program of the format under `compat`.
+    pub fn only_with_compat(mut self) -> Problem {
+        self.is_for_compat = true;
+        self
     }
 
     /// Returns a problem whose message ends with a name, which joins those of other problems with the same beginning.

@@ -135,6 +135,7 @@ fn heading(file: SpecFile) -> String {
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::ClawSpec => {
             format!("`{}.yaml`", file.as_str())
         }
+        SpecFile::Script => "`NAME.script.yaml`".to_owned(),
         SpecFile::CliBenchTasks
         | SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

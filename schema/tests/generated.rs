@@ -54,6 +54,11 @@ fn the_clawspec_schemas_are_fresh() {
 }
 
 #[test]
+fn the_schema_of_scripted_models_is_fresh() {
+    check("json/script.schema.json", &SpecFile::Script.schema_text());
+}
+
+#[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
 }

@@ -27,6 +27,9 @@ fn text_of(file: SpecFile) -> String {
         SpecFile::ClawSpecHandoff => "examples-editing/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
         SpecFile::ClawSpecPipeline => "examples-editing/clawspec/skills/newsletter/tests/pipeline.yaml",
         SpecFile::ClawSpecBaselines => "examples-editing/clawspec/skills/newsletter/tests/baselines.yaml",
+        SpecFile::Script => {
+            return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: key\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
+        }
         SpecFile::Settings => return "severity: {unused: off}\nlimits:\n  output_mib: 64\n".to_owned(),
     };
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the example is there");
@@ -48,6 +51,7 @@ fn text_of(file: SpecFile) -> String {
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines
+        | SpecFile::Script
         | SpecFile::Settings => "",
     };
     format!("{text}{more}")
@@ -129,6 +133,11 @@ fn clawspec_settings_ledgers_and_baselines() {
     check(SpecFile::ClawSpecLedger);
     check(SpecFile::ClawSpecBaselines);
     check(SpecFile::Settings);
+}
+
+#[test]
+fn scripted_models() {
+    check(SpecFile::Script);
 }
 
 /// A keystroke in a long list costs its item, not the file: all other blocks stay.

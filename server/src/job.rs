@@ -90,7 +90,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
-        models: Arc::new(models(&settings, requests)),
+        models: Arc::new(models(&settings, requests).in_directory(order.directory)),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),

@@ -14,10 +14,11 @@ use std::{
 use speclens_runner::files::{Buffers as _, lexical, slashed};
 use speclens_schema::{
     dialect::{Dialect, ScalarRules, cli_bench::task_files},
-    document::Document,
+    document::{Document, NodeRef},
     files::MemoryFiles,
     json_schema::SpecFile,
     kind::{self, Around, Workspace},
+    script,
 };
 
 use crate::{
@@ -211,7 +212,19 @@ impl Scopes {
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let main = main.filter(|_| file == SpecFile::CliBenchTasks);
+        let main = match file {
+            SpecFile::CliBenchTasks => main,
+            SpecFile::Script => self.main_of_script(path),
+            SpecFile::KindLm
+            | SpecFile::Settings
+            | SpecFile::CliBench
+            | SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => None,
+        };
         let root = match (file.dialect(), &main) {
             (_, Some(main)) => main.directory.clone(),
             (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
@@ -275,6 +288,18 @@ impl Scopes {
             relative
                 .is_ok_and(|relative| relative != main.name && task_files::is_named(&main.document, &relative, &files))
         })
+    }
+
+    /// The main file of the suite that a script plays in: of the nearest directory that has one, one that names it first.
+    fn main_of_script(&self, path: &Path) -> Option<Arc<Main>> {
+        let near = self.above(path).into_iter().map(|directory| self.mains_in(&directory, true));
+        let mains = near.into_iter().find(|mains| !mains.is_empty())?;
+        let is_named = |main: &&Arc<Main>| {
+            let id = path.strip_prefix(&main.directory).ok().and_then(|path| script::id_of(&slashed(path)));
+            let models = main.document.root().and_then(|root| root.get("providers"));
+            id.is_some() && models.into_iter().flat_map(NodeRef::items).any(|model| model.as_str() == id.as_deref())
+        };
+        mains.iter().find(is_named).or(mains.first()).cloned()
     }
 
     fn mains_in(&self, directory: &Path, any: bool) -> Vec<Arc<Main>> {

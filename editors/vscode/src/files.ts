@@ -16,6 +16,7 @@ const patterns = [
   '**/tests/baselines.yaml',
   '**/coverage-ledger.yaml',
   '**/speclens.yaml',
+  '**/*.script.yaml',
 ];
 
 /**

@@ -191,7 +191,7 @@ mod tests {
         let command = |bytes| Ran { stdout: capture("c", bytes), ..Ran::default() };
         Evidence {
             command: Some(Ran { stdout: capture("o", LARGE + 1), stderr: capture("e", LARGE), ..Ran::default() }),
-            commands: Some(CommandLog { commands: vec![command(3), command(2 * LARGE)], cut: false }),
+            commands: Some(CommandLog { commands: vec![command(3), command(2 * LARGE)], cut: false, unseen: None }),
             ..Evidence::default()
         }
     }

@@ -59,6 +59,7 @@ pub(super) fn finish(
         begun.extend(problems.iter().map(begin));
     }
     // In the order of the text: the first use tells where nobody looks at the value.
+    problems.retain(|problem| !problem.is_for_compat || settings.has_to_be_read(file.dialect()));
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);
     facts::fold(&mut problems);

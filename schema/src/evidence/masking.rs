@@ -159,7 +159,7 @@ mod tests {
             command: Some(command.clone()),
             files: Some(FileLog { files: vec![changed], rest, cut: false }),
             turns: vec![turn],
-            commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false }),
+            commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
             observations: vec![
                 Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {

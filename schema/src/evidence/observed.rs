@@ -18,6 +18,30 @@ pub struct CommandLog {
     pub commands: Vec<Ran>,
     /// Whether later commands are missing, because there were more than are kept.
     pub cut: bool,
+    /// Why other commands may have run that are not here. `None`: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Unseen>,
+}
+
+/// Why commands may have run that were not observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unseen {
+    /// Who acted is a program of its own, which may start others without the shell that records.
+    PastShell,
+}
+
+impl CommandLog {
+    /// Returns why a command that is not here may have run all the same. `None`: it did not.
+    pub fn gap(&self) -> Option<&'static str> {
+        match self.unseen {
+            _ if self.cut => Some("the list of commands was cut off, and the missing part could decide"),
+            Some(Unseen::PastShell) => {
+                Some("the agent may have run commands past the shell that records, and they could decide")
+            }
+            None => None,
+        }
+    }
 }
 
 /// What a claim needs observed beyond the act itself. The runner observes the needs of a case in the order of its

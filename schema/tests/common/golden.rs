@@ -26,6 +26,7 @@ impl Golden {
         let mut all = golden_in(&tests.join("problems"), kindlm);
         all.extend(golden_in(&tests.join("problems/cli-bench"), cli_bench));
         all.extend(golden_in(&tests.join("problems/clawspec"), clawspec));
+        all.extend(golden_in(&tests.join("problems/script"), script));
         all
     }
 
@@ -100,6 +101,18 @@ fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
             found.push((name, fs::read_to_string(entry.path()).unwrap()));
         }
     }
+}
+
+fn script(_: &Path) -> (SpecFile, MemoryFiles) {
+    (SpecFile::Script, script_files())
+}
+
+/// The suite beside a script.
+pub(crate) fn script_files() -> MemoryFiles {
+    let suite = "cli: mycli\nproviders: [scripted/careful]\ntasks:\n  - id: create-user\n    intent: a\n    assert: [{exit_code: 0}]\n  - file://tasks/*.yaml\n";
+    let tasks = "- id: list-users\n  intent: b\n  assert: [{exit_code: 0}]\n";
+    let files = MemoryFiles::new("/suite", [("cli-bench.yaml", suite), ("tasks/a.yaml", tasks)]);
+    files.at("careful.script.yaml").named_by("cli-bench.yaml")
 }
 
 fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {

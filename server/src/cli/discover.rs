@@ -253,7 +253,8 @@ fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standi
         | SpecFile::ClawSpecPipeline
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => Standing::Counts,
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::Script => Standing::Counts,
     }
 }
 
@@ -266,6 +267,7 @@ fn has_tests(file: SpecFile) -> bool {
         | SpecFile::ClawSpecHandoff
         | SpecFile::ClawSpecPipeline => true,
         SpecFile::Settings
+        | SpecFile::Script
         | SpecFile::CliBenchTasks
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
@@ -306,7 +308,7 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
             kinds.join(", ")
         );
     }
-    match kind::resembled(from_root, text).filter(|file| file.dialect().is_some()) {
+    match kind::resembled(from_root, text).filter(|file| *file != SpecFile::Settings) {
         Some(file) => {
             let missing: Vec<String> = kind::lacking(file, text).into_iter().map(|key| format!("`{key}`")).collect();
             let missing = match missing.as_slice() {

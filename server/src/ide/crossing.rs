@@ -175,11 +175,23 @@ impl<'d> Walk<'d> {
             NodeShape::Mapping => {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
-                if entries.is_empty() && self.file != SpecFile::ClawSpecBaselines {
+                let keys_are_names = match self.file {
+                    SpecFile::ClawSpecBaselines | SpecFile::Script => true,
+                    SpecFile::KindLm
+                    | SpecFile::Settings
+                    | SpecFile::CliBench
+                    | SpecFile::CliBenchTasks
+                    | SpecFile::ClawSpecScenarios
+                    | SpecFile::ClawSpecHandoff
+                    | SpecFile::ClawSpecPipeline
+                    | SpecFile::ClawSpec
+                    | SpecFile::ClawSpecLedger => false,
+                };
+                if entries.is_empty() && !keys_are_names {
                     return;
                 }
                 let shape = shape.at(Some(node));
-                if let Some(Word::Refers(kind)) = shape.word().filter(|_| self.file == SpecFile::ClawSpecBaselines)
+                if let Some(Word::Refers(kind)) = shape.word().filter(|_| keys_are_names)
                     && let Some(home) = self.home_of_reference(kind)
                 {
                     for entry in node.entries() {
@@ -236,8 +248,10 @@ impl<'d> Walk<'d> {
     }
 
     fn home_of_reference(&self, kind: &str) -> Option<Home> {
-        if kind != "scenarios" {
-            return None;
+        match kind {
+            "scenarios" => {}
+            "tasks" if self.file == SpecFile::Script => return Some(Home::Suite),
+            _ => return None,
         }
         let contract = match self.file {
             SpecFile::ClawSpecBaselines => Some(beside(self.place)),
@@ -252,6 +266,7 @@ impl<'d> Walk<'d> {
             | SpecFile::KindLm
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
+            | SpecFile::Script
             | SpecFile::Settings => None,
         };
         contract.map(Home::File)
@@ -283,6 +298,7 @@ pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usi
         | SpecFile::KindLm
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
+        | SpecFile::Script
         | SpecFile::Settings => None,
     }
 }

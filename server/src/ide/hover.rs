@@ -11,13 +11,14 @@ use speclens_schema::{
     files::FileKind,
     json_schema::SpecFile,
     problem::Code,
+    script,
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Suite},
     template,
     words::listed,
 };
 
-use super::{agents, card, hints, names, pattern_words, values::Values, written::Written};
+use super::{agents, card, hints, links, names, pattern_words, values::Values, written::Written};
 
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
@@ -196,7 +197,11 @@ impl<'d> Place<'d> {
                 "run_id" => Some("Where it is not set, `{{run_id}}` counts.".to_owned()),
                 _ => None,
             },
-            SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => None,
+            SpecFile::Settings
+            | SpecFile::Script
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => None,
         }
     }
 
@@ -271,6 +276,9 @@ impl<'d> Place<'d> {
             }
             Some(Word::Defines("models")) if self.file == SpecFile::CliBench => {
                 let (provider, model) = value.text()?.split_once('/')?;
+                if let Some(path) = links::script_of(self.file, &shape, value) {
+                    return Some(Hover { range, markdown: scripted(model, &path, values), page: None });
+                }
                 let markdown = format!("**{model}** · model of the provider {}", card::inline(provider));
                 return Some(Hover { range, markdown, page: None });
             }
@@ -384,6 +392,27 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
 }
 
 /// Where a path leads to, and what is there.
+/// What a scripted model plays.
+fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
+    let head = format!("**{name}** · scripted model {}", card::inline(path));
+    let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
+    let script = match std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned()).and_then(script::read) {
+        Ok(script) => script,
+        Err(reason) => return format!("{head}\n\nIt cannot be played: {reason}."),
+    };
+    let mut parts: Vec<String> = script.tasks.keys().map(|id| card::inline(id)).collect();
+    if script.default.is_some() {
+        parts.push("all other tasks".to_owned());
+    }
+    let turns = if parts.is_empty() { String::new() } else { format!("\n\nIt has turns for {}.", parts.join(", ")) };
+    let answers = match script.answers.len() {
+        0 => String::new(),
+        1 => "\n\nIt answers 1 question.".to_owned(),
+        count => format!("\n\nIt answers {count} questions."),
+    };
+    format!("{head}{turns}{answers}")
+}
+
 fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<String> {
     if text.is_empty() {
         return None;

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use speclens_schema::{
     dialect::cli_bench::task_files,
-    document::Document,
+    document::{Document, NodeRef},
     json_schema::SpecFile,
+    script,
     shape::{Shape, Word},
 };
 
@@ -25,6 +26,9 @@ pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Lin
     let mut found = Vec::new();
     let whole = 0..document.text().len_bytes();
     walk::values(document, file, &whole, &mut |node, shape, _| {
+        if let Some(path) = script_of(file, shape, node).filter(|path| values.files.kind(path).is_some()) {
+            found.push(Link { range: node.own_range(), path });
+        }
         if !matches!(shape.word(), Some(Word::File(_))) {
             return;
         }
@@ -34,6 +38,22 @@ pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Lin
         );
     });
     found
+}
+
+/// The file of a scripted model that a suite names, whether it exists or not.
+pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
+    let is_model = file == SpecFile::CliBench && matches!(shape.word(), Some(Word::Defines("models")));
+    script::file_of(node.text()?).filter(|_| is_model)
+}
+
+/// The file of the scripted model at an offset, where it exists.
+pub fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
+    let pointer = document.pointer_at(offset);
+    let node = document.find(&pointer)?;
+    let range = node.range();
+    let shape = Shape::find(file, &pointer, document.root())?;
+    let path = script_of(file, &shape, node).filter(|_| range.start <= offset && offset <= range.end)?;
+    values.files.kind(&path).map(|_| path)
 }
 
 /// The files that the pattern at an offset matches; nothing where no pattern stands.

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use speclens_schema::{dialect::Dialect, document::Encoding};
+use speclens_schema::{dialect::Dialect, document::Encoding, json_schema::SpecFile};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -12,9 +12,9 @@ use super::{
     session::{Session, Snapshot},
 };
 use crate::{
-    ide::crossing,
+    ide::crossing::{self, Home},
     index::{
-        Facts, Limits,
+        self, Facts, Limits,
         scan::{self, Host, Outcome},
     },
     scope::{Scope, Scopes},
@@ -115,12 +115,15 @@ impl Session {
                     None => return Vec::new(),
                 }
             }
+            // A script names the tasks of its own suite only.
+            "tasks" if scope.file == SpecFile::Script => Some(index::home_of(scope, &Home::Suite)),
             _ => None,
         };
         let mut names = BTreeSet::new();
         for told in self.told_by_all(Some(uri)) {
             let other = &told.facts.scope;
-            let is_near = other.file.dialect() == scope.file.dialect()
+            let dialect = if scope.file == SpecFile::Script { Some(Dialect::CliBench) } else { scope.file.dialect() };
+            let is_near = other.file.dialect() == dialect
                 && (scope.file.dialect() != Some(Dialect::ClawSpec) || other.root == scope.root);
             if is_near {
                 let fits = told.facts.of_kind(kind).filter(|fact| match &contract {

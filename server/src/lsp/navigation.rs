@@ -42,6 +42,12 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
 
 /// Where the name at a place comes from; the file that a path leads to.
 pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
+    let now = snapshot.clock.now();
+    let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+    let script = links::script_at(&snapshot.document, snapshot.place.file, values, offset(snapshot, position));
+    if let Some(uri) = script.and_then(|path| target(snapshot, &path)) {
+        return vec![Location { uri, range: Range::default() }];
+    }
     let found = found(snapshot, position);
     let shared = found.as_ref().is_some_and(|found| matches!(found.kind, NameKind::Shared(_)));
     if let Some(agent) = found.as_ref().filter(|found| found.kind == NameKind::Shared(agents::KIND)) {
@@ -64,8 +70,6 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
             places.extend(target(snapshot, &file).map(|uri| Location { uri, range: Range::default() }));
         }
         if places.is_empty() {
-            let now = snapshot.clock.now();
-            let values = Values { files: snapshot.place.files.as_ref(), now: &now };
             let matched = links::matches(&snapshot.document, snapshot.place.file, values, at);
             places.extend(
                 matched

@@ -21,6 +21,7 @@ M.places = {
   '/tests/pipelines/[^/]+%.ya?ml$',
   '/tests/handoffs/[^/]+%.ya?ml$',
   '/tests/baselines%.yaml$',
+  '%.script%.yaml$',
 }
 
 --- Whether a buffer begins like a spec, or lies in the suite of a `cli-bench.yaml`: task files and contracts may have any name.

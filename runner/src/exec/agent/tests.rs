@@ -21,7 +21,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Surroundings, perform};
+use super::{Actor, Surroundings, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
@@ -155,7 +155,7 @@ impl Suite {
     }
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
-        let actor = Actor { test: "greet", model, mode: Some(mode) };
+        let actor = Actor { test: "greet", worker: Worker::Model(model), mode: Some(mode) };
         let around = Surroundings {
             suite: self.directory.path(),
             keys: &self.keys,

@@ -112,7 +112,7 @@ fn limit_bounds_a_recording_with_its_texts() {
     let command = Ran { stderr: capture("c", LIMIT as usize), ..Ran::default() };
     let evidence = Evidence {
         command: Some(Ran { stdout: capture("o", LARGE), stderr: capture("e", LIMIT as usize), ..Ran::default() }),
-        commands: Some(CommandLog { commands: vec![command], cut: false }),
+        commands: Some(CommandLog { commands: vec![command], cut: false, unseen: None }),
         ..Evidence::default()
     };
     let mut recorded = Recorded { evidence: Arc::new(evidence), ..recorded(KEY, beginning_us(), "") };
@@ -139,7 +139,7 @@ fn many_small_captures_are_cut_to_the_limit() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     let command = Ran { stdout: Some(Capture::whole("\u{1}".repeat(60 * 1024))), ..Ran::default() };
-    let commands = Some(CommandLog { commands: vec![command; 50], cut: false });
+    let commands = Some(CommandLog { commands: vec![command; 50], cut: false, unseen: None });
     let evidence = Arc::new(Evidence { commands, ..Evidence::default() });
     let mut recorded = Recorded { evidence, ..recorded(KEY, beginning_us(), "") };
     recordings.write(&label("a", 0), "a", &mut recorded).unwrap();

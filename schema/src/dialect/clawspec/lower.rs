@@ -105,7 +105,8 @@ pub fn lower_root(
             | SpecFile::KindLm
             | SpecFile::Settings
             | SpecFile::CliBench
-            | SpecFile::CliBenchTasks,
+            | SpecFile::CliBenchTasks
+            | SpecFile::Script,
             _,
         ) => Vec::new(),
     };

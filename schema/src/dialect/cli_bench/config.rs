@@ -62,7 +62,8 @@ pub struct Config {
     pub github_url: Option<Url>,
     /// The models that work on the tasks, each `provider/model-id`.
     ///
-    /// Any model of the Vercel AI Gateway. Each one does all tasks on its own. Earlier documentation took
+    /// Any model of the Vercel AI Gateway, or `scripted/NAME` for the scripted model `NAME.script.yaml` beside this file,
+    /// which needs no key and which only speclens knows. Each one does all tasks on its own. Earlier documentation took
     /// `anthropic/claude-sonnet-4-20250514` when the key is absent; here models must then be named on the command
     /// line.
     ///

@@ -16,6 +16,7 @@ mod paths;
 mod patterns;
 mod refine;
 mod revisions;
+mod scripts;
 mod slips;
 mod templates;
 mod thresholds;
@@ -33,6 +34,7 @@ use crate::{
 
 pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, TaskId, item_facts};
 pub use refine::refine;
+pub use scripts::known as known_scripts;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
 pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
@@ -66,6 +68,7 @@ pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &
     }
     if list == "providers" {
         thresholds::lint_id(&spot, &mut problems);
+        scripts::lint(&spot, files, &mut problems);
     }
     if list == "setup" {
         templates::lint_command(&spot, &mut problems);

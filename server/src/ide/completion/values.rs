@@ -4,7 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::kindlm::providers::MODELS,
+    dialect::{cli_bench::lint::known_scripts, kindlm::providers::MODELS},
     document::{NodeRef, Pointer},
     json_schema::SpecFile,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
@@ -151,6 +151,12 @@ impl List<'_> {
     /// The names by which the provider of a KindLM model knows its models. Says whether such a name is to be written.
     fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
         let at = &self.context.at;
+        if self.file == SpecFile::CliBench && at.parent() == Some(Pointer::parse("/providers")) {
+            for id in known_scripts(self.values.files) {
+                self.found(0, &id, quote, lead, "scripted model");
+            }
+            return false;
+        }
         let list = at.parent().and_then(|model| model.parent());
         if self.file != SpecFile::KindLm
             || at.last().as_deref() != Some("model")

@@ -132,9 +132,6 @@ pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
     evidence.commands.as_ref().ok_or("the commands were not recorded")
 }
 
-/// Why a command that was not found may have been run all the same.
-pub(super) const LOG_CUT: &str = "the list of commands was cut off, and the missing part could decide";
-
 /// The commands, one on a line.
 pub(super) fn listing(log: &CommandLog) -> String {
     if log.commands.is_empty() {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    commands::{CommandPattern, LOG_CUT, listing, log},
+    commands::{CommandPattern, listing, log},
     observed::{After, Found, Row, brief},
 };
 use crate::{
@@ -54,7 +54,7 @@ impl Check for NotRanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.cut.then_some(LOG_CUT);
+        let mut doubt = log.gap();
         for (index, command) in log.commands.iter().enumerate() {
             match self.pattern.matches(command) {
                 Found::Yes => {

@@ -84,10 +84,10 @@ impl Last<'_> {
     pub(super) fn of(evidence: &Evidence) -> Last<'_> {
         match &evidence.commands {
             None => Last::NotKnown("the commands were not recorded"),
-            Some(log) if log.cut => {
-                Last::NotKnown("the list of commands was cut off, so that the last one is not known")
-            }
-            Some(log) => log.commands.last().map_or(Last::NoCommand, Last::Command),
+            Some(log) => match log.gap() {
+                Some(reason) => Last::NotKnown(reason),
+                None => log.commands.last().map_or(Last::NoCommand, Last::Command),
+            },
         }
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    commands::{CommandPattern, LOG_CUT, listing, log},
+    commands::{CommandPattern, listing, log},
     observed::{After, Found, Row},
 };
 use crate::{
@@ -56,7 +56,7 @@ impl Check for RanClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.cut.then_some(LOG_CUT);
+        let mut doubt = log.gap();
         for command in &log.commands {
             match self.pattern.matches(command) {
                 Found::Yes => return row.pass(),

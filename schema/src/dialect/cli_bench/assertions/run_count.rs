@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    commands::{CommandPattern, LOG_CUT, listing, log},
+    commands::{CommandPattern, listing, log},
     observed::{After, Found, Row},
 };
 use crate::{
@@ -81,7 +81,7 @@ impl Check for RunCountClaim {
             Ok(log) => log,
             Err(reason) => return row.unknown(reason),
         };
-        let mut doubt = log.cut.then_some(LOG_CUT);
+        let mut doubt = log.gap();
         let (mut least, mut open) = (0_u32, 0_u32);
         for command in &log.commands {
             match self.pattern.matches(command) {
@@ -93,7 +93,7 @@ impl Check for RunCountClaim {
                 Found::No => {}
             }
         }
-        let most = if log.cut { f64::INFINITY } else { f64::from(least + open) };
+        let most = if log.gap().is_some() { f64::INFINITY } else { f64::from(least + open) };
         let least = f64::from(least);
         let mismatch = || Mismatch {
             message: format!("`{source}` was run {}, not {}", times(least), self.bounds()),

@@ -10,7 +10,7 @@ use crate::{
     document::{Document, Pointer},
     evidence::{
         Answer, Capture, Change, ChangedFile, CommandLog, Content, Evidence, Exit, FileLog, Need, Observation,
-        PathState, Ran, Standing,
+        PathState, Ran, Standing, Unseen,
     },
     verdict::{Check, Outcome, Status, Verdict},
 };
@@ -59,6 +59,7 @@ fn evidence() -> Evidence {
                 command("cat config.yaml", 1, " version: 1\nname: my app \n", "cat: warning: slow disk\n"),
             ],
             cut: false,
+            unseen: None,
         }),
         observations: vec![
             path("config.yaml", file("version: 1\nname: my app\n")),
@@ -533,6 +534,8 @@ fn parts_that_were_not_observed_are_unknown() {
 fn what_was_cut_off_could_decide() {
     let mut log_cut = evidence();
     log_cut.commands.as_mut().unwrap().cut = true;
+    let mut past_shell = evidence();
+    past_shell.commands.as_mut().unwrap().unseen = Some(Unseen::PastShell);
     let mut streams_cut = evidence();
     for command in &mut streams_cut.commands.as_mut().unwrap().commands {
         command.stdout.as_mut().unwrap().cut = true;
@@ -555,6 +558,7 @@ fn what_was_cut_off_could_decide() {
         ("- run_count: {pattern: mycli, max: 1}", Status::Fail, Status::Fail),
     ] {
         assert_eq!(status(list, &log_cut), log, "{list}");
+        assert_eq!(status(list, &past_shell), log, "{list}");
         assert_eq!(status(list, &streams_cut), streams, "{list}");
     }
     let cut = Some(Capture { cut: true, ..Capture::whole("9".to_owned()) });
@@ -570,8 +574,10 @@ fn what_is_masked_could_decide() {
     // What stars stand for, and the secrets that a recording masks.
     let secrets = crate::mask::Secrets::new([("TOKEN", "abcdefgh")], &[], &[]);
     let masked = command("mycli login --token abcdefgh", 0, "token abcdefgh\n", "bad token abcdefgh\n");
-    let mut evidence =
-        Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false }), ..Evidence::default() };
+    let mut evidence = Evidence {
+        commands: Some(CommandLog { commands: vec![masked], cut: false, unseen: None }),
+        ..Evidence::default()
+    };
     evidence.observations = vec![path("login", file("token=abcdefgh")), ran("x", printed(0, "token abcdefgh"))];
     crate::dialect::Dialect::CliBench.mask(&mut evidence, &secrets);
     for (list, expected) in [
@@ -612,7 +618,7 @@ fn patterns_that_cannot_be_searched_for_never_pass() {
     "#]],
     );
     let slow = Evidence {
-        commands: Some(CommandLog { commands: vec![command(&"a".repeat(60), 0, "", "")], cut: false }),
+        commands: Some(CommandLog { commands: vec![command(&"a".repeat(60), 0, "", "")], cut: false, unseen: None }),
         ..Evidence::default()
     };
     check(

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
+    script::PREFIX,
     spot::Spot,
     validate::rename_title,
     words::{Search, all_of},
@@ -58,7 +59,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// The id of a model has two parts.
 pub(super) fn lint_id(model: &Spot<'_>, problems: &mut Vec<Problem>) {
-    let Some(id) = model.text().filter(|id| id.matches('/').count() > 1) else { return };
+    let Some(id) = model.text().filter(|id| id.matches('/').count() > 1 && !id.starts_with(PREFIX)) else { return };
     let problem = model.problem(Code::InvalidValue, format!("model id `{id}` has more than two parts"));
     problems.push(problem.with_severity(Severity::Warning).with_help("write it as `provider/model-id`"));
 }

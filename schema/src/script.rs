@@ -1,0 +1,258 @@
+//! Scripted models: files that say what is answered in place of a model. A format of our own; nothing in such a file is a
+//! test.
+
+pub(crate) mod lint;
+mod read;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::{dialect::cli_bench::config::Shell, words::Name};
+
+pub use read::{Line, Lines, read};
+
+/// How the names of such files end.
+pub const ENDING: &str = ".script.yaml";
+
+/// How the ids of models begin that are scripts: `scripted/careful` is `careful.script.yaml`, beside the suite's main
+/// file.
+pub const PREFIX: &str = "scripted/";
+
+/// A scripted model: `NAME.script.yaml`. It answers in place of a model, without a network and without a key.
+///
+/// ```yaml
+/// tasks:
+///   create-user:
+///     - run: mycli user create alice
+///       expect: { exit_code: 0, output_contains: created }
+///     - say: Done.
+/// default:
+///   - say: I do not know how.
+/// answers:
+///   - asked: Is the answer polite
+///     say: '{"score": 0.9, "reasoning": "polite"}'
+/// usage: { input_tokens: 100, output_tokens: 20 }
+/// ```
+///
+/// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` beside the main file.
+/// On the command line, `--model scripted:PATH` plays any script. The same script gives the same answers in every run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Script {
+    /// The turns of each test, by its id or name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("x-refers" = "tasks", "examples" = [{ "create-user": [{ "run": "mycli user create alice" }] }]))]
+    pub tasks: BTreeMap<String, Vec<Turn>>,
+    /// The turns of the tests that `tasks` does not have.
+    ///
+    /// Without it such a test breaks, with an error that names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Vec<Turn>>,
+    /// Answers to questions that offer no tools, such as those of a judge.
+    ///
+    /// The first answer counts whose `asked` occurs in the question. Where none does, the turns of the test count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
+    /// The tokens that each turn and each answer reports. Without it none are reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Tokens>,
+}
+
+/// One reply of the model. After the last turn of a test the model says nothing more, which ends the task.
+///
+/// ```yaml
+/// - say: I look for the user first.
+///   run: mycli user list
+///   expect: { exit_code: 0 }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Turn {
+    /// The text that the model says. A turn that only says something ends the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Done."]))]
+    pub say: Option<String>,
+    /// The shell command that the model runs, or a list of commands that it runs in one turn.
+    #[serde(skip_serializing_if = "Commands::is_empty")]
+    pub run: Commands,
+    /// A call of another tool than the shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+    /// Breaks the request in place of an answer, as a provider would.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail: Option<Failure>,
+    /// The result that the turn must have before the next one is played.
+    ///
+    /// Where the result is another one, the test breaks with an error that shows both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expect>,
+    /// The tokens that this turn reports, in place of those of the whole script.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Tokens>,
+}
+
+/// The shell commands of a turn, in order: one as a text, several as a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Commands(pub Vec<Shell>);
+
+impl Commands {
+    /// Whether the turn runs nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'de> Deserialize<'de> for Commands {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Commands, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            One(Shell),
+            Several(Vec<Shell>),
+        }
+        Ok(Commands(match Written::deserialize(deserializer)? {
+            Written::One(command) => vec![command],
+            Written::Several(commands) => commands,
+        }))
+    }
+}
+
+impl JsonSchema for Commands {
+    fn schema_name() -> Cow<'static, str> {
+        "Commands".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "examples": ["mycli user list"],
+            "if": { "type": "array" },
+            "then": {
+                "type": "array",
+                "minItems": 1,
+                "items": { "type": "string", "minLength": 1, "x-shell": true }
+            },
+            "else": { "type": "string", "minLength": 1, "x-shell": true }
+        })
+    }
+}
+
+/// A call of a tool by its name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Call {
+    /// The name of the tool.
+    #[schemars(extend("examples" = ["lookup_order"]))]
+    pub name: Name,
+    /// The arguments of the call. None when absent.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("examples" = [{ "id": 7 }]))]
+    pub arguments: Map<String, Value>,
+}
+
+/// The result that the last command of a turn must have, or its call. All fields that are given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("minProperties" = 1, "x-claims" = true))]
+pub struct Expect {
+    /// The exit code of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 255), extend("examples" = [0]))]
+    pub exit_code: Option<i32>,
+    /// A text in the standard output of the command, or in the result of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minLength" = 1, "examples" = ["created"]))]
+    pub output_contains: Option<String>,
+    /// A text in the standard error of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minLength" = 1, "examples" = ["not found"]))]
+    pub error_contains: Option<String>,
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Answer {
+    /// A text in the question, or in the instructions before it.
+    #[schemars(extend("examples" = ["Is the answer polite"]))]
+    pub asked: Name,
+    /// The text that the model says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Yes."]))]
+    pub say: Option<String>,
+    /// Breaks the request in place of an answer, as a provider would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail: Option<Failure>,
+    /// The tokens that this answer reports, in place of those of the whole script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Tokens>,
+}
+
+/// How a request breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The provider refuses more requests for now.
+    RateLimit,
+    /// The provider refuses the key.
+    Key,
+    /// The provider cannot be reached, or its answer cannot be read.
+    Provider,
+}
+
+/// The tokens and the cost that a reply reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Tokens {
+    /// Tokens sent.
+    #[schemars(extend("examples" = [100]))]
+    pub input_tokens: u64,
+    /// Tokens received.
+    #[schemars(extend("examples" = [20]))]
+    pub output_tokens: u64,
+    /// The cost in US dollars. Not known when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0), extend("examples" = [0.002]))]
+    pub cost_usd: Option<f64>,
+}
+
+impl Turn {
+    /// Whether the model neither says nor does anything in it.
+    pub fn is_empty(&self) -> bool {
+        let Turn { say, run, call, fail, expect: _, usage: _ } = self;
+        say.is_none() && run.is_empty() && call.is_none() && fail.is_none()
+    }
+}
+
+/// Returns the digest of a script: what tells whether a recording was made with another one.
+pub fn digest(content: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(content).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
+        // Writing into a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The file of a scripted model, from the directory of the suite's main file; `None` for an id of another provider.
+pub fn file_of(id: &str) -> Option<String> {
+    id.strip_prefix(PREFIX).map(|name| format!("{name}{ENDING}"))
+}
+
+/// The id of the model that a file plays; `None` for a file that is not a script. `path` is from the directory of the
+/// suite's main file.
+pub fn id_of(path: &str) -> Option<String> {
+    let name = path.strip_suffix(ENDING).filter(|name| !name.is_empty() && !name.ends_with('/'))?;
+    Some(format!("{PREFIX}{name}"))
+}

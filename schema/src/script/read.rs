@@ -1,0 +1,99 @@
+//! A script as it is played: its turns, each with the line that it is in.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::Analyzer,
+    document::{Document, Encoding, Pointer},
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Severity,
+    settings::Settings,
+};
+
+use super::{Answer, Script, Tokens, Turn};
+
+/// Something in a script, and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line<T> {
+    /// The line that it begins in; the first one is 1.
+    pub number: usize,
+    /// What is there.
+    pub item: T,
+}
+
+/// A script as it is played.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    /// The turns of each test.
+    pub tasks: BTreeMap<String, Vec<Line<Turn>>>,
+    /// The turns of the tests that `tasks` does not have. `None`: they break.
+    pub default: Option<Vec<Line<Turn>>>,
+    /// Answers to questions that offer no tools.
+    pub answers: Vec<Line<Answer>>,
+    /// The tokens that a reply reports that says nothing of them itself.
+    pub usage: Option<Tokens>,
+}
+
+/// Reads a script. The error names the line of the first problem, and is made to follow the name of the file.
+pub fn read(text: &str) -> Result<Lines, String> {
+    let file = SpecFile::Script;
+    let document = Document::read(text, file.scalar_rules());
+    let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
+    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
+    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+        return Err(format!("line {}: {}", number(problem.range.start), problem.message));
+    }
+    let value = document.root().map(|root| root.to_value()).transpose();
+    let value = value.map_err(|_| "it has too many aliases".to_owned())?.unwrap_or_default();
+    let script: Script = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let place = |at: Pointer| number(document.range_of(&at).start);
+    let turns = |at: Pointer, turns: Vec<Turn>| -> Vec<Line<Turn>> {
+        let line = |(index, item)| Line { number: place(at.index(index)), item };
+        turns.into_iter().enumerate().map(line).collect()
+    };
+    let root = Pointer::root();
+    let tasks = root.key("tasks");
+    let answers = script.answers.into_iter().enumerate();
+    Ok(Lines {
+        tasks: script.tasks.into_iter().map(|(id, list)| (id.clone(), turns(tasks.key(&id), list))).collect(),
+        default: script.default.map(|list| turns(root.key("default"), list)),
+        answers: answers.map(|(index, item)| Line { number: place(root.key("answers").index(index)), item }).collect(),
+        usage: script.usage,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "# careful\ntasks:\n  create-user:\n  - run: mycli user create alice\n    expect: {exit_code: 0}\n  - run: [a, b]\n  - say: Done.\ndefault:\n- say: \"no\"\nanswers:\n- asked: polite\n  fail: rate-limit\nusage: {input_tokens: 100, output_tokens: 20}\n";
+
+    #[test]
+    fn turns_know_their_lines() {
+        for text in [SCRIPT.to_owned(), SCRIPT.replace('\n', "\r\n"), SCRIPT.replace("\"no\"", "'no'")] {
+            let script = read(&text).unwrap();
+            let turns = &script.tasks["create-user"];
+            assert_eq!(turns.iter().map(|turn| turn.number).collect::<Vec<_>>(), [4, 6, 7]);
+            assert_eq!(turns[0].item.run.0.len(), 1);
+            assert_eq!(turns[1].item.run.0.len(), 2);
+            assert_eq!(script.default.as_ref().unwrap()[0].number, 9);
+            assert_eq!(script.answers[0].number, 11);
+            assert_eq!(script.usage.unwrap().input_tokens, 100);
+        }
+    }
+
+    #[test]
+    fn a_script_with_an_error_is_refused_with_its_line() {
+        for (text, expected) in [
+            ("tasks: 1\n", "line 1: "),
+            ("default:\n- say: a\n- fail: sometimes\n", "line 3: "),
+            ("default:\n- run: []\n", "line 2: "),
+            ("default:\n- say: [\n", "line 2: "),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(expected), "{text}{error}");
+        }
+        assert_eq!(read("").unwrap_err(), "line 1: the file is empty");
+    }
+}

@@ -1,0 +1,95 @@
+//! What a person sees of mistakes in scripted models. A stale golden file is written anew, and the test fails once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/golden.rs"]
+mod golden;
+
+mod common;
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use golden::Golden;
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::Dialect,
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::{Code, Severity},
+    settings::Settings,
+};
+
+fn goldens() -> Vec<Golden> {
+    Golden::all().into_iter().filter(|golden| golden.file == SpecFile::Script).collect()
+}
+
+#[test]
+fn every_code_shows_what_is_wrong() {
+    let mut stale = Vec::new();
+    for golden in goldens() {
+        let stem = golden.path.file_stem().unwrap().to_str().unwrap();
+        let word = stem.split("--").next().unwrap();
+        let code = Code::parse(word).unwrap_or_else(|| panic!("there is no code {word}"));
+        let document = golden.document();
+        let problems = golden.problems(&document);
+        assert!(problems.iter().any(|problem| problem.code == code), "{stem}: {problems:#?}");
+        let rendered = common::render(&golden.text, &problems);
+        let path = golden.path.with_extension("txt");
+        if fs::read_to_string(&path).unwrap_or_default() != rendered {
+            fs::write(&path, rendered).unwrap();
+            stale.push(path);
+        }
+    }
+    assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
+}
+
+#[test]
+fn nothing_is_in_the_folder_that_no_test_looks_at() {
+    let goldens = goldens();
+    let folder = goldens[0].path.parent().unwrap();
+    let names: BTreeSet<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let expected = goldens.iter().flat_map(|golden| [golden.path.clone(), golden.path.with_extension("txt")]);
+    assert_eq!(names, expected.collect());
+}
+
+fn codes(text: &str, files: &MemoryFiles) -> Vec<(Code, Severity)> {
+    let document = Document::read(text, SpecFile::Script.scalar_rules());
+    let problems = Analyzer::new(SpecFile::Script).problems(&document, files, &Settings::default());
+    problems.into_iter().map(|problem| (problem.code, problem.severity)).collect()
+}
+
+/// A script in use is checked against its suite; one that is played by hand may be for another one.
+#[test]
+fn unknown_tasks_are_reported_as_far_as_the_suite_is_known() {
+    let text = "tasks:\n  other:\n    - say: a\n";
+    let suite = |providers: &str, more: &str| {
+        let suite = format!("cli: a\n{providers}tasks:\n  - {{id: a, intent: b, assert: [{{ran: c}}]}}\n{more}");
+        MemoryFiles::new("/s", [("cli-bench.yaml", suite.as_str())])
+    };
+    let named = "providers: [scripted/x]\n";
+    let at = |files: MemoryFiles| files.at("x.script.yaml").named_by("cli-bench.yaml");
+    assert_eq!(codes(text, &at(suite(named, ""))), [(Code::UnknownReference, Severity::Warning)]);
+    assert_eq!(codes(text, &at(suite("", ""))), [(Code::UnknownReference, Severity::Hint)]);
+    assert_eq!(codes(text, &at(suite(named, "  - file://missing.yaml\n"))), []);
+    assert_eq!(codes(text, &suite(named, "").at("x.script.yaml")), []);
+    let mut kindlm = at(suite(named, ""));
+    kindlm.add("kindlm.yaml", "kindlm: 1\n");
+    assert_eq!(codes(text, &kindlm), []);
+}
+
+/// Only speclens plays scripts, which matters to those who run the suite with cli-bench as well.
+#[test]
+fn scripted_models_in_a_suite_are_reported_only_where_cli_bench_has_to_read_it() {
+    let text = "cli: a\nproviders: [scripted/x]\ntasks:\n  - {id: a, intent: b, assert: [{exit_code: 0}]}\n";
+    let files = MemoryFiles::new("/s", [("x.script.yaml", "default: []\n")]).at("cli-bench.yaml");
+    let found = |compat: Vec<Dialect>| {
+        let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+        let settings = Settings { compat, ..Settings::default() };
+        let problems = Analyzer::new(SpecFile::CliBench).problems(&document, &files, &settings);
+        let found = problems.into_iter().filter(|problem| problem.code == Code::UpstreamDiffers);
+        found.map(|problem| (problem.severity, text[problem.range].to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(found(vec![Dialect::CliBench]), [(Severity::Error, "scripted/x".to_owned())]);
+    assert_eq!(found(vec![Dialect::KindLm]), []);
+    assert_eq!(found(Vec::new()), []);
+}
