@@ -231,8 +231,8 @@ fn scripted_model_does_a_task_without_a_key() {
     let place = place(&SUITE.replace("local/one", "scripted/good"), &[]);
     place.write(
         "good.script.yaml",
-        "tasks:\n  greet:\n    - run: cat name > out.txt; echo you >> out.txt\n    - run: cat out.txt\n      expect: {exit_code: 0}\n    \
-         - say: Done.\n      expect: {output_contains: hello you}\n",
+        "tasks:\n  greet:\n    - run: cat name > out.txt; echo you >> out.txt\n    - run: cat out.txt\n      \
+         expect: {exit_code: 0, output_contains: hello you}\n    - say: Done.\n",
     );
     let done = Done::of(&place.program(&["run"]).output().unwrap());
     assert_eq!(done.code, Some(0), "{done:?}");

@@ -1,5 +1,7 @@
 //! Tasks with real directories and processes, and a model whose answers stand in the test.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod places;
 mod stopping;
 mod talking;
