@@ -23,10 +23,18 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     event::{Event, Events},
     files::DiskFiles,
-    model::Model,
 };
 
 pub use inputs::Inputs;
+
+#[cfg(unix)]
+pub use program::command_of;
+
+/// Returns the command of an agent program by its id: elsewhere there are none.
+#[cfg(not(unix))]
+pub fn command_of(_: &str) -> Option<&str> {
+    None
+}
 
 /// What an attempt left behind, and what was noticed on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +75,8 @@ pub struct World<'a> {
     pub test: &'a str,
     /// Who acts.
     pub subject: &'a Subject,
-    /// The model that acts; `None` where none does.
-    pub model: Option<&'a dyn Model>,
+    /// Who works on a task; `None` where nobody does.
+    pub worker: Option<agent::Worker<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub keys: &'a BTreeSet<String>,
     /// Where is told what an attempt waits for.
@@ -106,8 +114,8 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
             let attempt = self::command(command, context, world).await;
             Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
-        Action::Agent(task) => match world.model {
-            Some(model) => agent(task, model, context, world).await,
+        Action::Agent(task) => match world.worker {
+            Some(worker) => agent(task, worker, context, world).await,
             None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
         },
         Action::Prompt(_) | Action::Trigger(_) | Action::None => {
@@ -120,8 +128,8 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
 /// That a task has nobody to work on it.
 pub const NO_MODEL: &str = "no model works on this task; name one under `providers`, or with `--model`";
 
-/// Lets a model work on a task.
-async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: World<'_>) -> Performed {
+/// Lets somebody work on a task.
+async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {
     let mode = match world.subject {
         Subject::Model { mode, .. } => *mode,
         Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
@@ -134,7 +142,7 @@ async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: W
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
     };
-    let actor = agent::Actor { test: world.test, model, mode };
+    let actor = agent::Actor { test: world.test, worker, mode };
     let (attempt, site) = agent::perform(task, actor, context, around).await;
     Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
 }

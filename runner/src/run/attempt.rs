@@ -21,7 +21,7 @@ use super::{
 use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
-    exec::{self, Attempt, Performed, Site, World, process::Background},
+    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, program::command_of},
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
@@ -55,7 +55,11 @@ impl Run {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
-                Ok(model) => self.act(&case, unit, model.as_deref()).await.unwrap_or_else(|broken| *broken),
+                Ok(model) => {
+                    let model = model.as_deref().map(Worker::Model);
+                    let worker = model.or_else(|| unit.subject.model_id().and_then(command_of).map(Worker::Program));
+                    self.act(&case, unit, worker).await.unwrap_or_else(|broken| *broken)
+                }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
             },
@@ -67,9 +71,10 @@ impl Run {
         result
     }
 
-    /// Opens the model that acts; `None` where none does.
+    /// Opens the model that acts; `None` where none does, or an agent program.
     fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
         match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) if command_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
             (Action::Agent(_), None) => {
                 Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
@@ -83,7 +88,7 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        model: Option<&dyn Model>,
+        worker: Option<Worker<'_>>,
     ) -> Result<RunResult, Box<RunResult>> {
         let began_us = recording::beginning_us();
         let dialect = self.job.suite.dialect;
@@ -98,7 +103,7 @@ impl Run {
             cancel: &self.cancel,
             test: &case.name,
             subject: &unit.subject,
-            model,
+            worker,
             keys: &self.keys,
             events: &self.events,
         };

@@ -13,13 +13,10 @@ use speclens_schema::{
     suite::AgentAction,
 };
 
-use super::{
-    Actor,
-    shell::{Deadline, Shell},
-};
+use super::shell::{Deadline, Shell};
 use crate::{
     exec::process::Finished,
-    model::{Message, Reply, Request, Tool},
+    model::{Message, Model, Reply, Request, Tool},
 };
 
 /// The only tool.
@@ -59,7 +56,10 @@ pub(super) struct Conversation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Talk<'a> {
     pub(super) action: &'a AgentAction,
-    pub(super) actor: Actor<'a>,
+    /// The name of the test, for scripted models.
+    pub(super) test: &'a str,
+    pub(super) model: &'a dyn Model,
+    pub(super) mode: Option<HelpMode>,
     /// What the model is shown of the program's help.
     pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
@@ -74,7 +74,7 @@ impl Talk<'_> {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
         let mut request = Request {
-            test: self.actor.test.to_owned(),
+            test: self.test.to_owned(),
             system: self.instructions(),
             messages: vec![Message::User(format!(
                 "CLI: {}\nTask: {}",
@@ -100,7 +100,7 @@ impl Talk<'_> {
              There is no terminal and no standard input, so do not start anything that asks questions. Nobody answers \
              your questions either: when something is open, choose what fits the task best.",
         );
-        match self.actor.mode {
+        match self.mode {
             Some(HelpMode::Discoverable) => {
                 text.push_str("\nIf you do not know the program, read its help first, for example with `--help`.");
             }
@@ -143,7 +143,7 @@ impl Talk<'_> {
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
-            self.actor.model.reply(request).await.map(|reply| (reply, began.elapsed()))
+            self.model.reply(request).await.map(|reply| (reply, began.elapsed()))
         };
         tokio::select! {
             biased;
