@@ -242,7 +242,7 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
                     verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
                     duration_ms: run.figures.duration_ms,
                     duration_is_open: run.figures.duration_is_open,
-                    cost_usd: run.figures.cost_usd,
+                    cost_usd: run.figures.cost_usd(),
                 })
                 .collect(),
         })

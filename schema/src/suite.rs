@@ -13,7 +13,7 @@ pub use action::{
 };
 pub use parts::{Parts, changes};
 pub use phase::Phase;
-pub use subject::Subject;
+pub use subject::{Subject, short_names};
 
 use crate::{
     dialect::{Dialect, Gates},
