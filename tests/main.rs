@@ -12,6 +12,8 @@ mod judging;
 mod kinds;
 mod loopback;
 mod processes;
+#[cfg(unix)]
+mod programs;
 mod reach;
 mod recordings;
 mod replay;

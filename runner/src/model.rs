@@ -4,6 +4,7 @@ mod cap;
 mod convert;
 mod failure;
 mod key;
+pub mod manual;
 mod network;
 mod price;
 mod provider;
@@ -11,6 +12,7 @@ mod registry;
 mod retry;
 #[cfg(test)]
 mod tests;
+pub mod script;
 
 use std::{fmt, future::Future, pin::Pin};
 
