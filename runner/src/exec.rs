@@ -61,8 +61,12 @@ pub struct World<'a> {
     pub cancel: &'a CancellationToken,
     /// The test, by its id or name.
     pub test: &'a str,
+    /// The place of the test in the suite.
+    pub case: usize,
     /// Who acts.
     pub subject: &'a Subject,
+    /// Which repetition, from 0.
+    pub repeat: u32,
     /// The model that acts; `None` where none does.
     pub model: Option<&'a dyn Model>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
@@ -129,6 +133,11 @@ async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: W
         cancel: world.cancel,
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
+        turn: &|turn| {
+            let subject = world.subject.clone();
+            let (case, repeat, turns) = (world.case, world.repeat, task.max_turns);
+            drop(world.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
+        },
     };
     let actor = agent::Actor { test: world.test, model, mode };
     let (attempt, site) = agent::perform(task, actor, context, around).await;

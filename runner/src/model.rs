@@ -10,9 +10,9 @@ mod price;
 mod provider;
 mod registry;
 mod retry;
+pub mod script;
 #[cfg(test)]
 mod tests;
-pub mod script;
 
 use std::{fmt, future::Future, pin::Pin};
 

@@ -19,14 +19,14 @@ mod trust;
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+#[cfg(unix)]
+use speclens_runner::exec::program::shell;
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     fmt,
     layer::SubscriberExt,
     util::SubscriberInitExt,
 };
-#[cfg(unix)]
-use speclens_runner::exec::program::shell;
 
 use crate::{lsp::End, threads};
 

@@ -91,9 +91,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
         models: Arc::new(
-            models(&settings, requests)
-                .also_with(&order.suite.key_variables(), variable)
-                .in_directory(order.directory),
+            models(&settings, requests).also_with(&order.suite.key_variables(), variable).in_directory(order.directory),
         ),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
@@ -108,6 +106,11 @@ impl Prepared {
     /// Returns the settings in force.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns the models that the suite may ask.
+    pub fn models(&self) -> &Models {
+        &self.models
     }
 
     /// Opens the book of evidence of the suite.

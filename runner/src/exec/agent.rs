@@ -3,6 +3,7 @@
 //! Directory, scaffold, `setup`, help, conversation: whatever breaks on the way ends the attempt, and what was prepared
 //! until then is given back by [`Closing`]. Claims are observed between the conversation and the closing.
 
+mod bound;
 mod changes;
 mod conversation;
 mod help;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
 use crate::model::Model;
+pub use bound::{Bound, assumptions};
 use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};
@@ -50,6 +52,8 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancellationToken,
     /// Who is told what an attempt waits for.
     pub tell: &'a (dyn Fn(String) + Sync),
+    /// Who is told which answer of the model is awaited, counted from 1.
+    pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
 /// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
@@ -144,7 +148,8 @@ async fn act(
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
     };
     let before = changes::snapshot(&shell.directory).await;
-    let talk = Talk { action, actor, help: help.as_deref(), shell, deadline, limit: around.output_limit };
+    let talk =
+        Talk { action, actor, help: help.as_deref(), shell, deadline, limit: around.output_limit, turn: around.turn };
     let conversation = talk.hold().await;
     let files = changes::since(before, &shell.directory).await;
     Ok((conversation, files))

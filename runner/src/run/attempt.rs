@@ -95,7 +95,9 @@ impl Run {
             background: if dialect.keeps_background() { &self.background } else { &own },
             cancel: &self.cancel,
             test: &case.name,
+            case: unit.case,
             subject: &unit.subject,
+            repeat: unit.repeat,
             model,
             keys: &self.keys,
             events: &self.events,
@@ -108,7 +110,7 @@ impl Run {
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
-        let Performed { attempt, inputs, site, closing } = match start {
+        let Performed { attempt, inputs, site } = match start {
             Start::Act => exec::perform(&case.action, context, world).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {

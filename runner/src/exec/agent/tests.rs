@@ -162,6 +162,7 @@ impl Suite {
             output_limit: self.output_limit,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
+            turn: &|_| {},
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;
         Worked { attempt, site }
