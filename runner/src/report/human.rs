@@ -15,7 +15,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Rende
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
     document::Pointer,
-    evidence::{Evidence, RunErrorKind},
+    evidence::{Ended, Evidence, Exit, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
@@ -290,6 +290,19 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
         && exit.code != Some(0)
     {
         elements.push(note("command", &exit.sentence()));
+    }
+    if let Some(log) = evidence.commands.as_ref().filter(|log| !log.commands.is_empty()) {
+        let commands = log.commands.iter().map(|ran| {
+            let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
+            format!(
+                "{} ({how})",
+                clipped(&ran.command.text.replace('\n', "⏎"), VALUE_LIMIT, "see --report json for all")
+            )
+        });
+        elements.push(note("commands of the agent", &tail(&commands.collect::<Vec<_>>().join("\n"))));
+    }
+    if evidence.ended == Some(Ended::TurnLimit) {
+        elements.push(note("stopped", &format!("after {}, the limit", plural(evidence.turns.len(), "turn"))));
     }
     if let Some(stdout) = evidence.stdout().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
         elements.push(note("output so far", &tail(&stdout.text)));

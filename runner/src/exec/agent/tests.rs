@@ -126,6 +126,7 @@ struct Suite {
     keys: BTreeSet<String>,
     cancel: CancellationToken,
     told: Mutex<Vec<String>>,
+    turns: Mutex<Vec<u32>>,
     output_limit: usize,
 }
 
@@ -136,6 +137,7 @@ impl Suite {
             keys: BTreeSet::new(),
             cancel: CancellationToken::new(),
             told: Mutex::default(),
+            turns: Mutex::default(),
             output_limit: 1024 * 1024,
         }
     }
@@ -162,7 +164,7 @@ impl Suite {
             output_limit: self.output_limit,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
-            turn: &|_| {},
+            turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;
         Worked { attempt, site }
