@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod agents;
 mod cases;
 mod checking;
 mod cli;
@@ -11,10 +12,12 @@ mod fixing;
 mod judging;
 mod kinds;
 mod loopback;
+mod places;
 mod processes;
 #[cfg(unix)]
 mod programs;
 mod reach;
+mod recorded;
 mod recordings;
 mod replay;
 mod runs;

@@ -91,7 +91,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
         models: Arc::new(
-            models(&settings, requests).also_with(&order.suite.key_variables(), variable).in_directory(order.directory),
+            models(&settings, requests).in_directory(order.directory).also_with(&order.suite.key_variables(), variable),
         ),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),

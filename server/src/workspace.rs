@@ -7,13 +7,15 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use speclens_runner::model::EntryFault;
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     json_schema::SpecFile,
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},
-    settings::Settings,
+    settings::{Provider, Settings},
+    suite::{Redactions, Suite},
     validate,
     words::{is_surely, nearest},
 };
@@ -214,12 +216,31 @@ pub fn problems(document: &Document) -> Vec<Problem> {
         problems.push(problem);
     }
     problems.extend(unread_patterns(document));
+    problems.extend(unreachable_providers(document));
     // What was meant to be masked would be written down, what was meant to fail would pass.
     for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
         problem.severity = Severity::Error;
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems
+}
+
+/// Providers whose models could not be asked.
+fn unreachable_providers(document: &Document) -> Vec<Problem> {
+    let providers = document.root().and_then(|root| root.get("providers"));
+    let faulty = providers.into_iter().flat_map(|providers| providers.entries()).filter_map(|entry| {
+        // The schema reports one that is not of the right form.
+        let provider: Provider = serde_json::from_value(entry.value.to_value().ok()?).ok()?;
+        let name = entry.key.key_text();
+        let fault = EntryFault::of(&name, &provider)?;
+        let at = Pointer::root().key("providers").key(&name);
+        let (at, place) = match entry.value.get("base_url") {
+            Some(address) => (at.key("base_url"), address),
+            None => (at, entry.key),
+        };
+        Some(Problem::new(Code::InvalidSetting, at, place.range(), fault.to_string()).with_help(fault.help()))
+    });
+    faulty.collect()
 }
 
 /// Patterns that would mask nothing.
@@ -247,15 +268,27 @@ impl Workspace {
 
     /// What must be masked: variables whose names look secret, and what the settings name, keys of providers included.
     pub fn secrets(&self) -> Secrets {
+        self.secrets_with(Redactions::default())
+    }
+
+    /// What must be masked in whatever belongs to a suite, which may name more.
+    pub fn secrets_of(&self, suite: &Suite) -> Secrets {
+        self.secrets_with(suite.redactions())
+    }
+
+    fn secrets_with(&self, more: Redactions) -> Secrets {
         let variables: Vec<(String, String)> = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let recordings = &self.settings.recordings;
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let keys = self.settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
-        let named: Vec<String> =
-            recordings.redact_env.iter().map(String::as_str).chain(keys).map(str::to_owned).collect();
-        Secrets::new(variables, &named, &recordings.redact_patterns)
+        let named = recordings.redact_env.iter().chain(&more.env).map(String::as_str).chain(keys);
+        let named: Vec<String> = named.map(str::to_owned).collect();
+        let patterns = [recordings.redact_patterns.as_slice(), &more.patterns].concat();
+        let mut secrets = Secrets::new(variables, &named, &patterns);
+        more.values.iter().for_each(|value| secrets.add(value));
+        secrets
     }
 }
 
@@ -291,6 +324,32 @@ mod tests {
             assert_eq!(told, [Severity::Error], "{problems:#?}");
         }
         assert!(read("recordings: {redact_patterns: ['sk-[a-z]+']}\n").1.is_empty());
+    }
+
+    #[test]
+    fn provider_that_cannot_be_asked_is_an_error_at_its_address() {
+        for (entry, place, message) in [
+            ("{key_env: KEY}", "local", "missing `base_url`, since there is no built-in provider of this name"),
+            ("{base_url: ftp://host/v1}", "ftp://host/v1", "`base_url` does not begin with `https://` or `http://`"),
+            ("{base_url: \"https://me:secret@host\"}", "\"https://me:secret@host\"", "`base_url` holds a password"),
+            (
+                "{base_url: http://host/v1, key_env: KEY}",
+                "http://host/v1",
+                "the key would be sent over `http://`, which does not encrypt it",
+            ),
+        ] {
+            for text in
+                [format!("providers:\n  local: {entry}\n"), format!("providers:\r\n  local:\r\n    {entry}\r\n")]
+            {
+                let (_, problems) = read(&text);
+                let found: Vec<_> = problems
+                    .iter()
+                    .map(|problem| (&text[problem.range.clone()], problem.message.as_str(), problem.severity))
+                    .collect();
+                assert_eq!(found, [(place, message, Severity::Error)]);
+            }
+        }
+        assert!(read("providers: {openai: {key_env: KEY}, l: {base_url: 'http://localhost:1/v1'}}\n").1.is_empty());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 
 use speclens_runner::{
     files::{DiskFiles, lexical},
-    report::{SettingsReport, SourceText, SuiteReport},
+    report::{Root, SettingsReport, SourceText, SuiteReport},
 };
 use speclens_schema::{
     analysis::Analyzer,
@@ -19,6 +19,7 @@ use speclens_schema::{
     mask::Secrets,
     problem::{Code, Problem},
     settings::Settings,
+    suite::Redactions,
 };
 
 use super::{
@@ -139,6 +140,11 @@ impl Loader<'_> {
             // A defect of ours in one file must not hide what is found in the others.
             Err(_) => (look(""), Some(defect())),
         };
+        let suite = Arc::new(analysis.suite);
+        let secrets = match suite.redactions() == Redactions::default() {
+            true => secrets,
+            false => Arc::new(workspace.secrets_of(&suite)),
+        };
         // What the bytes are says more than what the parser makes of them.
         let mut problems = match unreadable {
             Some(problem) => vec![problem],
@@ -155,10 +161,11 @@ impl Loader<'_> {
         };
         let report = SuiteReport {
             source: SourceText { path: shown(path), secrets: with_pasted(&document, &problems, &secrets), document },
-            dialect: analysis.suite.dialect,
+            root: root_of(&scope.root),
+            dialect: suite.dialect,
             settings: settings_report,
             problems,
-            suite: Arc::new(analysis.suite),
+            suite,
             result: None,
         };
         Loaded { report, workspace, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }
@@ -213,6 +220,12 @@ fn show_files(problems: &mut [Problem], root: &Path) {
     for file in problems.iter_mut().flat_map(Problem::other_files) {
         file.path = shown(&lexical(&root.join(&file.path)));
     }
+}
+
+/// A directory that paths start from, as reports name it.
+fn root_of(directory: &Path) -> Root {
+    let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    Root { directory: PathBuf::from(shown(directory)), here }
 }
 
 /// A path as reports name it: relative to the working directory where it lies below it.

@@ -632,7 +632,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
         [meta/llama-3.3-70b]
         **llama-3.3-70b** · model of the provider `meta`
 
-        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in speclens.yaml, or set AI_GATEWAY_API_KEY to reach it through the AI Gateway.
+        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
     "#]],
     );
 }
@@ -704,5 +704,37 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
 
         Asked at `agent.example`.
     "#]],
+    );
+}
+
+#[test]
+fn a_scripted_model_says_what_it_plays() {
+    let suite = "//- /cli-bench.yaml\ncli: a\nproviders: [scripted/care$0ful]\n";
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: {{a: [{{say: b}}]}}\nanswers: [{{asked: c, say: d}}]\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It has turns for `a`.
+
+            It answers 1 question.
+        "#]],
+    );
+    check(
+        suite,
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`, which does not exist
+        "#]],
+    );
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: []\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It cannot be played: line 1: expected a mapping of names to lists for `tasks`, found a list.
+        "#]],
     );
 }

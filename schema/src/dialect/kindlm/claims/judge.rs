@@ -12,7 +12,7 @@ use crate::{
         Answer, Concealed, Context, Evidence, ModelReply, Need, Peer, QuestionAnswer, QuestionNeed, QuestionPart,
     },
     mask::shown,
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
 };
 
 /// One entry of `judge`.
@@ -77,7 +77,7 @@ impl JudgeClaim {
         let score = &scores[scores.len() / 2];
         let (value, least) = (number_text(score.value), self.expect.min_score);
         let reasoning = shown(&score.reasoning).into_owned();
-        let told = (format!("the judge: {reasoning}"), Pointer::root().key("criteria"));
+        let told = Related::in_claim(format!("the judge: {reasoning}"), Pointer::root().key("criteria"));
         if score.value >= least {
             let mut verdict = relate(row.pass(), [told]);
             verdict.score = Some(score.value);
