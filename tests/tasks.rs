@@ -66,8 +66,8 @@ fn failing_tasks_show_what_the_agent_ran_and_why_it_ended() {
     assert_eq!(done.code, Some(1), "{done:?}");
     for part in [
         "6 tests: 6 failed",
-        "stock remove Unobtainium (ended with exit status 1)",
-        "stopped: after 2 turns, the limit",
+        "stock add Coffee 15 (ended with exit status 0)",
+        "used its 2 turns",
         "commands of the agent",
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
 use crate::model::Model;
-pub use bound::{Bound, assumptions};
+pub use bound::{Bound, assumptions, grouped};
 use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};

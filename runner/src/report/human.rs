@@ -15,7 +15,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Rende
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
     document::Pointer,
-    evidence::{Ended, Evidence, Exit, RunErrorKind},
+    evidence::{Evidence, Exit, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
@@ -316,7 +316,8 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     {
         elements.push(note("command", &exit.sentence()));
     }
-    if let Some(log) = evidence.commands.as_ref().filter(|log| !log.commands.is_empty()) {
+    // The verdict has the last one already.
+    if let Some(log) = evidence.commands.as_ref().filter(|log| log.commands.len() > 1) {
         let commands = log.commands.iter().map(|ran| {
             let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
             format!(
@@ -325,9 +326,6 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
             )
         });
         elements.push(note("commands of the agent", &tail(&commands.collect::<Vec<_>>().join("\n"))));
-    }
-    if evidence.ended == Some(Ended::TurnLimit) {
-        elements.push(note("stopped", &format!("after {}, the limit", plural(evidence.turns.len(), "turn"))));
     }
     if let Some(stdout) = evidence.stdout().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
         elements.push(note("output so far", &tail(&stdout.text)));

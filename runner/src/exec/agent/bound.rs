@@ -76,8 +76,32 @@ fn tokens(characters: usize) -> u64 {
 /// Says under which assumptions the numbers of tokens hold.
 pub fn assumptions() -> String {
     format!(
-        "one command per turn, whose output fills the {} characters that a model is shown of it; {ANSWER_TOKENS} tokens per \
-         answer; {CHARACTERS_PER_TOKEN} characters per token",
-        2 * conversation::SHOWN
+        "one command per turn, whose output fills the {} characters that a model is shown of it; {} tokens per answer; \
+         {CHARACTERS_PER_TOKEN} characters per token",
+        grouped(2 * conversation::SHOWN as u64),
+        grouped(ANSWER_TOKENS)
     )
+}
+
+/// A number with commas between its thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
 }

@@ -33,8 +33,9 @@ pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResul
             text.push('\n');
             view.stability(text);
         } else if let [only] = &matrix.subjects[..] {
-            let turns = only.score.mean_turns().map(|turns| format!(", {turns:.1} turns per test")).unwrap_or_default();
-            let _ = writeln!(text, "  {}{DIM}{turns}{DIM:#}\n", name(report, &only.subject.to_string()));
+            if let Some(turns) = only.score.mean_turns() {
+                let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
+            }
         }
     }
     met_gates(text, report, result);
@@ -66,11 +67,10 @@ impl Line {
     }
 
     fn write(&self, text: &mut String) {
-        let mut line = String::new();
-        for Piece { text, style } in &self.0 {
-            let _ = write!(line, "{style}{text}{style:#}");
+        let shown = self.0.iter().rposition(|piece| !piece.text.trim().is_empty()).map_or(0, |last| last + 1);
+        for Piece { text: piece, style } in &self.0[..shown] {
+            let _ = write!(text, "{style}{piece}{style:#}");
         }
-        text.push_str(line.trim_end());
         text.push('\n');
     }
 }
@@ -126,7 +126,7 @@ impl View<'_> {
         let is_known = |part: &Part| match part {
             Part::Passed => true,
             Part::Turns => scores().any(|score| score.mean_turns().is_some()),
-            Part::Cost => scores().any(|score| !score.cost.is_nothing()),
+            Part::Cost => scores().any(|score| score.cost.priced > 0),
         };
         Part::ALL.into_iter().filter(is_known).collect()
     }

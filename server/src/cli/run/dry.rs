@@ -59,8 +59,11 @@ pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[H
                 asked.add(case, &subjects);
             }
         }
-        text.push_str(&asked.describe(own, &report.source.secrets));
-        sum.add(&asked);
+        let (paragraphs, has_tokens) = asked.describe(own, &report.source.secrets);
+        text.push_str(&paragraphs);
+        sum.requests += asked.requests();
+        sum.questions += asked.questions();
+        sum.has_tokens |= has_tokens;
     }
     text.push_str(&sum.sentences());
     text
@@ -104,14 +107,29 @@ fn lines(loaded: &Loaded, case: &Case, subjects: &[Subject], sum: &mut Sum) -> L
 
 /// What an agent would do, and where. Its own commands are not known before it has chosen them.
 fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
-    let names: Vec<String> = subjects.iter().map(ToString::to_string).collect();
+    let mut names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
+    names.dedup();
+    let modes: BTreeSet<&str> = subjects
+        .iter()
+        .filter_map(|subject| match subject {
+            Subject::Model { mode, .. } => mode.map(HelpMode::as_str),
+            Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+        })
+        .collect();
+    let modes: Vec<&str> = modes.into_iter().collect();
+    let help = match modes[..] {
+        [] => String::new(),
+        [mode] if mode == HelpMode::default().as_str() => String::new(),
+        [mode] => format!(", in the help mode {mode}"),
+        _ => format!(", in each of the help modes {}", modes.join(", ")),
+    };
     let place = match &agent.surroundings.workdir {
         Some(workdir) => format!("in the directory {workdir}"),
         None => "in a new directory".to_owned(),
     };
     let content = agent.scaffold().map(|scaffold| format!(" with a copy of {scaffold}")).unwrap_or_default();
     let mut lines = vec![
-        format!("a task for {}, in at most {} turns", names.join(", "), agent.max_turns),
+        format!("a task for {}{help}, in at most {} turns", names.join(", "), agent.max_turns),
         format!("{place}{content}, with commands that the model chooses"),
     ];
     let setup = agent.surroundings.setup.iter().chain(&agent.setup).map(|command| ("setup", command));
@@ -133,12 +151,6 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, asked: &Asked) {
-        self.requests += asked.requests();
-        self.questions += asked.questions();
-        self.has_tokens |= asked.requests() > 0;
-    }
-
     fn sentences(&self) -> String {
         let Sum { attempts, requests, questions, has_tokens, unsupported } = self;
         let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use speclens_runner::{
-    exec::program,
+    exec::{agent::grouped, program},
     model::{Description, KeyState, Models, manual},
     report::{human::dollars, plain},
 };
@@ -71,9 +71,10 @@ impl Asked {
         self.judges.iter().map(|(_, questions)| questions).sum()
     }
 
-    /// A paragraph for each model.
-    pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> String {
+    /// A paragraph for each model, and whether one of them estimates tokens.
+    pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
         let mut text = String::new();
+        let mut has_tokens = false;
         let mut line = |depth: &str, line: String| {
             let _ = writeln!(text, "{depth}{}", plain::line(&secrets.mask(&line)));
         };
@@ -88,13 +89,14 @@ impl Asked {
                 ),
             );
             let (place, price) = reached(id, models);
+            has_tokens |= price != Known::Free;
             line("      ", place);
             line("      ", spent(*bound, price));
         }
         for (id, questions) in &self.judges {
             line("  ", format!("judge {id}: at most {questions} {}", word(*questions, "question")));
         }
-        text
+        (text, has_tokens)
     }
 }
 
@@ -156,27 +158,9 @@ fn spent(bound: Bound, price: Known) -> String {
     }
 }
 
-/// A number with commas between its thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn cost_is_a_number_only_where_a_price_is_known() {
