@@ -73,8 +73,12 @@ pub struct World<'a> {
     pub cancel: &'a CancellationToken,
     /// The test, by its id or name.
     pub test: &'a str,
+    /// The place of the test in the suite.
+    pub case: usize,
     /// Who acts.
     pub subject: &'a Subject,
+    /// Which repetition, from 0.
+    pub repeat: u32,
     /// Who works on a task; `None` where nobody does.
     pub worker: Option<agent::Worker<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
@@ -141,6 +145,11 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         cancel: world.cancel,
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
+        turn: &|turn| {
+            let subject = world.subject.clone();
+            let (case, repeat, turns) = (world.case, world.repeat, task.max_turns);
+            drop(world.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
+        },
     };
     let actor = agent::Actor { test: world.test, worker, mode };
     let (attempt, site) = agent::perform(task, actor, context, around).await;

@@ -16,7 +16,7 @@ pub use action::{
 pub use named::{inputs_of, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
-pub use subject::Subject;
+pub use subject::{Subject, short_names};
 pub use written::{WrittenCase, list_of_cases, written_cases};
 
 use crate::{

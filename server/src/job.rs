@@ -113,6 +113,11 @@ impl Prepared {
         &self.settings
     }
 
+    /// Returns the models that the suite may ask.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
     /// Opens the book of evidence of the suite.
     pub fn book(&self) -> Book {
         Book::of(&self.settings, &self.directory, &self.place, trust::machine)

@@ -3,6 +3,7 @@
 //! Directory, scaffold, `setup`, help, conversation: whatever breaks on the way ends the attempt, and what was prepared
 //! until then is given back by [`Closing`]. Claims are observed between the conversation and the closing.
 
+mod bound;
 mod changes;
 mod conversation;
 mod help;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
 use crate::model::Model;
+pub use bound::{Bound, assumptions, grouped};
 use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};
@@ -59,6 +61,8 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancellationToken,
     /// Who is told what an attempt waits for.
     pub tell: &'a (dyn Fn(String) + Sync),
+    /// Who is told which answer of the model is awaited, counted from 1.
+    pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
 /// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
@@ -160,7 +164,8 @@ async fn act(
     let conversation = match actor.worker {
         Worker::Model(model) => {
             let Actor { test, mode, .. } = actor;
-            Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit }.hold().await
+            let turn = around.turn;
+            Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
         }
         Worker::Program(command) => program_works(command, action, shell, deadline, limit).await,
     };

@@ -9,6 +9,7 @@ use genai::adapter::AdapterKind;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Provider, Settings},
+    words,
 };
 use url::{Host, Url};
 
@@ -113,10 +114,15 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
         Some(known) if has_key(known) || !has_key(&GATEWAY) => Ok(known.target(model, false)),
         Some(_) => Ok(GATEWAY.target(id, true)),
         None if has_key(&GATEWAY) => Ok(GATEWAY.target(id, true)),
-        None => Err(broken(format!(
-            "unknown provider `{provider}` of the model `{id}`; describe it under `providers:` in `speclens.yaml`, or set \
-             `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
-        ))),
+        None => {
+            let known = BUILT_IN.iter().flat_map(|known| known.names).copied();
+            let near = words::nearest(provider, known.chain(settings.providers.keys().map(String::as_str)));
+            let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+            Err(broken(format!(
+                "unknown provider `{provider}` of the model `{id}`; {near}describe it under `providers:` in `speclens.yaml`, \
+                 or set `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
+            )))
+        }
     }
 }
 
@@ -328,6 +334,7 @@ mod tests {
     use speclens_schema::{
         evidence::RunErrorKind,
         settings::{Api, Provider, Settings},
+        words,
     };
 
     use super::{BUILT_IN, key_variables, read_address, target};

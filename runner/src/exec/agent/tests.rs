@@ -128,6 +128,7 @@ struct Suite {
     keys: BTreeSet<String>,
     cancel: CancellationToken,
     told: Mutex<Vec<String>>,
+    turns: Mutex<Vec<u32>>,
     output_limit: usize,
 }
 
@@ -138,6 +139,7 @@ impl Suite {
             keys: BTreeSet::new(),
             cancel: CancellationToken::new(),
             told: Mutex::default(),
+            turns: Mutex::default(),
             output_limit: 1024 * 1024,
         }
     }
@@ -164,6 +166,7 @@ impl Suite {
             output_limit: self.output_limit,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
+            turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;
         Worked { attempt, site }
