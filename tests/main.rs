@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod asking;
 mod cases;
 mod checking;
 mod cli;
@@ -9,6 +10,7 @@ mod compat;
 mod crashes;
 mod fixing;
 mod kinds;
+mod ollama;
 mod processes;
 mod reach;
 mod recordings;

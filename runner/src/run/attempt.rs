@@ -54,6 +54,7 @@ impl Run {
             }
             (None, Mode::Live) => self.act(&case, unit).await.unwrap_or_else(|broken| *broken),
             (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|broken| *broken),
+            (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|broken| *broken),
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
@@ -172,7 +173,13 @@ impl Run {
         let now = self.job.clock.now();
         let _turn = turn_of(&mut evidence);
         let evidence = Arc::new(evidence);
-        let recorded = Recorded { key: key.clone(), act, began_us, now, evidence, notes: notes.clone() };
+        self.enter(asked, Recorded { key, act, began_us, now, evidence, notes })
+    }
+
+    /// Enters what is known of an attempt into the book, and judges it.
+    pub(super) fn enter(&self, asked: Asked<'_>, recorded: Recorded) -> RunResult {
+        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
+        let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
         let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
         let Entered { held, origin, error } = entered;
@@ -203,7 +210,7 @@ impl Run {
     }
 
     /// Judges what is known of an attempt.
-    async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+    pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
     }
@@ -213,7 +220,7 @@ impl Run {
     }
 
     /// Masking and judging may take a while: they have threads of their own.
-    async fn blocking<A: Send + 'static>(
+    pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,
         unit: &Unit,
