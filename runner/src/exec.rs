@@ -1,9 +1,11 @@
 //! Performs one action and brings back the evidence.
 
+pub mod agent;
 mod inputs;
 pub mod process;
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -11,9 +13,14 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
-    suite::{Action, CommandAction},
+    suite::{Action, AgentAction, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::{
+    event::{Event, Events},
+    model::Model,
+};
 
 pub use inputs::Inputs;
 
@@ -29,16 +36,16 @@ pub struct Attempt {
 /// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
 pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
     match (action, dialect) {
-        (Action::Command(_), _) => None,
+        (Action::Command(_) | Action::Agent(_), _) => None,
         (Action::Prompt(_), _) => Some("asking models"),
-        (Action::Agent(_), _) | (Action::None, Dialect::CliBench) => Some("running cli-bench suites"),
+        (Action::None, Dialect::CliBench) => Some("running a task without an intent"),
         (Action::Trigger(_), _) | (Action::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
         (Action::None, Dialect::KindLm) => Some("running a test without a command"),
     }
 }
 
 /// Where an action is performed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct World<'a> {
     /// The format of the suite.
     pub dialect: Dialect,
@@ -50,6 +57,16 @@ pub struct World<'a> {
     pub background: &'a process::Background,
     /// Ends the action early.
     pub cancel: &'a CancellationToken,
+    /// The test, by its id or name.
+    pub test: &'a str,
+    /// Who acts.
+    pub subject: &'a Subject,
+    /// The model that acts; `None` where none does.
+    pub model: Option<&'a dyn Model>,
+    /// Environment variables that commands of an agent do not see unless the suite sets them.
+    pub keys: &'a BTreeSet<String>,
+    /// Where is told what an attempt waits for.
+    pub events: &'a Events,
 }
 
 /// What came of an action, and the files that decided what it did.
@@ -64,12 +81,14 @@ pub struct Performed {
 }
 
 /// Where an action was performed: claims that need more than its evidence look there.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Site {
     /// The directory that relative paths begin in.
     pub directory: PathBuf,
     /// The environment of its commands.
     pub environment: process::Environment,
+    /// What was made for the act and has to be given back.
+    pub closing: Option<agent::Closing>,
 }
 
 /// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
@@ -81,22 +100,55 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
             let attempt = self::command(command, context, world).await;
             Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
-        Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => {
+        Action::Agent(task) => match world.model {
+            Some(model) => agent(task, model, context, world).await,
+            None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
+        },
+        Action::Prompt(_) | Action::Trigger(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
             Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
         }
     }
 }
 
+/// That a task has nobody to work on it.
+pub const NO_MODEL: &str = "no model works on this task; name one under `providers`, or with `--model`";
+
+/// Lets a model work on a task.
+async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: World<'_>) -> Performed {
+    let mode = match world.subject {
+        Subject::Model { mode, .. } => *mode,
+        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+    };
+    let around = agent::Surroundings {
+        suite: world.directory,
+        keys: world.keys,
+        output_limit: world.output_limit,
+        cancel: world.cancel,
+        // Nobody listens any more: the result is still returned.
+        tell: &|message| drop(world.events.send(Event::Note { message })),
+    };
+    let actor = agent::Actor { test: world.test, model, mode };
+    let (attempt, site) = agent::perform(task, actor, context, around).await;
+    Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
+}
+
 impl Site {
     /// The directory of the suite, with the environment of this program: where the act begins, and what is looked at before it.
     pub fn of_suite(world: World<'_>) -> Site {
-        Site { directory: world.directory.to_owned(), environment: process::Environment::default() }
+        Site { directory: world.directory.to_owned(), ..Site::default() }
     }
 
-    /// Closes the place when all that claims need was observed there: what the attempt left running ends.
-    pub async fn close(self, background: &process::Background) {
-        background.end().await;
+    /// Closes the place when all that claims need was observed there: what was made for the act is given back, and what the
+    /// attempt left running ends. Returns what went wrong.
+    pub async fn close(self, background: &process::Background) -> Vec<String> {
+        match self.closing {
+            Some(closing) => closing.close(background).await,
+            None => {
+                background.end().await;
+                Vec::new()
+            }
+        }
     }
 }
 
@@ -115,7 +167,7 @@ pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
 
 /// Runs the command of a test in the suite's directory.
 async fn command(action: &CommandAction, context: Context, world: World<'_>) -> Attempt {
-    let World { directory, output_limit: limit, background, cancel, dialect: _ } = world;
+    let World { directory, output_limit: limit, background, cancel, .. } = world;
     let script = match &action.expanded {
         Ok(script) => script,
         Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),

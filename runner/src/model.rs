@@ -9,6 +9,8 @@ mod price;
 mod provider;
 mod registry;
 mod retry;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, future::Future, pin::Pin};
 

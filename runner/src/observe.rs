@@ -137,3 +137,6 @@ async fn looking<A: Send + 'static>(
         })),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

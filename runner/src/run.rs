@@ -11,11 +11,12 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    thread,
     time::Instant,
 };
 
 use speclens_schema::{
-    dialect::{CaseOutcome, GateReport, RunOutcome},
+    dialect::{CaseOutcome, GateReport, RunOutcome, cli_bench::config::HelpMode},
     evidence::RunErrorKind,
     mask::Secrets,
     suite::{Action, Subject, Suite},
@@ -63,6 +64,8 @@ pub struct Options {
     pub concurrency: Option<usize>,
     /// The ids of the models that act, instead of those that the suite names; those of the suite when empty.
     pub models: Vec<String>,
+    /// How models learn about the program, instead of what the suite says; as the suite says when empty.
+    pub help_modes: Vec<HelpMode>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
     /// Whether a failure elsewhere has ended the run before it begins: every attempt is reported as not run.
@@ -103,6 +106,8 @@ struct Run {
     background: Background,
     /// A recording could not be written, and this was told.
     warned: AtomicBool,
+    /// Environment variables that commands of an agent do not see.
+    keys: BTreeSet<String>,
     events: Events,
 }
 
@@ -114,10 +119,11 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let selected: Vec<usize> = (0..suite.cases.len())
         .filter(|index| options.cases.as_ref().is_none_or(|cases| cases.contains(index)))
         .collect();
-    let units = plan(&suite, &selected);
+    let units = plan(&suite, &selected, &options);
     let mut counts = vec![0; suite.cases.len()];
     units.iter().for_each(|unit| counts[unit.case] += 1);
     let run = Arc::new(Run {
+        keys: job.models.key_variables(),
         job,
         mode: options.mode,
         fail_fast: options.fail_fast,
@@ -129,7 +135,8 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         events,
     });
     run.tell(Event::Started { attempts: units.len() });
-    let concurrency = options.concurrency.unwrap_or(suite.concurrency).max(1);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let concurrency = options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1);
     let mut runs = perform(&run, &units, concurrency).await.into_iter();
     run.background.end().await;
     if run.mode == Mode::Live {
@@ -169,15 +176,15 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
 }
 
 /// The attempts in the order of the file.
-fn plan(suite: &Suite, selected: &[usize]) -> Vec<Unit> {
+fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
     let mut units = Vec::new();
     for &index in selected {
         let case = &suite.cases[index];
         if case.skip {
             continue;
         }
-        let mut subjects = case.action.subjects();
-        if subjects.is_empty() && case.action == Action::None {
+        let mut subjects = case.action.subjects_of(&options.models, &options.help_modes);
+        if subjects.is_empty() && matches!(case.action, Action::None | Action::Agent(_)) {
             subjects.push(Subject::Nobody);
         }
         for subject in subjects {

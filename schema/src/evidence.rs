@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use changed::{Change, ChangedFile, FileLog};
+pub use changed::{Change, ChangedFile, FileLog, Standing};
 pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
@@ -49,7 +49,8 @@ pub struct Evidence {
     /// The commands that an agent ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandLog>,
-    /// The files that the act changed. `None`: not observed, or the directory was not the act's own.
+    /// The files that the act changed, and what else is in its directory. `None`: not observed, or the directory was not the
+    /// act's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileLog>,
     /// What was observed on behalf of claims, in the order of the observations.

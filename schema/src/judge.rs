@@ -132,7 +132,7 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Judged, judge, open_questions, status};
+    use super::{Judged, judge, may_begin, open_questions, status};
     use crate::{
         dialect::{Dialect, kindlm::lower::lower_suite},
         document::{Document, Pointer},
@@ -232,6 +232,26 @@ mod tests {
         assert_eq!(of_claims(claims, &evidence), (skipped.to_vec(), Status::Fail));
         let claims = vec![(given, Outcome::Pass, Open::Nothing), (then, fail(), Open::Nothing)];
         assert_eq!(of_claims(claims, &evidence), (vec![Status::Pass, Status::Fail], Status::Fail));
+    }
+
+    #[test]
+    fn only_precondition_that_fails_or_breaks_keeps_the_act_from_beginning() {
+        let fail = || Outcome::Fail(Mismatch::default());
+        let reason = || "reason".to_owned();
+        for (phase, outcome, begins) in [
+            (Phase::Given, Outcome::Pass, true),
+            (Phase::Given, Outcome::Warn(Mismatch::default()), true),
+            (Phase::Given, Outcome::Skip(reason()), true),
+            (Phase::Given, Outcome::Unknown(reason()), true),
+            (Phase::Given, Outcome::Error(reason()), false),
+            (Phase::Given, fail(), false),
+            (Phase::Then, fail(), true),
+        ] {
+            let check = Arc::new(Fixed(outcome.clone(), Open::Nothing));
+            let claims = vec![Claim { at: Pointer::root(), phase: Some(phase), check }];
+            let case = Case { claims, ..case("{}") };
+            assert_eq!(may_begin(&case, &Evidence::default(), &Secrets::none()), begins, "{phase} {outcome:?}");
+        }
     }
 
     #[test]

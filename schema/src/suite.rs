@@ -33,8 +33,24 @@ pub struct Suite {
     pub cases: Vec<Arc<Case>>,
     /// The conditions on the whole run.
     pub gates: Gates,
-    /// How many attempts may be under way at once.
+    /// How many attempts may be under way at once; where models act, how many requests to them.
     pub concurrency: usize,
+}
+
+impl Suite {
+    /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their
+    /// commands use the cores meanwhile; those that share a directory wait for each other anyway.
+    pub fn attempts_at_once(&self, cores: usize) -> usize {
+        let agent = self.cases.iter().find_map(|case| match &case.action {
+            Action::Agent(agent) => Some(agent),
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => None,
+        });
+        match agent {
+            Some(agent) if agent.surroundings.workdir.is_some() => 1,
+            Some(_) => self.concurrency.max(cores),
+            None => self.concurrency,
+        }
+    }
 }
 
 /// One test.

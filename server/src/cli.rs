@@ -19,6 +19,12 @@ mod trust;
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    fmt,
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use crate::{lsp::End, threads};
 
@@ -113,16 +119,25 @@ fn perform(command: Command) -> anyhow::Result<u8> {
 /// Logs go to standard error: standard output belongs to results, and to the editor.
 fn start_log() {
     let level = std::env::var(LOG_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_max_level(level.unwrap_or(tracing::level_filters::LevelFilter::WARN))
-        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
-        .init();
+    let lines = fmt::layer().with_writer(io::stderr).with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
+    tracing_subscriber::registry().with(lines).with(logged(level.unwrap_or(LevelFilter::WARN))).init();
+}
+
+/// What is logged. Answers of models are evidence, which is masked; the library that reads them would log them as they are.
+fn logged(level: LevelFilter) -> Targets {
+    Targets::new().with_default(level).with_target("genai", LevelFilter::OFF)
 }
 
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn answers_of_models_reach_no_log() {
+        let logged = super::logged(super::LevelFilter::TRACE);
+        assert!(!logged.would_enable("genai::webc::web_client", &tracing::Level::ERROR));
+        assert!(logged.would_enable("speclens", &tracing::Level::TRACE));
+    }
 
     #[test]
     fn the_command_line_is_sound() {

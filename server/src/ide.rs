@@ -11,6 +11,7 @@ pub mod hover;
 pub mod ignore;
 pub mod lens;
 pub mod links;
+pub mod models;
 pub mod occurrences;
 pub mod rename;
 pub mod run_problems;

@@ -4,6 +4,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 use speclens_runner::{book::Book, clock::Clock, model::Models, run::Job};
@@ -125,7 +126,8 @@ impl Prepared {
 
     /// Returns how many attempts run at once: as many as wanted, else as the suite says, and never more than settings allow.
     pub fn concurrency(&self, wanted: Option<usize>) -> usize {
-        bounded(wanted.unwrap_or(self.suite.concurrency), &self.settings)
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        bounded(wanted.unwrap_or_else(|| self.suite.attempts_at_once(cores())), &self.settings)
     }
 }
 

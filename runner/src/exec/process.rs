@@ -448,4 +448,4 @@ pub mod suspension {
 }
 
 #[cfg(all(test, unix))]
-mod tests;
+pub(crate) mod tests;

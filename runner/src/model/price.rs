@@ -56,11 +56,9 @@ fn list_price(id: &str) -> Option<Price> {
 /// A name without the day of its release: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
 fn without_day(model: &str) -> &str {
     let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = model.rsplitn(4, '-').collect();
-    match parts[..] {
+    match *model.rsplitn(4, '-').collect::<Vec<_>>() {
         [day, month, year, name] if is_number(day, 2) && is_number(month, 2) && is_number(year, 4) => name,
-        [date, ..] if is_number(date, 8) => &model[..model.len() - "-20240806".len()],
-        _ => model,
+        _ => model.rsplit_once('-').filter(|(_, date)| is_number(date, 8)).map_or(model, |(name, _)| name),
     }
 }
 

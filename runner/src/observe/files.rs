@@ -130,6 +130,8 @@ fn look(need: &FilesNeed, directory: &Path) -> Look {
     if !need.wildcards || (matches.paths.is_empty() && need.literal) {
         matches.paths = vec![need.pattern.clone()];
     }
+    // Without a name, this would be the directory itself.
+    matches.paths.retain(|path| !path.is_empty());
     let states = matches.paths.into_iter().filter_map(|path| {
         let state = State::of(&directory.join(&path))?;
         Some((path, state))
@@ -182,5 +184,25 @@ fn epoch_us(time: SystemTime) -> Option<i64> {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).ok(),
         Err(before) => i64::try_from(before.duration().as_micros()).ok().map(|micros| -micros),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_that_changed_after_it_was_listed_is_not_steady() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let write = |text: &str| fs::write(directory.path().join("x"), text).expect("written");
+        write("half");
+        let need = FilesNeed { pattern: "x".to_owned(), content: true, ..FilesNeed::default() };
+        let Look { files, .. } = look(&need, directory.path());
+        let listed = || files.iter().map(|(path, state)| (path.clone(), *state, 0)).collect();
+        assert!(gather(listed(), &need, directory.path(), 100).is_steady);
+        write("half and half");
+        assert!(!gather(listed(), &need, directory.path(), 100).is_steady);
+        let existence = FilesNeed { content: false, ..need };
+        assert!(gather(listed(), &existence, directory.path(), 100).is_steady, "what it holds does not matter");
     }
 }

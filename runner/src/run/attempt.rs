@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
     judge,
-    suite::{Case, Inputs},
+    suite::{Action, Case, Inputs},
     verdict::Status,
 };
 
@@ -21,6 +21,7 @@ use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
     exec::{self, Attempt, Performed, Site, World, process::Background},
+    model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
 };
@@ -52,7 +53,11 @@ impl Run {
             (Some(refusal), _) => {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
-            (None, Mode::Live) => self.act(&case, unit).await.unwrap_or_else(|broken| *broken),
+            (None, Mode::Live) => match self.model(&case, unit) {
+                Ok(model) => self.act(&case, unit, model.as_deref()).await.unwrap_or_else(|broken| *broken),
+                // Nothing was done, so what is recorded stays.
+                Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
+            },
             (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|broken| *broken),
             (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|broken| *broken),
         };
@@ -62,8 +67,24 @@ impl Run {
         result
     }
 
+    /// Opens the model that acts; `None` where none does.
+    fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
+        match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
+            (Action::Agent(_), None) => {
+                Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
+            }
+            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
+        }
+    }
+
     /// Acts, and looks before and after. Where something of speclens itself went wrong, the error is the result.
-    async fn act(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+    async fn act(
+        self: &Arc<Self>,
+        case: &Arc<Case>,
+        unit: &Unit,
+        model: Option<&dyn Model>,
+    ) -> Result<RunResult, Box<RunResult>> {
         let began_us = recording::beginning_us();
         let dialect = self.job.suite.dialect;
         let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
@@ -74,6 +95,11 @@ impl Run {
             output_limit: self.job.output_limit,
             background: if dialect.keeps_background() { &self.background } else { &own },
             cancel: &self.cancel,
+            test: &case.name,
+            subject: &unit.subject,
+            model,
+            keys: &self.keys,
+            events: &self.events,
         };
         let inquiry = Inquiry {
             models: Arc::clone(&self.job.models),
@@ -83,7 +109,7 @@ impl Run {
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
-        let Performed { attempt, inputs, site } = match start {
+        let Performed { attempt, inputs, site, closing } = match start {
             Start::Act => exec::perform(&case.action, context, world).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
@@ -116,10 +142,10 @@ impl Run {
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
-        site.close(&own).await;
+        let left = site.close(&own).await;
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || {
-            let masked = masked.with(observations);
+            let masked = masked.with(observations).noting(left);
             run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
         })
         .await

@@ -48,6 +48,12 @@ impl Masked {
         self
     }
 
+    /// Adds notes, masked.
+    pub(super) fn noting(mut self, notes: Vec<String>) -> Masked {
+        self.notes.extend(notes.iter().map(|note| self.secrets.mask(note)));
+        self
+    }
+
     /// Puts what was observed before the act in front of everything that was observed after it.
     pub(super) fn after(mut self, before: Masked) -> Masked {
         self.evidence.observations.splice(..0, before.evidence.observations);

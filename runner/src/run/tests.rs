@@ -1,6 +1,7 @@
 //! Runs of suites that are built by hand, with real commands.
 
 mod cancelling;
+mod observing;
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 

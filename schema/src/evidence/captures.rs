@@ -87,7 +87,7 @@ mod tests {
             command: Some(ran("act", "out", "err")),
             turns: vec![Turn { text: Capture::whole("said"), ..Turn::default() }],
             commands: Some(CommandLog { commands: vec![ran("agent", "ran", "stderr")], cut: false, unseen: None }),
-            files: Some(FileLog { files: vec![file], cut: false }),
+            files: Some(FileLog { files: vec![file], ..FileLog::default() }),
             observations: answers.into_iter().map(|answer| Observation { need: Need::Trace, answer }).collect(),
             ..Evidence::default()
         };

@@ -1,16 +1,37 @@
 //! The files that an act changed, where the directory was its own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Capture;
 
-/// The files that an act created, changed or removed.
+/// The files that an act created, changed or removed, and what else is in the directory, so that what is in neither list
+/// is not there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileLog {
     /// The files, sorted by path.
     pub files: Vec<ChangedFile>,
+    /// Everything else that was in the directory after the act: directories, links, files as they were before. By path,
+    /// `/` between names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rest: BTreeMap<String, Standing>,
     /// Whether some are missing, because there were more than are kept.
     pub cut: bool,
+}
+
+/// What stands at a path, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Something else: a socket, a device.
+    Other,
 }
 
 /// A file that an act created, changed or removed.
@@ -22,7 +43,8 @@ pub struct ChangedFile {
     pub change: Change,
     /// Its size in bytes. `None`: it is not there any more.
     pub size: Option<u64>,
-    /// The SHA-256 digest of its content, in hexadecimal digits. `None`: it is not there any more, or cannot be read.
+    /// The SHA-256 digest of its content, in hexadecimal digits. `None`: it is not there any more, cannot be read, or is too
+    /// large.
     pub digest: Option<String>,
     /// Its text, secrets masked. `None`: it is not a text, or longer than is kept.
     pub text: Option<Capture>,

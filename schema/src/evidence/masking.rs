@@ -19,6 +19,9 @@ impl Evidence {
             hide(&mut file.path, secrets);
             file.text.iter_mut().for_each(|text| mask_capture(text, secrets));
         }
+        if let Some(log) = &mut self.files {
+            log.rest = std::mem::take(&mut log.rest).into_iter().map(|(path, it)| (secrets.mask(&path), it)).collect();
+        }
         if let Some(templates) = &mut self.context.templates {
             templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
         }
@@ -148,7 +151,9 @@ mod tests {
     use super::*;
     use crate::{
         dialect::Dialect,
-        evidence::{Change, ChangedFile, CommandLog, Context, FileLog, Observation, TemplateValues, ToolCall},
+        evidence::{
+            Change, ChangedFile, CommandLog, Context, FileLog, Observation, Standing, TemplateValues, ToolCall,
+        },
     };
 
     #[test]
@@ -164,11 +169,12 @@ mod tests {
         let changed =
             ChangedFile { path: text(), change: Change::Created, size: Some(1), digest: None, text: capture() };
         let values = std::collections::BTreeMap::from([("name".to_owned(), text())]);
+        let rest = std::collections::BTreeMap::from([(text(), Standing::Directory)]);
         let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: None };
         let mut evidence = Evidence {
             context: Context { templates: Some(templates), ..Context::default() },
             command: Some(command.clone()),
-            files: Some(FileLog { files: vec![changed], cut: false }),
+            files: Some(FileLog { files: vec![changed], rest, cut: false }),
             turns: vec![turn],
             commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
             observations: vec![

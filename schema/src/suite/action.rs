@@ -69,8 +69,7 @@ pub struct PromptAction {
     pub models: Vec<String>,
 }
 
-/// A task for an agent that may run shell commands. This version does not perform it; it is here so that such a test
-/// is listed, and reported as unknown.
+/// A task for an agent that may run shell commands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentAction {
     /// The node that says what to do.
@@ -84,11 +83,13 @@ pub struct AgentAction {
     pub env: BTreeMap<String, String>,
     /// Shell commands that run before the agent, after those of the suite.
     pub setup: Vec<String>,
-    /// Shell commands that run when everything has been judged.
+    /// Shell commands that run when everything has been observed: no part of what is done until then.
+    #[serde(skip)]
     pub teardown: Vec<String>,
     /// The directory whose content the agent finds, in place of the suite's.
     pub scaffold: Option<String>,
-    /// The deadline of the whole task.
+    /// The deadline of the whole task. Not part of what is done: a longer one makes no recording stale.
+    #[serde(skip)]
     pub timeout_ms: Option<u64>,
     /// What all tasks of the suite share.
     pub surroundings: Arc<AgentSurroundings>,
@@ -137,11 +138,12 @@ impl AgentAction {
         self.scaffold.as_deref().or(self.surroundings.scaffold.as_deref())
     }
 
-    /// Who acts: each model in each help mode.
-    pub fn subjects(&self) -> Vec<Subject> {
-        let AgentSurroundings { models, help_modes, .. } = &*self.surroundings;
+    /// Who acts: each model in each help mode. What is not empty is taken instead of what the suite says.
+    fn subjects_of<'a>(&'a self, models: &'a [String], help_modes: &'a [HelpMode]) -> Vec<Subject> {
         let default = [HelpMode::default()];
-        let modes = if help_modes.is_empty() { default.as_slice() } else { help_modes };
+        let models = if models.is_empty() { &self.surroundings.models } else { models };
+        let modes = [help_modes, &self.surroundings.help_modes].into_iter().find(|modes| !modes.is_empty());
+        let modes = modes.unwrap_or(default.as_slice());
         let each = |model: &String| modes.iter().map(|mode| Subject::model(model, Some(*mode))).collect::<Vec<_>>();
         models.iter().flat_map(each).collect()
     }
@@ -197,10 +199,19 @@ impl Action {
 
     /// Who acts: one subject for each attempt of a repetition.
     pub fn subjects(&self) -> Vec<Subject> {
+        self.subjects_of(&[], &[])
+    }
+
+    /// The same, where somebody names the models or the help modes: what is not empty takes the place of what the suite
+    /// says.
+    pub fn subjects_of(&self, models: &[String], help_modes: &[HelpMode]) -> Vec<Subject> {
         match self {
             Action::Command(_) => vec![Subject::Command],
-            Action::Prompt(prompt) => prompt.models.iter().map(|model| Subject::model(model, None)).collect(),
-            Action::Agent(agent) => agent.subjects(),
+            Action::Prompt(prompt) => {
+                let models = if models.is_empty() { &prompt.models } else { models };
+                models.iter().map(|model| Subject::model(model, None)).collect()
+            }
+            Action::Agent(agent) => agent.subjects_of(models, help_modes),
             Action::Trigger(trigger) => vec![Subject::Gateway { target: trigger.target.clone() }],
             Action::None => Vec::new(),
         }

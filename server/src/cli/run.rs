@@ -10,6 +10,7 @@ use speclens_runner::{
     run::{Mode, Options},
 };
 use speclens_schema::{
+    dialect::cli_bench::config::HelpMode,
     mask::Secrets,
     suite::{Action, Case, Suite},
 };
@@ -53,6 +54,9 @@ pub(super) struct Args {
     /// A model that does the tasks, instead of those that the suite names (repeatable)
     #[arg(long = "model", value_name = "ID")]
     models: Vec<String>,
+    /// How models learn about the program of a cli-bench suite, instead of what the suite says (repeatable)
+    #[arg(long = "help-mode", value_name = "MODE", value_parser = help_mode)]
+    help_modes: Vec<HelpMode>,
     /// Judge what is recorded; run nothing
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
@@ -73,6 +77,12 @@ pub(super) struct Args {
     /// An option: `report.evidence=true` puts what was observed into the JSON report
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+}
+
+fn help_mode(text: &str) -> Result<HelpMode, String> {
+    let names = || HelpMode::ALL.map(HelpMode::as_str).join(", ");
+    let found = HelpMode::ALL.into_iter().find(|mode| mode.as_str() == text);
+    found.ok_or_else(|| format!("unknown help mode `{text}`; choose one of {}", names()))
 }
 
 fn seconds(text: &str) -> Result<u64, String> {
@@ -113,8 +123,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         std::process::exit(i32::from(INTERRUPTED));
     });
     runtime.spawn(signals::suspending());
+    let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
-        let past = runtime.block_on(past::Past::of(&suites, &chosen, clock));
+        let past = runtime.block_on(past::Past::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
             output::remark(&sentence);
         }
@@ -122,7 +133,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
 
     if args.dry_run {
-        output::print(&dry::describe(&suites, &chosen))?;
+        output::print(&dry::describe(&suites, &chosen, &args.models, &args.help_modes))?;
         let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
         return Ok(if refused { INVALID } else { PASSED });
     }
@@ -150,9 +161,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             },
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
-            models: args.models.clone(),
             fail_fast: args.fail_fast,
             given_up,
+            ..actors.clone()
         };
         let secrets = Arc::clone(&loaded.report.source.secrets);
         let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
@@ -219,8 +230,10 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
         if let Some(repeat) = args.repeat.filter(|_| !own) {
             case.repeat = repeat;
         }
-        if let (Action::Command(command), Some(timeout)) = (&mut case.action, args.timeout) {
-            command.timeout_ms = timeout;
+        match &mut case.action {
+            Action::Command(command) => command.timeout_ms = args.timeout.unwrap_or(command.timeout_ms),
+            Action::Agent(task) => task.timeout_ms = args.timeout.or(task.timeout_ms),
+            Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
         }
         Arc::new(case)
     };

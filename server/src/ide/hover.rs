@@ -18,10 +18,13 @@ use speclens_schema::{
     words::listed,
 };
 
-use super::{agents, card, hints, links, names, pattern_words, values::Values, written::Written};
+use super::{agents, card, hints, links, models::Reach, names, pattern_words, values::Values, written::Written};
 
 /// The section whose entries count where nothing else is set.
 const DEFAULTS: &str = "defaults";
+
+/// The section of a KindLM suite that says where models are reached.
+const PROVIDERS: &str = "providers";
 
 /// Keys of a task that count for all tasks when they stand beside `tasks`.
 const SHARED_BY_TASKS: [&str; 2] = ["repeat", "scaffold"];
@@ -56,11 +59,12 @@ pub fn hover(
     offset: usize,
     suite: Option<&Suite>,
     values: Values<'_>,
+    reach: Reach<'_>,
 ) -> Option<Hover> {
     let place = Place::find(document, file, offset)?;
     match place.part {
-        Part::Key(key) => place.key(key, suite, values),
-        Part::Value(value) => place.value(value, suite, values),
+        Part::Key(key) => place.key(key, suite, values, reach),
+        Part::Value(value) => place.value(value, suite, values, reach),
         Part::Alias(alias) => place.alias(alias),
         Part::Nothing => place.code(),
     }
@@ -102,7 +106,7 @@ impl<'d> Place<'d> {
         Shape::find(self.file, &self.at, self.document.root())
     }
 
-    fn key(&self, key: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>) -> Option<Hover> {
+    fn key(&self, key: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>, reach: Reach<'_>) -> Option<Hover> {
         let name = key.key_text();
         let parent = self.at.parent()?;
         let holder = Shape::find(self.file, &parent, self.document.root())?;
@@ -134,11 +138,21 @@ impl<'d> Place<'d> {
             markdown.push_str("\n\n");
             markdown.push_str(&words);
         }
+        if let Some(words) = self.provider(&name, reach) {
+            markdown.push_str("\n\n");
+            markdown.push_str(&words);
+        }
         if let Some(command) = self.command(suite) {
             markdown.push_str("\n\n");
             markdown.push_str(&resolved(command));
         }
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
+    }
+
+    /// Where the provider is reached whose entry this is.
+    fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
+        let is_entry = self.file == SpecFile::KindLm && self.at.parent() == Some(Pointer::root().key(PROVIDERS));
+        reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
     /// What an alias stands for.
@@ -242,7 +256,7 @@ impl<'d> Place<'d> {
         Some(Hover { range: value.range(), markdown, page: Some(self.page(None)) })
     }
 
-    fn value(&self, value: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>) -> Option<Hover> {
+    fn value(&self, value: NodeRef<'d>, suite: Option<&Suite>, values: Values<'_>, reach: Reach<'_>) -> Option<Hover> {
         if let Some(found) = self.form(value) {
             return Some(found);
         }
@@ -275,11 +289,13 @@ impl<'d> Place<'d> {
                 return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Defines("models")) if self.file == SpecFile::CliBench => {
-                let (provider, model) = value.text()?.split_once('/')?;
+                let id = value.text()?;
+                let (provider, model) = id.split_once('/')?;
                 if let Some(path) = links::script_of(self.file, &shape, value) {
                     return Some(Hover { range, markdown: scripted(model, &path, values), page: None });
                 }
-                let markdown = format!("**{model}** · model of the provider {}", card::inline(provider));
+                let reached = reach.of_model(id);
+                let markdown = format!("**{model}** · model of the provider {}\n\n{reached}", card::inline(provider));
                 return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Defines(_) | Word::Shell) | None => {}

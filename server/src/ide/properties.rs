@@ -3,6 +3,8 @@
 //!
 //! `SPECLENS_FUZZ_RUNS` sets the number of edited texts (400 without it).
 
+use std::sync::Arc;
+
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, NodeRef, Pointer},
@@ -16,6 +18,7 @@ use super::{
     folding::folds,
     hints::hints,
     hover::hover,
+    models::Reach,
     symbols::{Symbol, symbols},
     tokens::tokens,
     values::Values,
@@ -159,7 +162,8 @@ fn visit(document: &Document, offset: usize) {
         assert!(!text[range].contains('\n'), "{}", item.label);
         assert!(!item.label.is_empty());
     }
-    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, values) {
+    let reach = Reach { settings: &Arc::default(), environment: &|_| None };
+    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, values, reach) {
         assert!(text.get(hover.range).is_some());
     }
 }

@@ -17,6 +17,7 @@ use crate::ide::{
     completion::{self, Completion, CompletionKind},
     folding, hover,
     lens::{self, CaseState, Known, LensAction},
+    models::Reach,
     symbols::{self, Symbol},
     transcript,
     values::Values,
@@ -393,7 +394,9 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let files = snapshot.place.files.as_ref();
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
     let now = snapshot.clock.now();
-    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), Values { files, now: &now });
+    let (values, workspace) = (Values { files, now: &now }, snapshot.workspace());
+    let reach = Reach { settings: &workspace.settings, environment: &|name| std::env::var(name).ok() };
+    let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), values, reach);
     let noted = noted_at(snapshot, offset);
     let found = match (found, noted) {
         (Some(found), Some(noted)) => {

@@ -310,6 +310,7 @@ impl Planned {
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
             models: Vec::new(),
+            help_modes: Vec::new(),
             fail_fast: false,
             given_up: false,
         };

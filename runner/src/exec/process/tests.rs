@@ -64,7 +64,7 @@ async fn pid_in(path: PathBuf) -> Pid {
 }
 
 /// Whether a process still runs: one that waits to be buried does not.
-fn runs(pid: Pid) -> bool {
+pub(crate) fn runs(pid: Pid) -> bool {
     if test_kill_process(pid).is_err() {
         return false;
     }
@@ -73,7 +73,7 @@ fn runs(pid: Pid) -> bool {
 }
 
 /// Waits until a killed process is gone; killing is a request, the kernel takes a moment.
-async fn assert_gone(pid: Pid) {
+pub(crate) async fn assert_gone(pid: Pid) {
     let begun = Instant::now();
     while runs(pid) {
         assert!(begun.elapsed() < Duration::from_secs(10), "process {pid:?} survived");

@@ -61,6 +61,9 @@ impl Search<'_> {
     /// The path of a name in a directory, if it exists. Without a name, that of the directory.
     fn existing(&self, parent: &str, name: &str) -> Option<String> {
         let path = joined(parent, name);
+        if path.is_empty() {
+            return None;
+        }
         let metadata = fs::metadata(self.directory.join(&path)).ok()?;
         (!name.is_empty() || metadata.is_dir()).then_some(path)
     }

@@ -6,14 +6,20 @@ use std::{
 };
 
 use speclens_runner::{exec, report::plain};
-use speclens_schema::suite::Action;
+use speclens_schema::{dialect::cli_bench::config::HelpMode, suite::Action};
 
 use crate::cli::load::Loaded;
 
-/// Every chosen test, with what it would do.
-pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String {
+/// Every chosen test, with what it would do. Models and help modes that are named take the place of those of the suites.
+pub(super) fn describe(
+    suites: &[Loaded],
+    chosen: &[BTreeSet<usize>],
+    models: &[String],
+    help_modes: &[HelpMode],
+) -> String {
     let mut text = String::new();
     let mut attempts = 0;
+    let mut requests = 0;
     // Tests by what this version cannot do.
     let mut unsupported: BTreeMap<&str, usize> = BTreeMap::new();
     for (loaded, cases) in suites.iter().zip(chosen) {
@@ -29,21 +35,24 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
         }
         for &index in cases {
             let case = &report.suite.cases[index];
+            let subjects = case.action.subjects_of(models, help_modes);
+            let runs = subjects.len() * case.repeat as usize;
             let does = match &case.action {
                 Action::Command(command) => match &command.expanded {
                     Ok(script) => script.trim_end().replace('\n', "\n      "),
                     Err(names) => format!("{} (no value for {})", command.template, names.join(", ")),
                 },
                 Action::Prompt(prompt) => format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", ")),
+                Action::Agent(_) if subjects.is_empty() => exec::NO_MODEL.to_owned(),
                 Action::Agent(agent) => {
-                    let subjects: Vec<String> = agent.subjects().iter().map(ToString::to_string).collect();
-                    format!("a task for {}", subjects.join(", "))
+                    requests += if case.skip { 0 } else { runs * agent.max_turns as usize };
+                    let subjects: Vec<String> = subjects.iter().map(ToString::to_string).collect();
+                    format!("a task for {}, in at most {} turns", subjects.join(", "), agent.max_turns)
                 }
                 Action::Trigger(_) => "a call of the gateway".to_owned(),
                 Action::None => "nothing".to_owned(),
             };
             let obstacle = exec::unsupported(report.dialect, &case.action);
-            let runs = case.action.subjects().len() * case.repeat as usize;
             let mut remarks = vec![match (case.skip, obstacle, runs) {
                 (true, _, _) => "skipped".to_owned(),
                 (false, Some(_), _) => "cannot run yet".to_owned(),
@@ -62,7 +71,9 @@ pub(super) fn describe(suites: &[Loaded], chosen: &[BTreeSet<usize>]) -> String 
             let _ = writeln!(text, "  {name} ({remarks})\n      {}", plain::block(&mask(&does)));
         }
     }
-    let _ = writeln!(text, "{attempts} {} would run", if attempts == 1 { "attempt" } else { "attempts" });
+    let attempts_word = if attempts == 1 { "attempt" } else { "attempts" };
+    let asks = if requests > 0 { format!(", with at most {requests} requests to models") } else { String::new() };
+    let _ = writeln!(text, "{attempts} {attempts_word} would run{asks}");
     for (obstacle, count) in unsupported {
         let tests = if count == 1 { "test" } else { "tests" };
         let _ = writeln!(text, "{count} {tests} would not: {obstacle} is not supported yet");

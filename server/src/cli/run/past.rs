@@ -26,8 +26,8 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Looks at the recordings of the chosen tests.
-    pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock) -> Past {
+    /// Looks at the recordings of the chosen tests; `options` says of which models and help modes.
+    pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock, options: Options) -> Past {
         let mut past = Past { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
             let Ok(prepared) = super::prepare(loaded, clock) else {
@@ -35,7 +35,7 @@ impl Past {
                 past.failing.push(BTreeSet::new());
                 continue;
             };
-            let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..Options::default() };
+            let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..options.clone() };
             let (sender, _) = mpsc::unbounded_channel::<Event>();
             let job = prepared.job(Arc::new(prepared.book()));
             let result = speclens_runner::run::run(job, options, CancellationToken::new(), sender).await;

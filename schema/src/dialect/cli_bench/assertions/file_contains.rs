@@ -59,13 +59,14 @@ impl Check for FileContainsClaim {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let FileContains { path, text } = &self.file;
         let row = Row::new("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at("path");
-        let content = match self.after.path(evidence, path, true) {
+        let state = self.after.path(evidence, path, true);
+        let content = match state.as_deref() {
             Ok(PathState::File { content: Some(content) }) => content,
             Ok(PathState::File { content: None }) => return row.unknown("its content was not recorded"),
             Ok(PathState::Missing { beside }) => return row.fail(missing(path, beside)),
             Ok(PathState::Directory) => return row.fail(not_read(path, "is a directory")),
             Ok(PathState::Other) => return row.fail(not_read(path, "is no regular file")),
-            Err(reason) => return row.unknown(reason),
+            Err(reason) => return row.unknown(reason.as_str()),
         };
         let found = match content {
             Content::Text(text) => text,

@@ -46,10 +46,10 @@ impl Check for FileExistsClaim {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let row = Row::new("file_exists", format!("`{}` exists", self.path));
-        match self.after.path(evidence, &self.path, false) {
+        match self.after.path(evidence, &self.path, false).as_deref() {
             Ok(PathState::Missing { beside }) => row.fail(missing(&self.path, beside)),
             Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
-            Err(reason) => row.unknown(reason),
+            Err(reason) => row.unknown(reason.as_str()),
         }
     }
 

@@ -1,10 +1,12 @@
 //! What the assertions share: texts that may be cut off or masked, the last command, answers to needs, and the rows
 //! that a report shows.
 
+use std::{borrow::Cow, collections::BTreeSet};
+
 use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
-    evidence::{Answer, Capture, Evidence, Need, PathState, Ran},
+    evidence::{Answer, Capture, Change, ChangedFile, Content, Evidence, FileLog, Need, PathState, Ran, Standing},
     verdict::{Mismatch, Outcome, Verdict},
 };
 
@@ -201,18 +203,24 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
 pub struct After(pub Vec<String>);
 
 impl After {
-    /// What stands at a path. `content` asks for a state that holds the content.
+    /// What stands at a path. `content` asks for a state that holds the content. Where that was not observed, what the agent
+    /// did to its directory tells as well, so that a claim that is new is judged without a run.
     pub(super) fn path<'e>(
         &self,
         evidence: &'e Evidence,
         wanted: &str,
         content: bool,
-    ) -> Result<&'e PathState, String> {
+    ) -> Result<Cow<'e, PathState>, String> {
         let fits =
             |need: &Need| matches!(need, Need::Path { path, content: held } if path == wanted && (*held || !content));
-        match self.answer(evidence, fits)? {
-            Answer::Path(state) => Ok(state),
-            other => Err(no_answer(other)),
+        match self.answer(evidence, fits) {
+            Ok(Answer::Path(state)) => Ok(Cow::Borrowed(state)),
+            Ok(other) => Err(no_answer(other)),
+            Err(reason) => {
+                // Commands of `verify` may have changed what the agent left.
+                let log = evidence.files.as_ref().filter(|_| self.0.is_empty());
+                log.and_then(|log| state_in(log, wanted, content)).map(Cow::Owned).ok_or(reason)
+            }
         }
     }
 
@@ -245,6 +253,60 @@ impl After {
             Some(_) => "it was not observed after the same `verify` commands".to_owned(),
         })
     }
+}
+
+/// What stands at a path by what is known of the agent's directory; `None` where that does not tell.
+fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
+    let below = wanted.strip_prefix("{{workdir}}/").unwrap_or(wanted);
+    if below.starts_with('/') {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for name in below.split('/') {
+        match name {
+            "" | "." => {}
+            // `a/..` is not always where one came from, and `..` may lead out.
+            ".." => return None,
+            name => names.push(name),
+        }
+    }
+    let is_there = |file: &&ChangedFile| file.change != Change::Removed;
+    let file_at = |path: &str| log.files.iter().filter(is_there).find(|file| file.path == path);
+    for length in 1..=names.len() {
+        let path = names[..length].join("/");
+        let is_last = length == names.len();
+        // `a/` is a directory or nothing.
+        let is_named = is_last && !below.ends_with('/');
+        match (file_at(&path), log.rest.get(&path)) {
+            (Some(file), _) if is_named => {
+                let text = file.text.clone().map(Content::Text);
+                return (text.is_some() || !content).then_some(PathState::File { content: text });
+            }
+            (None, Some(Standing::File)) if is_named => return (!content).then_some(PathState::File { content: None }),
+            (None, Some(Standing::Other)) if is_named => return Some(PathState::Other),
+            // Where a link leads was not observed.
+            (None, Some(Standing::Link)) => return None,
+            (None, Some(Standing::Directory)) => {}
+            // There is nothing below a file.
+            (Some(_), _) | (None, Some(Standing::File | Standing::Other)) => {
+                return Some(PathState::Missing { beside: Vec::new() });
+            }
+            (None, None) => {
+                let beside = if is_last { beside(log, &names[..length - 1]) } else { Vec::new() };
+                return (!log.cut).then_some(PathState::Missing { beside });
+            }
+        }
+    }
+    Some(PathState::Directory)
+}
+
+/// The names in a directory.
+fn beside(log: &FileLog, directory: &[&str]) -> Vec<String> {
+    let prefix: String = directory.iter().flat_map(|name| [*name, "/"]).collect();
+    let files = log.files.iter().filter(|file| file.change != Change::Removed).map(|file| &file.path);
+    let names = files.chain(log.rest.keys()).filter_map(|path| path.strip_prefix(&prefix));
+    let names: BTreeSet<&str> = names.filter(|name| !name.contains('/')).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Why an answer is none.

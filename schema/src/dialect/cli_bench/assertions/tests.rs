@@ -8,7 +8,10 @@ use super::{After, Assertion};
 use crate::{
     dialect::ScalarRules,
     document::{Document, Pointer},
-    evidence::{Answer, Capture, CommandLog, Content, Evidence, Exit, Need, Observation, PathState, Ran, Unseen},
+    evidence::{
+        Answer, Capture, Change, ChangedFile, CommandLog, Content, Evidence, Exit, FileLog, Need, Observation,
+        PathState, Ran, Standing, Unseen,
+    },
     verdict::{Check, Outcome, Status, Verdict},
 };
 
@@ -325,6 +328,87 @@ fn a_recording_made_with_other_commands_before_says_nothing() {
               it was not observed after the same `verify` commands
         "#]],
     );
+}
+
+/// A directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
+fn file_log(cut: bool) -> Evidence {
+    let file = |path: &str, change, text: Option<&str>| ChangedFile {
+        path: path.to_owned(),
+        change,
+        size: None,
+        digest: None,
+        text: text.map(Capture::whole),
+    };
+    let files = vec![
+        file("gone.txt", Change::Removed, None),
+        file("new/a.txt", Change::Created, Some("greeting: hello\n")),
+        file("new/binary", Change::Created, None),
+    ];
+    let rest = [("link", Standing::Link), ("new", Standing::Directory), ("old.txt", Standing::File)];
+    let rest = rest.map(|(path, standing)| (path.to_owned(), standing)).into();
+    Evidence { files: Some(FileLog { files, rest, cut }), ..Evidence::default() }
+}
+
+#[test]
+fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
+    check(
+        "- file_exists: ./new//a.txt\n- file_exists: '{{workdir}}/new'\n- file_exists: old.txt\n- file_exists: new/b.txt\n- file_exists: gone.txt\n- file_exists: old.txt/x\n- file_contains: {path: new/a.txt, text: hello}\n- file_contains: {path: new/a.txt, text: Hello}\n- file_contains: {path: new, text: hello}\n",
+        &file_log(false),
+        expect![[r#"
+            pass /0/file_exists `./new//a.txt` exists
+            pass /1/file_exists `{{workdir}}/new` exists
+            pass /2/file_exists `old.txt` exists
+            fail /3/file_exists `new/b.txt` exists
+              `new/b.txt` does not exist
+              - `new/b.txt` exists
+              + nothing at this path
+              = the nearest name there is `a.txt`
+            fail /4/file_exists `gone.txt` exists
+              `gone.txt` does not exist
+              - `gone.txt` exists
+              + nothing at this path
+              = the nearest name there is `old.txt`
+            fail /5/file_exists `old.txt/x` exists
+              `old.txt/x` does not exist
+              - `old.txt/x` exists
+              + nothing at this path
+              = the directory is empty, or does not exist
+            pass /6/file_contains/text `new/a.txt` contains "hello"
+            fail /7/file_contains/text `new/a.txt` contains "Hello"
+              `new/a.txt` does not contain "Hello"
+              - Hello
+              + greeting: hello
+
+              = line 1 has it in other letter case: greeting: hello
+            fail /8/file_contains/path `new` contains "hello"
+              `new` is a directory
+              - a file that can be read
+              + `new` is a directory
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_changes_do_not_tell_is_unknown() {
+    for path in ["old.txt", "new/binary", "link", "link/x", "/etc/passwd", "new/../new/a.txt", "../a.txt"] {
+        let claim = format!("- file_contains: {{path: {path}, text: x}}");
+        assert_eq!(status(&claim, &file_log(false)), Status::Unknown, "{path}");
+    }
+    for path in ["other", "new/a.txt/", "old.txt/"] {
+        assert_eq!(status(&format!("- file_exists: {path}"), &file_log(false)), Status::Fail, "{path}");
+    }
+    assert_eq!(status("- file_exists: new/", &file_log(false)), Status::Pass);
+    assert_eq!(status("- file_exists: other", &file_log(true)), Status::Unknown, "some are missing in the list");
+    assert_eq!(status("- file_exists: new/a.txt", &file_log(true)), Status::Pass);
+    let behind = judged("- verify: {run: 'true'}\n- file_exists: new/a.txt\n", &file_log(false));
+    assert_eq!(behind[1].outcome.status(), Status::Unknown, "the command may have removed it");
+}
+
+#[test]
+fn observation_comes_before_what_the_agent_changed() {
+    let seen = path("new/a.txt", PathState::Missing { beside: Vec::new() });
+    let evidence = Evidence { observations: vec![seen], ..file_log(false) };
+    assert_eq!(status("- file_exists: new/a.txt", &evidence), Status::Fail);
 }
 
 #[test]

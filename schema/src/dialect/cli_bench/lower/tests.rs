@@ -91,9 +91,9 @@ fn an_action_is_complete() {
         (action.scaffold(), action.surroundings.setup.as_slice()),
         (Some("fixtures"), &["git init".to_owned()][..])
     );
-    let subjects: Vec<String> = action.subjects().iter().map(ToString::to_string).collect();
+    let subjects: Vec<String> = first.action.subjects().iter().map(ToString::to_string).collect();
     assert_eq!(subjects, ["a/one (injected)", "a/one (none)", "b/two (injected)", "b/two (none)"]);
-    assert_eq!(action.subjects()[0].model_id(), Some("a/one"));
+    assert_eq!(first.action.subjects()[0].model_id(), Some("a/one"));
     let fourth = agent(&suite.cases[3]);
     assert_eq!((suite.cases[3].repeat, fourth.max_turns), (2, 5));
 }

@@ -1,0 +1,154 @@
+//! Lets an agent work on a task, as cli-bench has it.
+//!
+//! Directory, scaffold, `setup`, help, conversation: whatever breaks on the way ends the attempt, and what was prepared
+//! until then is given back by [`Closing`]. Claims are observed between the conversation and the closing.
+
+mod changes;
+mod conversation;
+mod help;
+mod place;
+mod scaffold;
+mod setup;
+mod shell;
+
+use std::{collections::BTreeSet, path::Path};
+
+use speclens_schema::{
+    dialect::cli_bench::config::HelpMode,
+    evidence::{Context, Evidence, RunError},
+    suite::AgentAction,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Attempt, Site, process::Background};
+use crate::model::Model;
+use conversation::{Conversation, Talk};
+use place::Place;
+use shell::{Deadline, Shell};
+
+/// Who works on a task.
+#[derive(Clone, Copy, Debug)]
+pub struct Actor<'a> {
+    /// The name of the test, for scripted models.
+    pub test: &'a str,
+    /// The model.
+    pub model: &'a dyn Model,
+    /// How it learns about the program.
+    pub mode: Option<HelpMode>,
+}
+
+/// Where a task begins, and within which bounds.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The directory of the suite.
+    pub suite: &'a Path,
+    /// Environment variables that commands do not see unless `env` sets them.
+    pub keys: &'a BTreeSet<String>,
+    /// Maximum number of bytes kept of each output stream.
+    pub output_limit: usize,
+    /// Ends the act early.
+    pub cancel: &'a CancellationToken,
+    /// Who is told what an attempt waits for.
+    pub tell: &'a (dyn Fn(String) + Sync),
+}
+
+/// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
+#[derive(Debug)]
+pub struct Closing {
+    teardown: Vec<String>,
+    // Before the directory: processes end before it is removed.
+    shell: Shell,
+    place: Place,
+}
+
+impl Closing {
+    /// Runs `teardown`, ends what was left running, here and by who observed, and removes a temporary directory. Returns what
+    /// failed.
+    pub async fn close(self, observers: &Background) -> Vec<String> {
+        let Closing { teardown, shell, place } = self;
+        let notes = setup::teardown(&teardown, &shell).await;
+        tokio::join!(shell.background.end(), observers.end());
+        drop(shell);
+        // Many files may have to be removed.
+        let _ = tokio::task::spawn_blocking(move || drop(place)).await;
+        notes
+    }
+}
+
+/// Performs a task up to the point where claims may look at it. There is no site where the task did not get a directory.
+pub async fn perform(
+    action: &AgentAction,
+    actor: Actor<'_>,
+    context: Context,
+    around: Surroundings<'_>,
+) -> (Attempt, Option<Site>) {
+    let broken = |error: RunError| Attempt::broken(context.clone(), error.kind, error.message);
+    let place = match &action.surroundings.workdir {
+        Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
+        None => Place::temporary(),
+    };
+    let mut place = match place {
+        Ok(place) => place,
+        Err(error) => return (broken(error), None),
+    };
+    let deadline = Deadline::of(action);
+    let shell = Shell {
+        environment: shell::environment(action, &place.directory, around.keys),
+        directory: place.directory.clone(),
+        background: Background::default(),
+        cancel: around.cancel.clone(),
+    };
+    let mut notes = std::mem::take(&mut place.notes);
+    let act = act(action, actor, &shell, deadline, around).await;
+    let evidence = match act {
+        Ok((Conversation { turns, commands, ended, error, notes: more, duration }, files)) => {
+            notes.extend(more);
+            Evidence {
+                context,
+                usage: conversation::usage(&turns),
+                turns,
+                commands: Some(commands),
+                files,
+                ended,
+                duration_ms: Some(duration.as_secs_f64() * 1000.0),
+                error,
+                ..Evidence::default()
+            }
+        }
+        Err(error) => broken(error).evidence,
+    };
+    let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
+    let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
+    (Attempt { evidence, notes }, Some(Site { directory, environment, closing }))
+}
+
+/// What happens in the directory of the task.
+async fn act(
+    action: &AgentAction,
+    actor: Actor<'_>,
+    shell: &Shell,
+    deadline: Deadline,
+    around: Surroundings<'_>,
+) -> Result<(Conversation, Option<speclens_schema::evidence::FileLog>), RunError> {
+    if let Some(scaffold) = action.scaffold() {
+        scaffold::copy(scaffold, around.suite, &shell.directory, around.cancel).await?;
+    }
+    setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
+    let program = &action.surroundings.cli;
+    let help = match actor.mode {
+        // What help depends on, such as the directory and its configuration, is different for each attempt.
+        Some(HelpMode::Injected) => {
+            let captured = help::capture(program, &action.intent, shell, deadline).await?;
+            Some(help::select(&captured, &action.intent))
+        }
+        Some(HelpMode::Discoverable | HelpMode::None) | None => None,
+    };
+    let before = changes::snapshot(&shell.directory).await;
+    let talk = Talk { action, actor, help: help.as_deref(), shell, deadline, limit: around.output_limit };
+    let conversation = talk.hold().await;
+    let files = changes::since(before, &shell.directory).await;
+    Ok((conversation, files))
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,287 @@
+//! The agent loop: a model is asked, what it calls runs, and it is told what came of it, until it calls nothing more or its
+//! turns are used up.
+
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use speclens_schema::{
+    dialect::cli_bench::config::HelpMode,
+    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
+    suite::AgentAction,
+};
+
+use super::{
+    Actor,
+    shell::{Deadline, Shell},
+};
+use crate::{
+    exec::process::Finished,
+    model::{Message, Reply, Request, Tool},
+};
+
+/// The only tool.
+const TOOL: &str = "run_command";
+
+/// How long one command may take.
+const COMMAND: Duration = Duration::from_secs(60);
+
+/// The exit code of a command that took too long, and of one that could not be started.
+const TIMED_OUT: i32 = 124;
+const NOT_STARTED: i32 = 126;
+
+/// Maximum number of characters of each output that a model is shown; half from the beginning, half from the end.
+const SHOWN: usize = 10_000;
+
+/// Maximum number of calls in one answer that are run.
+const MAX_CALLS: usize = 32;
+
+/// Of the output of a command at least so many bytes are kept, however much the commands before it wrote.
+const LEAST: usize = 64 * 1024;
+
+/// Maximum number of notes about single commands.
+const MAX_NOTES: usize = 20;
+
+/// What came of a conversation, as far as it got.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    pub(super) turns: Vec<Turn>,
+    pub(super) commands: CommandLog,
+    pub(super) ended: Option<Ended>,
+    pub(super) error: Option<RunError>,
+    pub(super) notes: Vec<String>,
+    pub(super) duration: Duration,
+}
+
+/// Who talks about what, and where its commands run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Talk<'a> {
+    pub(super) action: &'a AgentAction,
+    pub(super) actor: Actor<'a>,
+    /// What the model is shown of the program's help.
+    pub(super) help: Option<&'a str>,
+    pub(super) shell: &'a Shell,
+    pub(super) deadline: Deadline,
+    /// Maximum number of bytes kept of each stream; all streams together keep twice as many.
+    pub(super) limit: usize,
+}
+
+impl Talk<'_> {
+    /// Holds the conversation. Whatever ends it, what happened until then is kept.
+    pub(super) async fn hold(self) -> Conversation {
+        let began = self.deadline.elapsed();
+        let mut conversation = Conversation::default();
+        let mut request = Request {
+            test: self.actor.test.to_owned(),
+            system: self.instructions(),
+            messages: vec![Message::User(format!(
+                "CLI: {}\nTask: {}",
+                self.action.surroundings.cli, self.action.intent
+            ))],
+            tools: vec![TOOL_SHAPE.clone()],
+            temperature: None,
+            max_tokens: None,
+        };
+        match self.turns(&mut request, &mut conversation).await {
+            Ok(ended) => conversation.ended = Some(ended),
+            Err(error) => conversation.error = Some(error),
+        }
+        conversation.duration = self.deadline.elapsed().saturating_sub(began);
+        conversation
+    }
+
+    fn instructions(self) -> String {
+        let mut text = String::from(
+            "You complete a task with a command-line program. Run shell commands with the tool `run_command` until the \
+             task is done, then answer with one sentence and call no tool.\n\
+             Each command runs in a new shell in the same directory: `cd` and `export` last only for one command. \
+             There is no terminal and no standard input, so do not start anything that asks questions. Nobody answers \
+             your questions either: when something is open, choose what fits the task best.",
+        );
+        match self.actor.mode {
+            Some(HelpMode::Discoverable) => {
+                text.push_str("\nIf you do not know the program, read its help first, for example with `--help`.");
+            }
+            Some(HelpMode::Injected | HelpMode::None) | None => {}
+        }
+        if let Some(help) = self.help {
+            text.push_str(&format!("\n\nFrom the help of `{}`:\n\n{help}", self.action.surroundings.cli));
+        }
+        if let Some(more) = &self.action.surroundings.system_prompt {
+            text.push_str("\n\n");
+            text.push_str(more);
+        }
+        text
+    }
+
+    async fn turns(self, request: &mut Request, conversation: &mut Conversation) -> Result<Ended, RunError> {
+        for _ in 0..self.action.max_turns.max(1) {
+            let (reply, took) = self.ask(request).await?;
+            conversation.turns.push(Turn {
+                text: Capture::whole(reply.text.clone()),
+                calls: reply.calls.clone(),
+                usage: reply.usage,
+                duration_ms: Some(took.as_secs_f64() * 1000.0),
+            });
+            if reply.calls.is_empty() {
+                return Ok(Ended::Done);
+            }
+            let mut results = Vec::new();
+            for (index, call) in reply.calls.iter().enumerate() {
+                let result = self.call(index, call, conversation).await?;
+                results.push(Message::Result { call: call.id.clone(), text: result.to_string() });
+            }
+            request.messages.push(Message::Model(reply));
+            request.messages.append(&mut results);
+        }
+        Ok(Ended::TurnLimit)
+    }
+
+    /// The next answer, and how long it took.
+    async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
+        let asking = async {
+            let began = Instant::now();
+            self.actor.model.reply(request).await.map(|reply| (reply, began.elapsed()))
+        };
+        tokio::select! {
+            biased;
+            () = self.shell.cancel.cancelled() => Err(RunError {
+                kind: RunErrorKind::Cancelled,
+                message: "cancelled while the model was asked".to_owned(),
+            }),
+            () = self.deadline.over() => Err(self.deadline.error()),
+            reply = asking => reply,
+        }
+    }
+
+    /// Does what a model calls. An error ends the conversation; what the model did wrong is told to it.
+    async fn call(self, index: usize, call: &ToolCall, conversation: &mut Conversation) -> Result<Value, RunError> {
+        let wrong = |what: String| Ok(json!({ "error": what }));
+        if call.name != TOOL {
+            return wrong(format!("there is no tool `{}`; call `{TOOL}`", call.name));
+        }
+        let Some(command) = call.arguments.get("command").and_then(Value::as_str) else {
+            return wrong(format!("`{TOOL}` takes an object with the string `command`"));
+        };
+        if index >= MAX_CALLS {
+            return wrong(format!("not run: at most {MAX_CALLS} commands run for one answer"));
+        }
+        let kept: usize =
+            conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
+        let limit = (self.limit.saturating_mul(2)).saturating_sub(kept).clamp(LEAST.min(self.limit), self.limit);
+        let finished = self.shell.run(command, self.deadline.left(COMMAND), limit).await;
+        let Finished { ran, error, notes } = finished;
+        let room = MAX_NOTES.saturating_sub(conversation.notes.len());
+        conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
+        let ended = error.as_ref().filter(|error| error.kind == RunErrorKind::Cancelled).cloned();
+        let ran = as_a_shell_tells(ran, error.as_ref());
+        let result = shown(&ran);
+        conversation.commands.commands.push(ran);
+        match ended {
+            Some(error) => Err(error),
+            None if self.deadline.is_over() => Err(self.deadline.error()),
+            None => Ok(result),
+        }
+    }
+}
+
+/// A command as the agent learns of it: with an exit code whatever happened, and with both outputs.
+fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
+    let exit = |code: i32| Some(Exit { code: Some(code), signal: None });
+    if ran.timed_out {
+        ran.exit = exit(TIMED_OUT);
+    }
+    if let Some(error) = error.filter(|error| error.kind == RunErrorKind::Spawn) {
+        ran.exit = exit(NOT_STARTED);
+        ran.stderr = Some(Capture::whole(error.message.clone()));
+    }
+    ran.stdout.get_or_insert_default();
+    ran.stderr.get_or_insert_default();
+    ran
+}
+
+/// What a model is told of a command.
+fn shown(ran: &Ran) -> Value {
+    let stream = |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&it.text)).unwrap_or_default();
+    let code = ran.exit.and_then(Exit::shell_code);
+    let mut result = json!({ "exit_code": code, "stdout": stream(&ran.stdout), "stderr": stream(&ran.stderr) });
+    if ran.timed_out {
+        result["error"] = Value::from(format!("stopped, because it took longer than {} seconds", COMMAND.as_secs()));
+    }
+    result
+}
+
+/// The beginning and the end of a text, where it is a long one.
+fn ends_of(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= SHOWN {
+        return text.to_owned();
+    }
+    let half = SHOWN / 2;
+    let begin = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth_back(half - 1).map_or(0, |(at, _)| at);
+    format!("{}\n[{} characters left out]\n{}", &text[..begin], length - SHOWN, &text[end..])
+}
+
+/// A command in a note.
+fn brief(command: &str) -> String {
+    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(80) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+/// The sum of what all answers used. Money is known only where that of each answer is.
+pub(super) fn usage(turns: &[Turn]) -> Option<Usage> {
+    let known: Vec<Usage> = turns.iter().filter_map(|turn| turn.usage).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let all_known = known.len() == turns.len();
+    Some(Usage {
+        input_tokens: known.iter().map(|usage| usage.input_tokens).sum(),
+        output_tokens: known.iter().map(|usage| usage.output_tokens).sum(),
+        cost_usd: known.iter().map(|usage| usage.cost_usd).sum::<Option<f64>>().filter(|_| all_known),
+    })
+}
+
+static TOOL_SHAPE: LazyLock<Tool> = LazyLock::new(|| Tool {
+    name: TOOL,
+    description: "Runs a command with `sh -c` in the working directory, and returns its exit code, standard output and \
+                  standard error.",
+    parameters: json!({
+        "type": "object",
+        "properties": { "command": { "type": "string", "description": "The shell command." } },
+        "required": ["command"],
+        "additionalProperties": false,
+    }),
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_outputs_keep_both_ends() {
+        assert_eq!(ends_of("short"), "short");
+        let text = format!("{}é{}", "a".repeat(SHOWN), "b".repeat(SHOWN));
+        let cut = ends_of(&text);
+        assert!(cut.starts_with("aaa") && cut.ends_with("bbb") && cut.contains("\n[10001 characters left out]\n"));
+        assert_eq!(cut.matches('a').count() - "characters".matches('a').count(), SHOWN / 2);
+        assert_eq!(cut.matches('b').count(), SHOWN / 2);
+    }
+
+    #[test]
+    fn money_is_known_only_where_that_of_each_answer_is() {
+        let turn =
+            |cost_usd| Turn { usage: Some(Usage { input_tokens: 10, output_tokens: 1, cost_usd }), ..Turn::default() };
+        let sum = |cost_usd| Some(Usage { input_tokens: 20, output_tokens: 2, cost_usd });
+        assert_eq!(usage(&[turn(Some(0.5)), turn(Some(0.25))]), sum(Some(0.75)));
+        assert_eq!(usage(&[turn(Some(0.5)), turn(None)]), sum(None));
+        assert_eq!(usage(&[turn(Some(0.5)), turn(Some(0.5)), Turn::default()]), sum(None));
+        assert_eq!(usage(&[Turn::default()]), None);
+    }
+}

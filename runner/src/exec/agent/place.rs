@@ -1,0 +1,196 @@
+//! The directory that a task works in: a new one of its own, or the `workdir` of the suite, which nobody else uses at the
+//! same time.
+
+use std::{
+    collections::HashMap,
+    env, fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+use speclens_schema::evidence::{RunError, RunErrorKind};
+use tokio_util::sync::CancellationToken;
+
+/// How long is waited before asking again whether another process has left the directory.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// As many names in a `workdir` that is not empty are told.
+const MAX_NAMES: usize = 5;
+
+/// The directory of a task. Dropping it removes a temporary one, and lets the next attempt into a shared one.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Its absolute path, without links.
+    pub(super) directory: PathBuf,
+    /// What a reader of the results should know about it.
+    pub(super) notes: Vec<String>,
+    _claim: Claim,
+}
+
+/// What makes a directory the attempt's own.
+#[derive(Debug)]
+enum Claim {
+    /// It is new, and removed in the end.
+    Temporary { _directory: Temporary },
+    /// Nobody else uses it until this is dropped.
+    Held { _process: tokio::sync::OwnedMutexGuard<()>, _file: Option<fs::File> },
+}
+
+impl Place {
+    /// Makes a new directory.
+    pub(super) fn temporary() -> Result<Place, RunError> {
+        let wrong = |error: io::Error| {
+            let parent = env::temp_dir();
+            workspace(format!("cannot create a directory for the task in {}: {error}", parent.display()))
+        };
+        let made = tempfile::Builder::new().prefix("speclens-").tempdir().map_err(wrong)?;
+        let own = Temporary(made.keep());
+        // Commands see the path without links, as `pwd` prints it.
+        let directory = own.0.canonicalize().map_err(wrong)?;
+        Ok(Place { directory, notes: Vec::new(), _claim: Claim::Temporary { _directory: own } })
+    }
+
+    /// Takes the `workdir` of a suite, which begins in the directory of the suite, and creates it if it is not there.
+    /// Waits until nobody else works in it, which `tell` is told.
+    pub(super) async fn shared(
+        workdir: &str,
+        suite: &Path,
+        cancel: &CancellationToken,
+        tell: impl Fn(String),
+    ) -> Result<Place, RunError> {
+        let named = suite.join(workdir);
+        let wrong = |error: io::Error| workspace(format!("cannot use the `workdir` {}: {error}", named.display()));
+        fs::create_dir_all(&named).map_err(wrong)?;
+        let directory = named.canonicalize().map_err(wrong)?;
+        let waiting = || tell(format!("waiting for another test to leave {}", directory.display()));
+        let mutex = mutex_of(&directory);
+        let process = match Arc::clone(&mutex).try_lock_owned() {
+            Ok(guard) => guard,
+            Err(_) => {
+                waiting();
+                tokio::select! {
+                    guard = mutex.lock_owned() => guard,
+                    () = cancel.cancelled() => return Err(cancelled()),
+                }
+            }
+        };
+        let mut notes = Vec::new();
+        let file = match lock_file(&directory) {
+            Ok(file) => Some(file),
+            Err(error) => {
+                notes.push(format!(
+                    "another run could use the `workdir` at the same time, because there is no lock: {error}"
+                ));
+                None
+            }
+        };
+        let mut told = false;
+        while let Some(Err(error)) = file.as_ref().map(fs::File::try_lock) {
+            match error {
+                // A file system without locks.
+                fs::TryLockError::Error(_) => break,
+                fs::TryLockError::WouldBlock if !told => {
+                    waiting();
+                    told = true;
+                }
+                fs::TryLockError::WouldBlock => {}
+            }
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = cancel.cancelled() => return Err(cancelled()),
+            }
+        }
+        // Whoever had it may have removed it.
+        fs::create_dir_all(&directory).map_err(wrong)?;
+        notes.extend(content_note(&directory));
+        Ok(Place { directory, notes, _claim: Claim::Held { _process: process, _file: file } })
+    }
+}
+
+/// That a directory is not empty, if it is not.
+fn content_note(directory: &Path) -> Option<String> {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .ok()?
+        .filter_map(|entry| Some(format!("`{}`", entry.ok()?.file_name().to_string_lossy())))
+        .collect();
+    names.sort();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
+    let names = names.join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("the `workdir` was not empty when the test began: it held {names}")),
+        (false, more) => {
+            Some(format!("the `workdir` was not empty when the test began: it held {names} and {more} more"))
+        }
+    }
+}
+
+/// What keeps the attempts of this process out of each other's way.
+fn mutex_of(directory: &Path) -> Arc<tokio::sync::Mutex<()>> {
+    type Mutexes = HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>;
+    static MUTEXES: LazyLock<Mutex<Mutexes>> = LazyLock::new(Mutex::default);
+    let mut mutexes = MUTEXES.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(mutexes.entry(directory.to_owned()).or_default())
+}
+
+/// The file that processes lock who want to use a directory. It is not in the directory, where tasks would find it, and it
+/// stays: a lock file that is removed can be locked by two.
+fn lock_file(directory: &Path) -> io::Result<fs::File> {
+    let home = || env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".local/state"));
+    let state = env::var_os("XDG_STATE_HOME").filter(|state| !state.is_empty()).map(PathBuf::from).or_else(home);
+    let parent = state.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set"))?;
+    let parent = parent.join("speclens").join("workdirs");
+    fs::create_dir_all(&parent)?;
+    let digest = Sha256::digest(directory.as_os_str().as_encoded_bytes());
+    let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(parent.join(name))
+}
+
+/// A directory that is removed when this is dropped, whatever the modes are of what is in it.
+#[derive(Debug)]
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // A process that was killed a moment ago may still have written something during the first pass.
+        for _ in 0..3 {
+            match fs::remove_dir_all(&self.0) {
+                Ok(()) => return,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+                Err(_) => open_up(&self.0),
+            }
+        }
+        tracing::warn!(directory = %self.0.display(), "a temporary directory could not be removed");
+    }
+}
+
+/// Makes every directory below one writable: what is in one that is not cannot be removed.
+fn open_up(directory: &Path) {
+    let Ok(metadata) = fs::symlink_metadata(directory) else { return };
+    if !metadata.is_dir() {
+        return;
+    }
+    #[cfg(unix)]
+    let _ = fs::set_permissions(directory, std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        open_up(&entry.path());
+    }
+}
+
+fn workspace(message: String) -> RunError {
+    RunError { kind: RunErrorKind::Workspace, message }
+}
+
+fn cancelled() -> RunError {
+    RunError {
+        kind: RunErrorKind::Cancelled,
+        message: "cancelled while another test worked in the `workdir`".to_owned(),
+    }
+}

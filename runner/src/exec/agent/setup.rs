@@ -1,0 +1,86 @@
+//! The commands before and after the agent: `setup` and `teardown`.
+
+use std::time::Duration;
+
+use speclens_schema::evidence::{Capture, Exit, Ran, RunError, RunErrorKind};
+use tokio_util::sync::CancellationToken;
+
+use super::shell::{Deadline, Shell};
+use crate::exec::process::Finished;
+
+/// How long one command of `setup` may take.
+const SETUP: Duration = Duration::from_secs(600);
+
+/// How long one command of `teardown` may take.
+const TEARDOWN: Duration = Duration::from_secs(60);
+
+/// How long one command of `teardown` may take when the run was cancelled.
+const HURRIED: Duration = Duration::from_secs(3);
+
+/// Maximum number of bytes kept of each stream of such a command: only its end is told.
+const LIMIT: usize = 1024 * 1024;
+
+/// As many lines of standard error are told, and as many characters.
+const TAIL_LINES: usize = 8;
+const TAIL_CHARACTERS: usize = 1_000;
+
+/// Runs the commands of `setup` one after the other. The first one that fails is the error.
+pub(super) async fn setup<'c>(
+    commands: impl Iterator<Item = &'c String>,
+    shell: &Shell,
+    deadline: Deadline,
+) -> Result<(), RunError> {
+    for command in commands {
+        let finished = shell.run(command, deadline.left(SETUP), LIMIT).await;
+        if deadline.is_over() {
+            return Err(deadline.error());
+        }
+        if let Some(RunError { kind: RunErrorKind::Cancelled, message }) = finished.error {
+            return Err(RunError { kind: RunErrorKind::Cancelled, message });
+        }
+        if let Some(what) = failure(&finished) {
+            let message = format!("the `setup` command `{command}` {what}{}", end_of(&finished.ran));
+            return Err(RunError { kind: RunErrorKind::Setup, message });
+        }
+    }
+    Ok(())
+}
+
+/// Runs all commands of `teardown`, also after a run that was cancelled. Returns what failed.
+pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> {
+    let mut notes = Vec::new();
+    // What ended the run must not end these.
+    let never = CancellationToken::new();
+    let timeout = if shell.cancel.is_cancelled() { HURRIED } else { TEARDOWN };
+    for command in commands {
+        let finished = shell.run_until(command, timeout, LIMIT, &never).await;
+        if let Some(what) = failure(&finished) {
+            notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
+        }
+    }
+    notes
+}
+
+/// How a command failed, if it did.
+fn failure(finished: &Finished) -> Option<String> {
+    match (&finished.error, finished.ran.exit) {
+        (Some(error), _) => Some(format!("failed: {}", error.message)),
+        (None, Some(Exit { code: Some(0), .. })) => None,
+        (None, Some(exit)) => Some(exit.sentence()),
+        (None, None) => Some("ended, and how is not known".to_owned()),
+    }
+}
+
+/// The last lines of what a command wrote on standard error, or else on standard output.
+fn end_of(ran: &Ran) -> String {
+    let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
+    let (stderr, stdout) = (text(&ran.stderr), text(&ran.stdout));
+    let (name, text) = if stderr.is_empty() { ("output", stdout) } else { ("standard error", stderr) };
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+    let from = end.char_indices().rev().nth(TAIL_CHARACTERS).map_or(0, |(at, _)| at);
+    format!("; the end of its {name}:\n{}", &end[from..])
+}

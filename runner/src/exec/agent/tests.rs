@@ -1,0 +1,211 @@
+//! Tasks with real directories and processes, and a model whose answers stand in the test.
+
+mod places;
+mod stopping;
+mod talking;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use serde_json::json;
+use speclens_schema::{
+    dialect::cli_bench::config::HelpMode,
+    document::Pointer,
+    evidence::{Context, Evidence, Ran, RunError, RunErrorKind, ToolCall, Usage},
+    suite::{AgentAction, AgentSurroundings},
+};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{Actor, Surroundings, perform};
+use crate::exec::{Attempt, Site, process::Background};
+use crate::model::{Answering, Message, Model, Reply, Request};
+
+/// What a model does when it is asked.
+#[derive(Clone, Debug)]
+enum Step {
+    Answers(Reply),
+    Breaks(RunErrorKind),
+    /// Never answers.
+    Hangs,
+}
+
+/// A model that answers what the test says.
+#[derive(Debug, Default)]
+struct Scripted {
+    steps: Mutex<VecDeque<Step>>,
+    /// What is answered when nothing is left.
+    forever: Option<Reply>,
+    requests: Mutex<Vec<Request>>,
+    /// Told whenever the model is asked.
+    asked: Notify,
+}
+
+impl Model for Scripted {
+    fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a> {
+        self.requests.lock().unwrap().push(request.clone());
+        let step = self.steps.lock().unwrap().pop_front();
+        self.asked.notify_one();
+        Box::pin(async move {
+            match step {
+                Some(Step::Answers(reply)) => Ok(reply),
+                Some(Step::Breaks(kind)) => Err(RunError { kind, message: "broken".to_owned() }),
+                Some(Step::Hangs) => std::future::pending().await,
+                None => Ok(self.forever.clone().unwrap_or_else(|| says("done"))),
+            }
+        })
+    }
+}
+
+fn says(text: &str) -> Reply {
+    Reply { text: text.to_owned(), ..Reply::default() }
+}
+
+/// One answer that runs these commands.
+fn runs(commands: &[&str]) -> Reply {
+    let call = |(index, command): (usize, &&str)| ToolCall {
+        id: format!("call-{index}"),
+        name: "run_command".to_owned(),
+        arguments: json!({ "command": command }),
+    };
+    Reply {
+        calls: commands.iter().enumerate().map(call).collect(),
+        usage: Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd: Some(0.5) }),
+        ..Reply::default()
+    }
+}
+
+fn model(steps: impl IntoIterator<Item = Step>) -> Scripted {
+    Scripted { steps: Mutex::new(steps.into_iter().collect()), ..Scripted::default() }
+}
+
+/// A model that runs these commands, one in each turn, and is done.
+fn running(commands: &[&str]) -> Scripted {
+    model(commands.iter().map(|command| Step::Answers(runs(&[command]))))
+}
+
+/// A task for the program `tool`.
+fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentAction {
+    let mut surroundings = AgentSurroundings { cli: "tool".to_owned(), ..AgentSurroundings::default() };
+    let mut action = AgentAction {
+        at: Pointer::root(),
+        intent: "Write a greeting".to_owned(),
+        max_turns: 5,
+        env: BTreeMap::new(),
+        setup: Vec::new(),
+        teardown: Vec::new(),
+        scaffold: None,
+        timeout_ms: None,
+        surroundings: Arc::default(),
+    };
+    change(&mut action, &mut surroundings);
+    action.surroundings = Arc::new(surroundings);
+    action
+}
+
+/// What came of a task.
+struct Worked {
+    attempt: Attempt,
+    site: Option<Site>,
+}
+
+impl Worked {
+    /// The directory of the task.
+    fn directory(&self) -> PathBuf {
+        self.site.as_ref().unwrap().directory.clone()
+    }
+}
+
+/// A directory with a suite, and what a run of it is told.
+struct Suite {
+    directory: tempfile::TempDir,
+    keys: BTreeSet<String>,
+    cancel: CancellationToken,
+    told: Mutex<Vec<String>>,
+    output_limit: usize,
+}
+
+impl Suite {
+    fn new() -> Suite {
+        Suite {
+            directory: tempfile::tempdir().unwrap(),
+            keys: BTreeSet::new(),
+            cancel: CancellationToken::new(),
+            told: Mutex::default(),
+            output_limit: 1024 * 1024,
+        }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.directory.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    async fn work(&self, action: &AgentAction, model: &Scripted) -> Worked {
+        self.work_in(action, model, HelpMode::None).await
+    }
+
+    async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
+        let actor = Actor { test: "greet", model, mode: Some(mode) };
+        let around = Surroundings {
+            suite: self.directory.path(),
+            keys: &self.keys,
+            output_limit: self.output_limit,
+            cancel: &self.cancel,
+            tell: &|message| self.told.lock().unwrap().push(message),
+        };
+        let (attempt, site) = perform(action, actor, Context::default(), around).await;
+        Worked { attempt, site }
+    }
+}
+
+fn evidence(worked: &Worked) -> &Evidence {
+    &worked.attempt.evidence
+}
+
+fn commands(worked: &Worked) -> &[Ran] {
+    &evidence(worked).commands.as_ref().unwrap().commands
+}
+
+fn stdout(ran: &Ran) -> &str {
+    &ran.stdout.as_ref().unwrap().text
+}
+
+fn broke(worked: &Worked) -> (RunErrorKind, &str) {
+    let error = evidence(worked).error.as_ref().unwrap();
+    (error.kind, &error.message)
+}
+
+async fn close(worked: Worked) -> Vec<String> {
+    match worked.site {
+        Some(site) => site.close(&Background::default()).await,
+        None => Vec::new(),
+    }
+}
+
+/// What the model was sent back for its calls.
+fn results(model: &Scripted) -> Vec<serde_json::Value> {
+    let requests = model.requests.lock().unwrap();
+    let messages = requests.last().unwrap().messages.iter();
+    let texts = messages.filter_map(|message| match message {
+        Message::Result { text, .. } => Some(serde_json::from_str(text).unwrap()),
+        Message::User(_) | Message::Model(_) => None,
+    });
+    texts.collect()
+}
+
+/// Whether a process whose number stands in a file runs.
+fn is_running(file: &Path) -> bool {
+    let number = fs::read_to_string(file).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+    stat.is_ok_and(|stat| !matches!(stat.rsplit(") ").next().unwrap().split(' ').next(), Some("Z" | "X")))
+}

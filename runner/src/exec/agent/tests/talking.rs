@@ -1,0 +1,182 @@
+//! What a model is told, and what is kept of what it does.
+
+use speclens_schema::evidence::{Change, Ended, Exit, Standing};
+
+use super::*;
+
+#[tokio::test]
+async fn agent_writes_a_file_and_everything_is_evidence() {
+    let suite = Suite::new();
+    let action = task(|action, _| action.env = BTreeMap::from([("NAME".to_owned(), "you".to_owned())]));
+    let model = model([
+        Step::Answers(runs(&["echo \"hello $NAME\" > out.txt; mkdir deep", "cat out.txt; echo oops >&2; exit 3"])),
+        Step::Answers(Reply { usage: runs(&[]).usage, ..says("I wrote it.") }),
+    ]);
+    let worked = suite.work(&action, &model).await;
+    let directory = worked.directory();
+    assert!(directory.join("out.txt").exists(), "claims can look at it");
+    let found = evidence(&worked);
+    assert_eq!((found.ended, &found.error), (Some(Ended::Done), &None));
+    let last = commands(&worked).last().unwrap();
+    assert_eq!((stdout(last), &*last.stderr.as_ref().unwrap().text), ("hello you\n", "oops\n"));
+    assert_eq!(last.exit, Some(Exit { code: Some(3), signal: None }));
+    let texts: Vec<&str> = found.turns.iter().map(|turn| turn.text.text.as_str()).collect();
+    assert_eq!((texts, found.turns[0].calls.len()), (vec!["", "I wrote it."], 2));
+    assert_eq!(found.usage, Some(Usage { input_tokens: 200, output_tokens: 20, cost_usd: Some(1.0) }));
+    let log = found.files.as_ref().unwrap();
+    let files: Vec<_> = log.files.iter().map(|it| (&*it.path, it.change, &*it.text.as_ref().unwrap().text)).collect();
+    assert_eq!(files, [("out.txt", Change::Created, "hello you\n")]);
+    assert_eq!(log.rest, BTreeMap::from([("deep".to_owned(), Standing::Directory)]));
+    assert_eq!(results(&model)[1], json!({ "exit_code": 3, "stdout": "hello you\n", "stderr": "oops\n" }));
+    assert_eq!(close(worked).await, [""; 0]);
+    assert!(!directory.exists(), "a temporary directory is removed");
+}
+
+#[tokio::test]
+async fn model_is_sent_program_task_and_instructions() {
+    let suite = Suite::new();
+    let action = task(|_, all| all.system_prompt = Some("You are logged in.".to_owned()));
+    for mode in [HelpMode::None, HelpMode::Discoverable] {
+        let model = model([]);
+        close(suite.work_in(&action, &model, mode).await).await;
+        let request = model.requests.lock().unwrap()[0].clone();
+        assert_eq!(request.messages, [Message::User("CLI: tool\nTask: Write a greeting".to_owned())]);
+        assert!(request.system.ends_with("\n\nYou are logged in."), "{}", request.system);
+        assert_eq!(request.system.contains("--help"), mode == HelpMode::Discoverable);
+        assert_eq!((request.test.as_str(), request.tools[0].name), ("greet", "run_command"));
+    }
+}
+
+#[tokio::test]
+async fn injected_help_is_captured_from_the_program_and_its_subcommands() {
+    let suite = Suite::new();
+    let program = "case \"$*\" in --help) printf 'Usage: tool <command>\\n\\nCommands:\\n  greet  Greets\\n  odd  Odd\\n';; \
+                   'greet --help') echo 'tool greet NAME';; *) exit 1;; esac";
+    suite.write("tool", &format!("#!/bin/sh\n{program}\n"));
+    fs::set_permissions(suite.path("tool"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let action = task(|_, all| all.cli = suite.path("tool").display().to_string());
+    let model = model([]);
+    let worked = suite.work_in(&action, &model, HelpMode::Injected).await;
+    let system = model.requests.lock().unwrap()[0].system.clone();
+    assert!(
+        system.contains("Usage: tool <command>\n") && system.contains(" greet --help\ntool greet NAME"),
+        "{system}"
+    );
+    assert_eq!(commands(&worked), [], "help is not a command of the agent");
+    close(worked).await;
+
+    let absent = task(|_, all| all.cli = "no-such-program-here".to_owned());
+    let worked = suite.work_in(&absent, &model, HelpMode::Injected).await;
+    let (kind, message) = broke(&worked);
+    assert_eq!(kind, RunErrorKind::Help);
+    assert!(message.contains("did not find `no-such-program-here`"), "{message}");
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn each_command_has_a_shell_of_its_own_and_no_input() {
+    let suite = Suite::new();
+    let model = running(&["cd / && export X=1", "pwd; echo \"[$X]\"; cat; echo $TERM"]);
+    let worked = suite.work(&task(|_, _| {}), &model).await;
+    let directory = worked.directory().display().to_string();
+    assert_eq!(stdout(&commands(&worked)[1]), format!("{directory}\n[]\ndumb\n"));
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn wrong_calls_are_answered_and_are_no_commands() {
+    let suite = Suite::new();
+    let call = |name: &str, arguments| ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments };
+    let calls = vec![
+        call("shell", json!({ "command": "touch a" })),
+        call("run_command", json!({ "cmd": "touch a" })),
+        call("run_command", json!([1])),
+    ];
+    let model = model([Step::Answers(Reply { calls, ..Reply::default() })]);
+    let worked = suite.work(&task(|_, _| {}), &model).await;
+    assert_eq!((commands(&worked), evidence(&worked).ended), (&[][..], Some(Ended::Done)));
+    let found = results(&model);
+    assert_eq!(found[0], json!({ "error": "there is no tool `shell`; call `run_command`" }));
+    assert_eq!(found[1], json!({ "error": "`run_command` takes an object with the string `command`" }));
+    assert_eq!(found[1], found[2]);
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn model_that_never_stops_is_stopped_by_its_turns_and_still_judged() {
+    let suite = Suite::new();
+    let model = Scripted { forever: Some(runs(&["echo again", "echo more"])), ..Scripted::default() };
+    let worked = suite.work(&task(|action, _| action.max_turns = 3), &model).await;
+    let found = evidence(&worked);
+    assert_eq!((found.ended, &found.error), (Some(Ended::TurnLimit), &None));
+    assert_eq!((found.turns.len(), commands(&worked).len()), (3, 6));
+    assert_eq!(model.requests.lock().unwrap().len(), 3);
+    close(worked).await;
+
+    let many = Scripted { forever: Some(runs(&["true"; 100])), ..Scripted::default() };
+    let worked = suite.work(&task(|action, _| action.max_turns = 2), &many).await;
+    assert_eq!(commands(&worked).len(), 64);
+    assert_eq!(results(&many)[99], json!({ "error": "not run: at most 32 commands run for one answer" }));
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
+    let suite = Suite::new();
+    let model = model([Step::Answers(runs(&["echo kept"])), Step::Breaks(RunErrorKind::RateLimit)]);
+    let worked = suite.work(&task(|_, _| {}), &model).await;
+    assert_eq!(broke(&worked), (RunErrorKind::RateLimit, "broken"));
+    assert_eq!((stdout(&commands(&worked)[0]), evidence(&worked).turns.len()), ("kept\n", 1));
+    assert_eq!(evidence(&worked).ended, None);
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn output_of_any_length_is_bounded_for_the_model_and_for_the_evidence() {
+    let suite = Suite { output_limit: 100_000, ..Suite::new() };
+    let endless = "head -c 1073741824 /dev/zero | tr '\\0' x";
+    let model = running(&[endless, endless, endless, "printf short"]);
+    let worked = suite.work(&task(|_, _| {}), &model).await;
+    let kept: Vec<usize> = commands(&worked).iter().map(|ran| stdout(ran).len()).collect();
+    assert_eq!(kept, [100_000, 100_000, 64 * 1024, 5]);
+    assert!(commands(&worked)[0].stdout.as_ref().unwrap().cut);
+    let text = results(&model)[0]["stdout"].as_str().unwrap().to_owned();
+    assert!(text.len() < 11_000 && text.contains(" characters left out]"), "{}", text.len());
+    let note = &worked.attempt.notes[0];
+    assert!(note.starts_with("`head -c 1073741824") && note.contains("standard output is longer"), "{note}");
+    close(worked).await;
+}
+
+#[tokio::test]
+async fn changes_are_told_apart() {
+    let suite = Suite::new();
+    for (path, text) in [("same", "a"), ("touched", "b"), ("edited", "c"), ("gone", "d"), ("sub/inner", "e")] {
+        suite.write(&format!("fixture/{path}"), text);
+    }
+    let action = task(|action, _| action.scaffold = Some("fixture".to_owned()));
+    let act = "touch -d 2001-01-01 touched; printf C > edited; rm gone; ln -s same link; printf '\\377' > binary; \
+               mkdir new; printf f > new/file";
+    let worked = suite.work(&action, &running(&[act])).await;
+    let log = evidence(&worked).files.as_ref().unwrap();
+    let files: Vec<_> = log.files.iter().map(|it| (&*it.path, it.change, it.text.is_some())).collect();
+    assert_eq!(
+        files,
+        [
+            ("binary", Change::Created, false),
+            ("edited", Change::Modified, true),
+            ("gone", Change::Removed, false),
+            ("new/file", Change::Created, true),
+        ]
+    );
+    let rest: Vec<_> = log.rest.iter().map(|(path, standing)| (path.as_str(), *standing)).collect();
+    let expected = [
+        ("link", Standing::Link),
+        ("new", Standing::Directory),
+        ("same", Standing::File),
+        ("sub", Standing::Directory),
+        ("sub/inner", Standing::File),
+        ("touched", Standing::File),
+    ];
+    assert_eq!((rest, log.cut), (expected.to_vec(), false));
+    close(worked).await;
+}

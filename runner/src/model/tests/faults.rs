@@ -1,0 +1,234 @@
+//! What goes wrong on the way, and what is said about it.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::json;
+use speclens_schema::{
+    evidence::{RunError, RunErrorKind},
+    settings::{Api, Limits, Provider, Settings},
+};
+
+use super::{
+    KEY,
+    loopback::{Answer, Loopback, json as answer, step},
+    models, question, said, with,
+};
+
+async fn error_of(server: &Loopback) -> RunError {
+    models(Api::OpenAi, server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err()
+}
+
+#[track_caller]
+fn check(error: &RunError, kind: RunErrorKind, parts: &[&str]) {
+    assert_eq!(error.kind, kind, "{error:?}");
+    assert!(parts.iter().all(|part| error.message.contains(part)), "{}", error.message);
+    assert!(!error.message.contains(KEY), "{}", error.message);
+}
+
+#[tokio::test]
+async fn refused_key_names_its_variable_and_not_its_value() {
+    for status in [401, 403] {
+        let message = format!("Incorrect API key provided: {KEY}.");
+        let server = Loopback::always(status, json!({ "error": { "message": message } })).await;
+        let error = error_of(&server).await;
+        check(&error, RunErrorKind::Key, &[&server.host, &status.to_string(), "provided: ***;", "LOCAL_KEY"]);
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn provider_that_asks_to_wait_is_asked_again() {
+    let busy = || answer(429, &[("retry-after", "0")], json!({ "error": { "message": "slow down" } }));
+    let failed = answer(503, &[("retry-after", "0")], json!({ "error": { "message": "overloaded" } }));
+    let server = Loopback::start(vec![busy(), failed, busy(), answer(200, &[], said("hello"))]).await;
+    let reply = models(Api::OpenAi, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap();
+    assert_eq!((reply.text.as_str(), server.seen().len()), ("hello", 4));
+}
+
+#[tokio::test]
+async fn rate_limit_ends_after_three_retries() {
+    let body = json!({ "error": { "message": "Rate limit reached for requests." } });
+    let server = Loopback::start(vec![answer(429, &[("retry-after", "0")], body)]).await;
+    let error = error_of(&server).await;
+    check(
+        &error,
+        RunErrorKind::RateLimit,
+        &[&server.host, "429", "after 3 retries", "Rate limit reached", "`concurrency`"],
+    );
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test]
+async fn wait_that_is_too_long_is_not_waited_for() {
+    let server = Loopback::start(vec![answer(429, &[("retry-after", "3600")], json!({}))]).await;
+    check(&error_of(&server).await, RunErrorKind::RateLimit, &["wait 3600 s"]);
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn account_without_credit_is_not_asked_again() {
+    let body = json!({ "error": { "message": "You exceeded your current quota", "code": "insufficient_quota" } });
+    let server = Loopback::always(429, body).await;
+    check(&error_of(&server).await, RunErrorKind::RateLimit, &["exceeded your current quota", "add credit"]);
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn failure_of_a_provider_is_told_with_its_words() {
+    let body = json!({ "error": "the model crashed" });
+    let server = Loopback::start(vec![answer(500, &[("retry-after", "0")], body)]).await;
+    let error = error_of(&server).await;
+    check(&error, RunErrorKind::Provider, &[&server.host, "500", "after 3 retries", "the model crashed"]);
+
+    let server = Loopback::always(404, json!({ "error": { "message": "model `model-1` not found" } })).await;
+    check(&error_of(&server).await, RunErrorKind::Provider, &["404", "`model-1` not found", "check the name"]);
+}
+
+#[tokio::test]
+async fn answer_that_is_cut_off_is_asked_for_again() {
+    let cut = || {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n";
+        step(move |_| Answer::Bytes(format!("{head}{{\"choices\": [")))
+    };
+    let server = Loopback::start(vec![cut(), answer(200, &[], said("hello"))]).await;
+    let reply = models(Api::OpenAi, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap();
+    assert_eq!((reply.text.as_str(), server.seen().len()), ("hello", 2));
+}
+
+#[tokio::test]
+async fn answer_that_says_nothing_known_is_unreadable() {
+    let raw = |kind: &str, body: &str| {
+        let text = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        step(move |_| Answer::Bytes(text.clone()))
+    };
+    for (step, part) in [
+        (answer(200, &[], json!({ "hello": 1 })), "`choices[0].message`"),
+        (answer(200, &[], json!([])), "`choices[0].message`"),
+        (answer(200, &[], json!({ "choices": [{ "message": null }] })), "`choices[0].message`"),
+        (raw("application/json", "{\"choices\": ["), "not valid JSON"),
+        (raw("text/html", "<html>Log in</html>"), "expected JSON, found text/html: <html>Log in</html>"),
+    ] {
+        let server = Loopback::start(vec![step]).await;
+        let error = error_of(&server).await;
+        check(&error, RunErrorKind::Provider, &["cannot read the answer of", &server.host, part, "`base_url`"]);
+    }
+    for (api, part) in [(Api::Anthropic, "content"), (Api::Gemini, "finishReason"), (Api::Ollama, "message")] {
+        let server = Loopback::always(200, json!({ "hello": 1 })).await;
+        let error = models(api, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
+        check(&error, RunErrorKind::Provider, &["cannot read the answer of", &server.host, part]);
+    }
+}
+
+#[tokio::test]
+async fn provider_that_is_down_is_told_at_once() {
+    let down = Loopback::gone().await;
+    check(&error_of(&down).await, RunErrorKind::Provider, &["cannot reach", &down.host, "refused"]);
+}
+
+#[tokio::test]
+async fn slow_answer_ends_at_the_deadline() {
+    let mut server = Loopback::start(vec![step(|_| Answer::Silence)]).await;
+    let provider =
+        Provider { base_url: Some(format!("http://{}", server.host).as_str().into()), ..Provider::default() };
+    let settings = Settings {
+        providers: [("local".to_owned(), provider)].into(),
+        limits: Limits { request_seconds: 1, ..Limits::default() },
+        ..Settings::default()
+    };
+    let error = with(settings).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
+    check(&error, RunErrorKind::TimedOut, &["did not answer within 1 s", "`limits.request_seconds`"]);
+    server.gone.recv().await.unwrap();
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn request_that_is_dropped_closes_its_connection() {
+    let mut server = Loopback::start(vec![step(|_| Answer::Silence)]).await;
+    let model = models(Api::OpenAi, &server).open("local/model-1").unwrap();
+    let request = question();
+    tokio::select! {
+        reply = model.reply(&request) => panic!("{reply:?}"),
+        () = server.asked.notified() => {}
+    }
+    server.gone.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn redirect_is_not_followed() {
+    let elsewhere = Loopback::always(200, said("hello")).await;
+    let location = format!("http://{}/v1/chat/completions", elsewhere.host);
+    let server = Loopback::start(vec![answer(307, &[("location", &location)], json!({}))]).await;
+    check(&error_of(&server).await, RunErrorKind::Provider, &["307", "`base_url`"]);
+    assert!(elsewhere.seen().is_empty());
+}
+
+#[tokio::test]
+async fn missing_key_is_an_error_before_anything_is_sent() {
+    let server = Loopback::always(200, said("hello")).await;
+    let provider = Provider {
+        api: None,
+        base_url: Some(format!("http://{}/v1", server.host).as_str().into()),
+        key_env: Some("UNSET_KEY".into()),
+    };
+    let settings = Settings { providers: [("local".to_owned(), provider)].into(), ..Settings::default() };
+    let models = with(settings);
+    check(
+        &models.open("local/m").unwrap_err(),
+        RunErrorKind::Key,
+        &["`local/m`", "set UNSET_KEY to a key of", &server.host],
+    );
+    let error = models.open("anthropic/claude").unwrap_err();
+    check(&error, RunErrorKind::Key, &["set ANTHROPIC_API_KEY", "api.anthropic.com", "AI_GATEWAY_API_KEY"]);
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn address_without_a_key_of_its_own_gets_none() {
+    let server = Loopback::always(200, said("hello")).await;
+    let provider =
+        Provider { base_url: Some(format!("http://{}/v1", server.host).as_str().into()), ..Provider::default() };
+    let settings = Settings { providers: [("openai".to_owned(), provider)].into(), ..Settings::default() };
+    let models = super::Models::new(Arc::new(settings), 4, |_| Some(KEY.to_owned()));
+    models.open("openai/gpt-4o").unwrap().reply(&question()).await.unwrap();
+    let seen = server.seen().pop().unwrap();
+    assert!(!seen.headers.values().any(|value| value.contains(KEY)) && !seen.headers.contains_key("authorization"));
+}
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn key_reaches_no_log_at_any_level() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    for api in [Api::OpenAi, Api::Anthropic, Api::Gemini, Api::Ollama] {
+        let server = Loopback::start(vec![answer(401, &[], json!({ "error": "no" }))]).await;
+        let models = models(api, &server);
+        let model = models.open("local/model-1").unwrap();
+        tracing::trace!(?models, ?model, "opened");
+        model.reply(&question()).await.unwrap_err();
+        assert!(server.seen()[0].headers.values().any(|value| value.contains(KEY)));
+    }
+    drop(guard);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    // What the libraries log is there, so the key would be, too.
+    assert!(log.contains("hyper_util") && log.contains("opened"), "{log}");
+    assert!(!log.contains(KEY), "{log}");
+}

@@ -1,0 +1,165 @@
+//! A provider on this machine: it records what it is asked, and answers as it is told.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{Notify, mpsc},
+};
+
+/// A request as it came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The method and the path.
+    pub(super) line: String,
+    /// By their names in lower case.
+    pub(super) headers: BTreeMap<String, String>,
+    /// What was asked.
+    pub(super) body: Value,
+}
+
+/// How a request is answered.
+pub(super) enum Answer {
+    /// With a status, headers, and a body in JSON.
+    Json(u16, Vec<(&'static str, String)>, Value),
+    /// With these bytes, and the end of the connection.
+    Bytes(String),
+    /// Not at all, until the other side goes away.
+    Silence,
+}
+
+/// Decides how a request is answered.
+type Step = Box<dyn Fn(&Seen) -> Answer + Send>;
+
+/// A provider on this machine.
+pub(super) struct Loopback {
+    /// `127.0.0.1:PORT`.
+    pub(super) host: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    /// A request arrived that is not answered.
+    pub(super) asked: Arc<Notify>,
+    /// The other side of such a request went away.
+    pub(super) gone: mpsc::UnboundedReceiver<()>,
+}
+
+impl Loopback {
+    /// Answers each request with its step, and those after the last one with that.
+    pub(super) async fn start(steps: Vec<Step>) -> Loopback {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let (seen, asked) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Notify::new()));
+        let (sender, gone) = mpsc::unbounded_channel();
+        let steps: Arc<Mutex<Vec<Step>>> = Arc::new(Mutex::new(steps));
+        let (shared, signal) = (Arc::clone(&seen), Arc::clone(&asked));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (seen, steps) = (Arc::clone(&shared), Arc::clone(&steps));
+                tokio::spawn(serve(stream, seen, steps, Arc::clone(&signal), sender.clone()));
+            }
+        });
+        Loopback { host, seen, asked, gone }
+    }
+
+    /// One that has gone: nobody listens there any more.
+    pub(super) async fn gone() -> Loopback {
+        let mut server = Loopback::start(Vec::new()).await;
+        // The listener is dropped at the end of this statement.
+        server.host = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
+        server
+    }
+
+    /// Answers everything with one body.
+    pub(super) async fn always(status: u16, body: Value) -> Loopback {
+        Loopback::start(vec![step(move |_| Answer::Json(status, Vec::new(), body.clone()))]).await
+    }
+
+    /// The requests so far.
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+/// A step that looks at the request.
+pub(super) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
+    Box::new(answer)
+}
+
+/// A step with a body that is the same for each request.
+pub(super) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -> Step {
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    step(move |_| Answer::Json(status, headers.clone(), body.clone()))
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    steps: Arc<Mutex<Vec<Step>>>,
+    asked: Arc<Notify>,
+    gone: mpsc::UnboundedSender<()>,
+) {
+    let mut buffer = Vec::new();
+    while let Some(request) = read(&mut stream, &mut buffer).await {
+        seen.lock().unwrap().push(request.clone());
+        let answer = {
+            let mut steps = steps.lock().unwrap();
+            if steps.len() > 1 { steps.remove(0)(&request) } else { steps[0](&request) }
+        };
+        match answer {
+            Answer::Json(status, headers, body) => {
+                let body = body.to_string();
+                let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+                let head = format!(
+                    "HTTP/1.1 {status} Status\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all((head + &body).as_bytes()).await.unwrap();
+            }
+            Answer::Bytes(bytes) => {
+                stream.write_all(bytes.as_bytes()).await.unwrap();
+                return;
+            }
+            Answer::Silence => {
+                asked.notify_one();
+                // Zero bytes, or an error: nobody is there any more.
+                if matches!(stream.read(&mut [0; 16]).await, Ok(0) | Err(_)) {
+                    let _ = gone.send(());
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Reads one request. `None`: the other side has no more.
+async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
+    let head_end = loop {
+        if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(buffer[..head_end].to_vec()).unwrap();
+    let mut lines = head.split("\r\n");
+    let line = lines.next().unwrap_or_default().trim_end_matches(" HTTP/1.1").to_owned();
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let length: usize = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+    while buffer.len() < head_end + 4 + length {
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let rest = buffer.split_off(head_end + 4 + length);
+    let body = serde_json::from_slice(&buffer[head_end + 4..]).unwrap();
+    *buffer = rest;
+    Some(Seen { line, headers, body })
+}

@@ -1,0 +1,97 @@
+//! Observers that look at real files, processes and addresses. Nothing here sleeps in real time.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod addresses;
+mod commands;
+mod files;
+mod order;
+mod paths;
+mod waiting;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use speclens_schema::{
+    evidence::{Answer, Content, FilesAnswer, FilesNeed, Need},
+    mask::Secrets,
+};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{Cancelled, Inquiry, View, observe};
+use crate::{
+    exec::process::{Background, Environment},
+    model::Models,
+};
+
+const LIMIT: usize = 1024 * 1024;
+
+fn directory() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn view(directory: &Path) -> View {
+    View {
+        directory: directory.to_owned(),
+        environment: Environment::default(),
+        limit: LIMIT,
+        background: Arc::new(Background::default()),
+        inquiry: Inquiry {
+            models: Arc::new(Models::new(Arc::default(), 1, |_| None)),
+            output: None,
+            secrets: Arc::new(Secrets::none()),
+            test: String::new(),
+        },
+        cancel: CancellationToken::new(),
+        suspended: || Duration::ZERO,
+    }
+}
+
+async fn answer(need: &Need, view: &View) -> Answer {
+    observe(need, view).await.unwrap()
+}
+
+/// A question about files, without waiting.
+fn files_at(pattern: &str) -> FilesNeed {
+    FilesNeed { pattern: pattern.to_owned(), wildcards: true, ..FilesNeed::default() }
+}
+
+async fn files(need: FilesNeed, view: &View) -> FilesAnswer {
+    match answer(&Need::Files(need), view).await {
+        Answer::Files(answer) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The text of a file, and whether it is cut.
+fn text(content: Option<&Content>) -> (&str, bool) {
+    match content {
+        Some(Content::Text(capture)) => (&capture.text, capture.cut),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn paths(answer: &FilesAnswer) -> Vec<&str> {
+    answer.files.iter().map(|file| file.path.as_str()).collect()
+}
+
+#[tokio::test]
+async fn what_no_observer_sees_is_answered_with_the_reason() {
+    let directory = directory();
+    let Answer::Nothing(reason) = answer(&Need::Trace, &view(directory.path())).await else { panic!("an answer") };
+    assert_eq!(reason, "this version of speclens reads no traces");
+}
+
+#[tokio::test]
+async fn cancelled_run_observes_nothing_more() {
+    let directory = directory();
+    let view = view(directory.path());
+    view.cancel.cancel();
+    let waiting = Need::Files(FilesNeed { wait_ms: 600_000, ..files_at("never") });
+    let path = Need::Path { path: "x".to_owned(), content: false };
+    let command = Need::Command { run: "touch ran".to_owned(), timeout_ms: 1_000 };
+    for need in [waiting, path, command] {
+        assert_eq!(observe(&need, &view).await, Err(Cancelled), "{need:?}");
+    }
+    assert!(!directory.path().join("ran").exists());
+}

@@ -1,0 +1,70 @@
+//! Where models are reached, and whether their keys are there, in words. A key itself is never part of them.
+
+use std::sync::Arc;
+
+use speclens_runner::model::{Description, KeyState, Models, PRICES_OF};
+use speclens_schema::{
+    document::NodeRef,
+    settings::{Price, Provider, Settings},
+};
+
+use super::card;
+
+/// What decides where a model is reached.
+#[derive(Clone, Copy)]
+pub struct Reach<'r> {
+    /// The settings in force.
+    pub settings: &'r Arc<Settings>,
+    /// The value of a variable.
+    pub environment: &'r dyn Fn(&str) -> Option<String>,
+}
+
+impl Reach<'_> {
+    /// Says where the model with an id is reached.
+    pub(super) fn of_model(self, id: &str) -> String {
+        let models = Models::new(Arc::clone(self.settings), 1, self.environment);
+        let described = match models.describe(id) {
+            Ok(described) => described,
+            Err(error) => return format!("Cannot be asked: {}.", error.message),
+        };
+        let place = place(&described);
+        let Some(Price { input, output }) = described.price else {
+            return format!("{place}\n\nIts price is not known.");
+        };
+        let source = match self.settings.prices.contains_key(id) {
+            true => "as `prices` in `speclens.yaml` says".to_owned(),
+            false => format!("list price of {PRICES_OF}"),
+        };
+        format!("{place}\n\nA million tokens cost ${input} sent and ${output} received ({source}).")
+    }
+
+    /// Says where a provider of a KindLM suite is reached, as its entry there describes it.
+    pub(super) fn of_provider(self, name: &str, entry: NodeRef<'_>) -> Option<String> {
+        let text = |key: &str| entry.get(key).and_then(NodeRef::text);
+        // KindLM sends the key of a variable to the others only.
+        let sends_key = !matches!(name, "ollama" | "http" | "mcp");
+        let provider = Provider {
+            api: None,
+            base_url: text("baseUrl").or_else(|| text("url")).or_else(|| text("serverUrl")).map(Into::into),
+            key_env: text("apiKeyEnv").filter(|_| sends_key).map(Into::into),
+        };
+        let providers = [(name.to_owned(), provider)].into();
+        let settings = Arc::new(Settings { providers, ..Settings::default() });
+        let described = Models::new(settings, 1, self.environment).describe(&format!("{name}/any")).ok()?;
+        // Their headers say what is sent.
+        let has_headers = matches!(name, "http" | "mcp");
+        Some(if has_headers { format!("Asked at {}.", card::inline(&described.host)) } else { place(&described) })
+    }
+}
+
+fn place(described: &Description) -> String {
+    let host = card::inline(&described.host);
+    let host = if described.is_gateway { format!("{host} (the AI Gateway)") } else { host };
+    match &described.key {
+        KeyState::NotNeeded => format!("Asked at {host}, without a key."),
+        KeyState::Set(variable) => format!("Asked at {host} with the key of {}, which is set.", card::inline(variable)),
+        KeyState::Missing(variable) => {
+            format!("Asked at {host} with the key of {}, which is not set.", card::inline(variable))
+        }
+    }
+}
