@@ -25,8 +25,12 @@ mod matrix;
 mod navigation;
 #[path = "lsp/outcomes.rs"]
 mod outcomes;
+#[path = "lsp/parts.rs"]
+mod parts;
 #[path = "lsp/protocol.rs"]
 mod protocol;
+#[path = "recorded.rs"]
+mod recorded;
 #[path = "lsp/recordings.rs"]
 mod recordings;
 #[path = "lsp/running.rs"]

@@ -13,7 +13,7 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
-    suite::{Action, AgentAction, CommandAction, Subject},
+    suite::{Action, ActionKind, AgentAction, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -34,13 +34,13 @@ pub struct Attempt {
 }
 
 /// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
-pub fn unsupported(dialect: Dialect, action: &Action) -> Option<&'static str> {
-    match (action, dialect) {
-        (Action::Command(_) | Action::Agent(_), _) => None,
-        (Action::Prompt(_), _) => Some("asking models"),
-        (Action::None, Dialect::CliBench) => Some("running a task without an intent"),
-        (Action::Trigger(_), _) | (Action::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
-        (Action::None, Dialect::KindLm) => Some("running a test without a command"),
+pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
+    match (action.into(), dialect) {
+        (ActionKind::Command | ActionKind::Agent, _) => None,
+        (ActionKind::Prompt, _) => Some("asking models"),
+        (ActionKind::None, Dialect::CliBench) => Some("running a task without an intent"),
+        (ActionKind::Trigger, _) | (ActionKind::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
+        (ActionKind::None, Dialect::KindLm) => Some("running a test without a command"),
     }
 }
 

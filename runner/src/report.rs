@@ -9,7 +9,7 @@ pub mod junit;
 pub mod plain;
 pub mod sarif;
 
-use std::{borrow::Cow, collections::BTreeSet, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, ops::Range, path::PathBuf, sync::Arc};
 
 use speclens_schema::{
     dialect::{Dialect, ScalarRules},
@@ -20,7 +20,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
-use crate::event::SuiteResult;
+use crate::{event::SuiteResult, files::lexical};
 
 /// A text that reports point into.
 #[derive(Clone, Debug)]
@@ -31,6 +31,23 @@ pub struct SourceText {
     pub document: Document,
     /// What must not be shown, although it stands there.
     pub secrets: Arc<Secrets>,
+}
+
+/// Where the paths of a suite start, for who reads a report in the working directory.
+#[derive(Clone, Debug, Default)]
+pub struct Root {
+    /// The directory, as reports name it: relative to the working directory where it is below it.
+    pub directory: PathBuf,
+    /// The working directory.
+    pub here: PathBuf,
+}
+
+impl Root {
+    /// A path of the suite as reports name it.
+    fn shown(&self, path: &str) -> String {
+        let path = lexical(&self.directory.join(path));
+        path.strip_prefix(&self.here).unwrap_or(&path).display().to_string()
+    }
 }
 
 /// What is wrong with the settings that a suite runs under.
@@ -47,6 +64,8 @@ pub struct SettingsReport {
 pub struct SuiteReport {
     /// The file and its text.
     pub source: SourceText,
+    /// Where its paths start.
+    pub root: Root,
     /// Its format.
     pub dialect: Dialect,
     /// The settings that apply, where something is wrong with them.
@@ -117,9 +136,10 @@ impl SuiteReport {
 impl SuiteReport {
     /// The file that a case stands in.
     fn path_of<'r>(&'r self, case: &Case) -> Cow<'r, str> {
-        let Some(file) = &case.file else { return Cow::Borrowed(&self.source.path) };
-        let directory = self.source.path.rsplit_once('/').map(|(directory, _)| format!("{directory}/"));
-        Cow::Owned(format!("{}{}", directory.unwrap_or_default(), file.path))
+        match &case.file {
+            Some(file) => Cow::Owned(self.root.shown(&file.path)),
+            None => Cow::Borrowed(&self.source.path),
+        }
     }
 
     /// The text that a case stands in: that of the suite, or of another file that the suite names.

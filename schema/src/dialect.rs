@@ -93,6 +93,14 @@ impl Dialect {
         }
     }
 
+    /// Returns the key that names a case.
+    pub fn name_key(self) -> &'static str {
+        match self {
+            Dialect::KindLm | Dialect::ClawSpec => "name",
+            Dialect::CliBench => "id",
+        }
+    }
+
     /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         if secrets.is_empty() {

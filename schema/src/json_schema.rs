@@ -113,6 +113,29 @@ impl SpecFile {
         }
     }
 
+    /// The key that names a case.
+    pub fn name_key(self) -> &'static str {
+        self.dialect().map_or("name", Dialect::name_key)
+    }
+
+    /// Whether it holds cases of a suite that another file makes.
+    pub fn is_part(self) -> bool {
+        self == SpecFile::CliBenchTasks
+    }
+
+    /// Whether it holds cases.
+    pub fn has_cases(self) -> bool {
+        match self {
+            SpecFile::KindLm
+            | SpecFile::CliBench
+            | SpecFile::CliBenchTasks
+            | SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline => true,
+            SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => false,
+        }
+    }
+
     /// The files that are of this kind by name and place, as globs. A list of tasks is one because a suite names it.
     /// The server decides by [`crate::kind::detect`], which looks at the content as well.
     pub fn file_patterns(self) -> &'static [&'static str] {

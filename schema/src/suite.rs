@@ -5,15 +5,17 @@ mod action;
 mod parts;
 mod phase;
 mod subject;
+mod written;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use action::{
-    Action, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
+    Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
 };
 pub use parts::{Parts, changes};
 pub use phase::Phase;
 pub use subject::Subject;
+pub use written::{WrittenCase, list_of_cases, written_cases};
 
 use crate::{
     dialect::{Dialect, Gates},

@@ -1,6 +1,7 @@
 //! What a claim says about evidence.
 
 mod failure;
+mod place;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::{
 };
 
 pub use failure::FailureCode;
+pub use place::{FilePlace, Place, Related, Stretch};
 
 /// Which answers of a claim may still turn into others for as long as the act goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,15 +87,6 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// Other places that belong to it.
     pub related: Vec<Related>,
-}
-
-/// Another place of the suite that belongs to a verdict.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Related {
-    /// What is there.
-    pub message: String,
-    /// Where, relative to the claim.
-    pub at: Pointer,
 }
 
 /// The answer that a claim gets.
@@ -202,7 +195,7 @@ impl Verdict {
             }
             Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => texts.push(reason),
         }
-        texts.extend(self.related.iter_mut().map(|it| &mut it.message));
+        texts.extend(self.related.iter_mut().flat_map(Related::texts));
         texts
     }
 }

@@ -10,6 +10,7 @@ mod backend;
 mod client;
 mod convert;
 mod documents;
+mod elsewhere;
 mod features;
 mod fix_all;
 mod ignoring;
@@ -19,11 +20,13 @@ mod navigation;
 mod publish;
 mod reference;
 mod results;
+mod run_diagnostics;
 mod runs;
 mod session;
 mod settings;
 mod tokens;
 mod transport;
+mod whole;
 
 use std::{sync::Arc, time::Duration};
 

@@ -80,3 +80,47 @@ fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
     client.open("kindlm.yaml");
     check(&mut client);
 }
+
+/// A suite whose test breaks rules of two schemas, one of them outside of the workspace.
+const JUDGED: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - name: judged
+    command: \"echo '{\\\"n\\\": 1}'\"
+    expect: {output: {format: json, schemaFile: schemas/n.json}}
+";
+
+#[test]
+fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
+    let schema = "{\n  \"properties\": {\"é😀\": {}, \"n\": {\"minimum\": 5}}\n}\n";
+    let before = &schema.lines().nth(1).unwrap().split('5').next().unwrap();
+    for (encoding, column) in [("utf-16", before.encode_utf16().count()), ("utf-8", before.len())] {
+        let mut client = Client::spawn(&[("kindlm.yaml", JUDGED), ("schemas/n.json", schema)]);
+        let capabilities = json!({ "general": { "positionEncodings": [encoding] } });
+        client.initialize(capabilities, json!({ "trusted": true }));
+        client.open("kindlm.yaml");
+        run(&mut client, "judged");
+        let is_told = |found: &[Value]| !sources(found, "speclens run").is_empty();
+        let found = client.diagnostics("kindlm.yaml", is_told);
+        let place = json!({ "line": 1, "character": column });
+        let failure = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+        let related = &failure["relatedInformation"][0];
+        assert_eq!(related["message"], "`data/n` breaks this rule");
+        assert_eq!(related["location"]["uri"], client.uri("schemas/n.json"));
+        assert_eq!(related["location"]["range"]["start"], place, "{related}");
+        // A file that is gone, or outside of the workspace, is not named.
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(outside.path(), schema).unwrap();
+        let link = client.path("schemas/n.json");
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+        close(&mut client, "kindlm.yaml");
+        client.forget();
+        client.open("kindlm.yaml");
+        let is_without = |found: &[Value]| {
+            found.iter().any(|found| found["source"] == "speclens run" && found.get("relatedInformation").is_none())
+        };
+        client.diagnostics("kindlm.yaml", is_without);
+    }
+}

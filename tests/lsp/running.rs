@@ -374,7 +374,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
     client.diagnostics("kindlm.yaml", |found| !found.is_empty());
     let uri = client.uri("kindlm.yaml");
     for (test, kind, expected) in [
-        ("asks", 2, "`asks` was not run: speclens cannot ask models yet"),
+        ("asks", 2, "`asks` was not run: asking models is not supported yet"),
         ("off", 3, "`off` is skipped: remove `skip: true` to run it"),
         ("twin", 1, "`twin` was not run: another test has the same name, so rename one of them"),
         ("wrong", 1, "`wrong` was not run: fix the underlined errors first"),
@@ -390,7 +390,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
     let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has problems".to_owned()));
     let expected = [
         "▶ Run file",
-        "? cannot run yet: asks a model",
+        "? not supported yet: asking models",
         "○ skipped",
         "! another test has this name",
         "! another test has this name",
@@ -420,13 +420,13 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
 
 #[test]
 fn formats_that_cannot_be_run_yet_say_so() {
-    let suite = "cli: git\ntasks: file://tasks.yaml\nproviders: [openai/gpt]\n";
+    let suite = "cli: git\ntasks: [{id: a, intent: b, assert: [{ran: git}]}]\nproviders: [openai/gpt]\n";
     let mut client = Client::start(&[("cli-bench.yaml", suite)]);
     client.open("cli-bench.yaml");
     let uri = client.uri("cli-bench.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: cli-bench suites cannot be run yet");
+    assert_eq!(told["message"], "speclens: `a` was not run: running cli-bench suites is not supported yet");
 }
 
 #[test]

@@ -4,10 +4,10 @@
 use std::{borrow::Cow, ops::Range};
 
 use speclens_schema::{
-    document::{Encoding, LineColumn, Lines},
+    document::{Encoding, LineColumn, Lines, Pointer},
     problem::{Fix, Problem, Severity},
     suite::Case,
-    verdict::{FailureCode, Status},
+    verdict::{FailureCode, FilePlace, Place, Related, Status},
 };
 
 use super::{SourceText, SuiteReport};
@@ -21,11 +21,19 @@ pub(super) struct Finding<'r> {
     pub(super) message: String,
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
-    /// Other places that belong to it, each with its text.
-    pub(super) related: Vec<(String, Cow<'r, SourceText>, Range<usize>)>,
+    /// Other places that belong to it.
+    pub(super) related: Vec<Elsewhere>,
     pub(super) fixes: Vec<&'r Fix>,
     /// The problem of the text that it is, if it is one.
     pub(super) problem: Option<&'r Problem>,
+}
+
+/// Another place that belongs to something that is wrong.
+pub(super) struct Elsewhere {
+    pub(super) message: String,
+    pub(super) path: String,
+    /// Where it begins and ends; both count from 0, columns in UTF-16 units.
+    pub(super) place: Range<LineColumn>,
 }
 
 impl Finding<'_> {
@@ -38,6 +46,12 @@ impl Finding<'_> {
 /// Where a range of a text begins and ends; both count from 0, columns in UTF-16 units.
 pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineColumn> {
     Lines::new(source.document.text(), Encoding::Utf16).places(range.clone())
+}
+
+/// Where the part of another file begins and ends; the beginning of the file where it is meant as a whole.
+pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
+    let (line, columns) = place.stretch.as_ref().map_or((0, 0..0), |stretch| (stretch.line, stretch.columns.clone()));
+    LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
 }
 
 /// Everything that is wrong, in the order of the suites. Settings that several suites share are told about once.
@@ -75,7 +89,14 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
         related: problem
             .related
             .iter()
-            .map(|other| (source.secrets.mask(&other.message), source.source_of_related(other), other.range.clone()))
+            .map(|other| {
+                let there = source.source_of_related(other);
+                Elsewhere {
+                    message: source.secrets.mask(&other.message),
+                    place: place_in(&there, &other.range),
+                    path: there.path.clone(),
+                }
+            })
             .collect(),
         fixes: problem.fixes.iter().filter(|fix| source.may_show(fix)).collect(),
         problem: Some(problem),
@@ -101,10 +122,22 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
             Status::Unknown | Status::Warn => Severity::Warning,
             Status::Pass | Status::Skip => continue,
         };
-        let range = source.range_of(&case.claims[judged.claim].at.join(&verdict.at));
+        let claim = &case.claims[judged.claim].at;
+        let range = source.range_of(&claim.join(&verdict.at));
         let rule = verdict.code.map_or(verdict.kind, FailureCode::as_str);
-        found.push(simple(rule, severity, told(verdict.outcome.message()), source.clone(), range));
+        let related = verdict.related.iter().map(|related| elsewhere(report, &source, claim, related)).collect();
+        let finding = simple(rule, severity, told(verdict.outcome.message()), source.clone(), range);
+        found.push(Finding { related, ..finding });
     }
+}
+
+/// Another place of a verdict about a claim in a text.
+pub(super) fn elsewhere(report: &SuiteReport, source: &SourceText, claim: &Pointer, related: &Related) -> Elsewhere {
+    let (path, place) = match &related.at {
+        Place::Claim(at) => (source.path.clone(), place_in(source, &source.range_of(&claim.join(at)))),
+        Place::File(place) => (report.masked(&report.root.shown(&place.path)), place_in_file(place)),
+    };
+    Elsewhere { message: report.masked(&related.message), path, place }
 }
 
 fn simple<'r>(

@@ -30,8 +30,12 @@ pub fn render(reports: &[SuiteReport]) -> String {
         if place.start.line == place.end.line {
             let _ = write!(text, ",col={},endColumn={}", place.start.column + 1, place.end.column + 1);
         }
-        let _ =
-            writeln!(text, ",title={}::{}", property(&format!("speclens: {}", finding.rule)), data(&finding.message));
+        let mut message = finding.message.clone();
+        // A command marks one place, so the others are named.
+        for other in finding.related.iter().filter(|other| other.path != finding.source.path) {
+            let _ = write!(message, "\n{}:{}: {}", other.path, other.place.start.line + 1, other.message);
+        }
+        let _ = writeln!(text, ",title={}::{}", property(&format!("speclens: {}", finding.rule)), data(&message));
     }
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let counts = [plural(errors, "error"), plural(warnings, "warning"), plural(notices, "notice")];

@@ -17,7 +17,7 @@ use speclens_schema::{
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
-    verdict::{FailureCode, Status},
+    verdict::{FailureCode, FilePlace, Place, Status, Stretch},
 };
 
 use super::{SourceText, SuiteReport, Tally, plain};
@@ -247,11 +247,15 @@ fn verdict_snippet(
     let mut main = Mark::at(&source, &claim.at.join(&verdict.at));
     main.label = Some(verdict.label.clone());
     let mut marks = vec![main];
+    let mut elsewhere = Vec::new();
     for related in &verdict.related {
-        let mut mark = Mark::at(&source, &claim.at.join(&related.at));
-        mark.label = Some(related.message.clone());
-        mark.primary = false;
-        marks.push(mark);
+        match &related.at {
+            Place::Claim(at) => {
+                let range = source.range_of(&claim.at.join(at));
+                marks.push(Mark { range, label: Some(related.message.clone()), primary: false });
+            }
+            Place::File(place) => elsewhere.push(place_in_file(report, &related.message, place)),
+        }
     }
     let mut group = level
         .with_name(word)
@@ -261,7 +265,8 @@ fn verdict_snippet(
             plain::block(&shortened(&report.masked(verdict.outcome.message())))
         ))
         .id(verdict.code.map_or(verdict.kind, FailureCode::as_str))
-        .elements(snippets(&source, &marks));
+        .elements(snippets(&source, &marks))
+        .elements(elsewhere);
     if let Some(mismatch) = verdict.outcome.mismatch() {
         for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
             if !value.is_empty() {
@@ -276,6 +281,18 @@ fn verdict_snippet(
         group = group.elements(transcript(evidence, false));
     }
     render(group)
+}
+
+/// A place in another file: its line, or its name where no line is meant.
+fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Element<'static> {
+    let path = plain::line(&report.masked(&report.root.shown(&place.path)));
+    let message = plain::block(&shortened(&report.masked(message)));
+    let Some(stretch) = &place.stretch else { return note("place", &format!("{path}: {message}")) };
+    // The columns stay where something is masked.
+    let stretch = Stretch { text: report.masked(&stretch.text), ..stretch.clone() };
+    let annotation = AnnotationKind::Context.span(stretch.range()).label(message);
+    let snippet = Snippet::source(tabless(&stretch.text)).path(path).line_start(stretch.line + 1).fold(false);
+    Element::from(snippet.annotation(annotation))
 }
 
 /// How the command ended, where that helps.

@@ -7,17 +7,20 @@ use serde::Serialize;
 use speclens_schema::{
     cure,
     dialect::{Dialect, GateOutcome, cli_bench::config::HelpMode},
-    document::{Encoding, Lines, Pointer},
+    document::{LineColumn, Pointer},
     json_schema,
     judge::Judged,
     problem::{Applicability, Fix, Problem, Severity},
     suite::{Case, Subject},
-    verdict::Status,
+    verdict::{self, FilePlace, Status},
 };
 
 mod evidence;
 
-use super::{SourceText, SuiteReport, Tally};
+use super::{
+    SourceText, SuiteReport, Tally,
+    finding::{place_in, place_in_file},
+};
 pub use evidence::EvidenceEntry;
 
 use crate::event::{CaseResult, Origin, RunResult};
@@ -290,9 +293,9 @@ struct VerdictEntry {
 struct Place {
     /// The file, relative to the working directory.
     path: String,
-    /// The node, as a JSON Pointer.
+    /// The node, as a JSON Pointer; empty in a file that is no tree.
     pointer: Pointer,
-    /// Its text.
+    /// Its text; empty, at the beginning, where a file as a whole is meant.
     range: PlaceRange,
 }
 
@@ -449,7 +452,10 @@ impl Writer<'_> {
                 .iter()
                 .map(|related| RelatedEntry {
                     message: masked(&related.message),
-                    place: self.place_in(case, &claim.at.join(&related.at)),
+                    place: match &related.at {
+                        verdict::Place::Claim(at) => self.place_in(case, &claim.at.join(at)),
+                        verdict::Place::File(place) => self.place_in_file(place),
+                    },
                 })
                 .collect(),
         }
@@ -458,6 +464,13 @@ impl Writer<'_> {
     fn place_in(&self, case: &Case, pointer: &Pointer) -> Place {
         let source = self.report.source_of(case);
         place_at(&source, pointer, source.range_of(pointer))
+    }
+
+    fn place_in_file(&self, place: &FilePlace) -> Place {
+        let pointer = place.node.as_ref().map(|node| shown_pointer(&self.report.source, node));
+        let range = place_range_of(&place_in_file(place));
+        let path = self.report.masked(&self.report.root.shown(&place.path));
+        Place { path, pointer: pointer.unwrap_or_default(), range }
     }
 
     fn place(&self, pointer: &Pointer) -> Place {
@@ -514,12 +527,12 @@ fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
 }
 
 fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {
-    let lines = Lines::new(source.document.text(), Encoding::Utf16);
-    let position = |offset| {
-        let place = lines.place(offset);
-        Position { line: place.line, character: place.column }
-    };
-    PlaceRange { start: position(range.start), end: position(range.end) }
+    place_range_of(&place_in(source, &range))
+}
+
+fn place_range_of(place: &Range<LineColumn>) -> PlaceRange {
+    let position = |place: LineColumn| Position { line: place.line, character: place.column };
+    PlaceRange { start: position(place.start), end: position(place.end) }
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use speclens_schema::{
     evidence::Evidence,
+    judge::Judged,
     problem::Severity,
     suite::Case,
     verdict::{FailureCode, Outcome, Status},
 };
 
-use super::{SuiteReport, plain};
+use super::{SuiteReport, finding::elsewhere, plain};
 use crate::event::{RunResult, SuiteResult};
 
 /// The report as XML.
@@ -55,7 +56,7 @@ fn suite(report: &SuiteReport) -> TestSuite {
             if several_runs {
                 name.push_str(&format!(" #{}", run.repeat + 1));
             }
-            suite.add_test_case(attempt(report, run, name));
+            suite.add_test_case(attempt(report, case, run, name));
         }
     }
     suite
@@ -93,11 +94,14 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
             status
         }
     };
-    named(report, report.masked(&case.name), status)
+    let mut test = named(report, report.masked(&case.name), status);
+    test.set_classname(plain::line(&report.path_of(case)));
+    test
 }
 
-fn attempt(report: &SuiteReport, run: &RunResult, name: String) -> TestCase {
-    let mut test = named(report, name, status_of(report, run));
+fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> TestCase {
+    let mut test = named(report, name, status_of(report, case, run));
+    test.set_classname(plain::line(&report.path_of(case)));
     test.set_assertions(run.verdicts.len());
     test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
@@ -130,7 +134,7 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
     }
 }
 
-fn status_of(report: &SuiteReport, run: &RunResult) -> TestCaseStatus {
+fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStatus {
     let shown = |text: &str| plain::block(&report.masked(text));
     let kind = match run.status {
         Status::Pass | Status::Warn => return TestCaseStatus::success(),
@@ -152,18 +156,25 @@ fn status_of(report: &SuiteReport, run: &RunResult) -> TestCaseStatus {
     let bad: Vec<_> = run
         .verdicts
         .iter()
-        .map(|judged| &judged.verdict)
-        .filter(|verdict| match verdict.outcome {
+        .filter(|judged| match judged.verdict.outcome {
             Outcome::Pass | Outcome::Skip(_) | Outcome::Warn(_) => false,
             Outcome::Fail(_) | Outcome::Unknown(_) | Outcome::Error(_) => true,
         })
         .collect();
-    if let Some(worst) = bad.iter().find(|verdict| verdict.outcome.status() == run.status) {
+    let worst = bad.iter().map(|judged| &judged.verdict).find(|verdict| verdict.outcome.status() == run.status);
+    if let Some(worst) = worst {
         status.set_type(worst.code.map_or(run.status.as_str(), FailureCode::as_str));
         status.set_message(shown(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
-    let lines: Vec<String> =
-        bad.iter().map(|verdict| format!("{}: {}", verdict.label, verdict.outcome.message())).collect();
+    let source = report.source_of(case);
+    let mut lines = Vec::new();
+    for Judged { claim, verdict } in bad {
+        lines.push(format!("{}: {}", verdict.label, verdict.outcome.message()));
+        for related in &verdict.related {
+            let other = elsewhere(report, &source, &case.claims[*claim].at, related);
+            lines.push(format!("  {}:{}: {}", other.path, other.place.start.line + 1, other.message));
+        }
+    }
     status.set_description(shown(&lines.join("\n")));
     status
 }

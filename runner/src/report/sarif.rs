@@ -10,8 +10,8 @@ use speclens_schema::{
 };
 
 use super::{
-    SourceText, SuiteReport,
-    finding::{Finding, findings, place_in},
+    SuiteReport,
+    finding::{Finding, findings},
 };
 
 /// Where the format's schema is published.
@@ -69,16 +69,16 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
         "ruleId": finding.rule,
         "level": level(finding.severity),
         "message": { "text": finding.message },
-        "locations": [location(&finding.source, &finding.range)],
+        "locations": [location(&finding.source.path, &finding.place(&finding.range))],
     });
     if let Some(problem) = finding.problem {
         result["ruleIndex"] = json!(codes.binary_search(&problem.code).expect("the codes are those of the findings"));
     }
     if !finding.related.is_empty() {
-        let related = finding.related.iter().enumerate().map(|(id, (message, source, range))| {
-            let mut place = location(source, range);
+        let related = finding.related.iter().enumerate().map(|(id, other)| {
+            let mut place = location(&other.path, &other.place);
             place["id"] = json!(id);
-            place["message"] = json!({ "text": message });
+            place["message"] = json!({ "text": other.message });
             place
         });
         result["relatedLocations"] = related.collect();
@@ -92,11 +92,11 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
     result
 }
 
-fn location(source: &SourceText, range: &Range<usize>) -> Value {
+fn location(path: &str, place: &Range<LineColumn>) -> Value {
     json!({
         "physicalLocation": {
-            "artifactLocation": { "uri": uri(&source.path) },
-            "region": region(&place_in(source, range)),
+            "artifactLocation": { "uri": uri(path) },
+            "region": region(place),
         },
     })
 }

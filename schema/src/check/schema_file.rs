@@ -3,6 +3,7 @@
 mod adapt;
 mod formats;
 mod hidden;
+mod places;
 
 use std::{collections::BTreeSet, fmt, sync::OnceLock};
 
@@ -12,6 +13,8 @@ use jsonschema::{
 use serde_json::{Map, Value};
 
 use crate::{document::Pointer, mask::has_hidden};
+
+pub use places::RulePlaces;
 
 use self::{adapt::Adapted, formats::Format};
 use super::{

@@ -1,6 +1,6 @@
 //! Text as JavaScript trims, measures and compares it, and the line that a missing text may have meant.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use crate::mask::HIDDEN;
 
@@ -143,6 +143,49 @@ pub fn case_folded(text: &str) -> String {
     })
 }
 
+/// A text without regard to case, as [`case_folded`] makes it, that knows where its parts come from.
+#[derive(Clone, Debug)]
+pub struct CaseFolded {
+    text: String,
+    /// Where each letter begins here, and where in the text itself; empty where that is the same.
+    letters: Vec<(usize, usize)>,
+    /// The length of the text itself.
+    length: usize,
+}
+
+impl CaseFolded {
+    /// Folds a text.
+    pub fn new(text: &str) -> CaseFolded {
+        let length = text.len();
+        if text.is_ascii() {
+            return CaseFolded { text: text.to_ascii_lowercase(), letters: Vec::new(), length };
+        }
+        let mut folded = CaseFolded { text: String::with_capacity(length), letters: Vec::new(), length };
+        let mut buffer = [0; 4];
+        for (at, letter) in text.char_indices() {
+            folded.letters.push((folded.text.len(), at));
+            folded.text.push_str(&case_folded(letter.encode_utf8(&mut buffer)));
+        }
+        folded
+    }
+
+    /// Returns the bytes of the text itself in which another text occurs first, whatever its case.
+    pub fn find(&self, wanted: &str) -> Option<Range<usize>> {
+        let wanted = case_folded(wanted);
+        if wanted.is_empty() {
+            return None;
+        }
+        let start = memchr::memmem::find(self.text.as_bytes(), wanted.as_bytes())?;
+        let end = start + wanted.len();
+        if self.letters.is_empty() {
+            return Some(start..end);
+        }
+        let first = self.letters.partition_point(|(here, _)| *here <= start).checked_sub(1)?;
+        let behind = self.letters.partition_point(|(here, _)| *here < end);
+        Some(self.letters[first].1..self.letters.get(behind).map_or(self.length, |(_, there)| *there))
+    }
+}
+
 /// A line that resembles a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseLine {
@@ -212,7 +255,22 @@ pub fn shortened(text: &str, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Certainty, Folded, closest_line, length, trim};
+    use super::{CaseFolded, Certainty, Folded, closest_line, length, trim};
+
+    #[test]
+    fn folded_text_knows_where_its_parts_come_from() {
+        for (text, wanted, found) in [
+            ("An URGENT word", "urgent", Some("URGENT")),
+            ("Die Straße, die STRASSE", "strasse", Some("Straße")),
+            ("é İstanbul ŉ b", "B", Some("b")),
+            ("ΟΔΟΣ und mehr", "οδος", Some("ΟΔΟΣ")),
+            ("ﬁne", "i", Some("ﬁ")),
+            ("é", "x", None),
+            ("x", "", None),
+        ] {
+            assert_eq!(CaseFolded::new(text).find(wanted).map(|range| &text[range]), found, "{text}");
+        }
+    }
 
     #[test]
     fn trimming_takes_what_javascript_takes() {

@@ -33,6 +33,21 @@ pub enum Action {
     None,
 }
 
+/// The kinds of actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionKind {
+    /// [`Action::Command`].
+    Command,
+    /// [`Action::Prompt`].
+    Prompt,
+    /// [`Action::Agent`].
+    Agent,
+    /// [`Action::Trigger`].
+    Trigger,
+    /// [`Action::None`].
+    None,
+}
+
 /// A shell command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandAction {
@@ -185,7 +200,24 @@ pub enum TriggerKind {
     Nothing,
 }
 
+impl From<&Action> for ActionKind {
+    fn from(action: &Action) -> ActionKind {
+        action.kind()
+    }
+}
+
 impl Action {
+    /// The kind of action.
+    pub fn kind(&self) -> ActionKind {
+        match self {
+            Action::Command(_) => ActionKind::Command,
+            Action::Prompt(_) => ActionKind::Prompt,
+            Action::Agent(_) => ActionKind::Agent,
+            Action::Trigger(_) => ActionKind::Trigger,
+            Action::None => ActionKind::None,
+        }
+    }
+
     /// The node where the author wrote what to do.
     pub fn at(&self) -> Option<&Pointer> {
         match self {

@@ -10,7 +10,7 @@ use std::{
 
 use speclens_runner::{
     files::{DiskFiles, lexical},
-    report::{SettingsReport, SourceText, SuiteReport},
+    report::{Root, SettingsReport, SourceText, SuiteReport},
 };
 use speclens_schema::{
     analysis::Analyzer,
@@ -155,6 +155,7 @@ impl Loader<'_> {
         };
         let report = SuiteReport {
             source: SourceText { path: shown(path), secrets: with_pasted(&document, &problems, &secrets), document },
+            root: root_of(&scope.root),
             dialect: analysis.suite.dialect,
             settings: settings_report,
             problems,
@@ -213,6 +214,12 @@ fn show_files(problems: &mut [Problem], root: &Path) {
     for file in problems.iter_mut().flat_map(Problem::other_files) {
         file.path = shown(&lexical(&root.join(&file.path)));
     }
+}
+
+/// A directory that paths start from, as reports name it.
+fn root_of(directory: &Path) -> Root {
+    let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    Root { directory: PathBuf::from(shown(directory)), here }
 }
 
 /// A path as reports name it: relative to the working directory where it lies below it.

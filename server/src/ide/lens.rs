@@ -1,13 +1,14 @@
 //! The lenses above tests: run it, and what came of it last.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::Range,
+use std::{collections::BTreeMap, ops::Range};
+
+use speclens_schema::{
+    document::{Document, NodeRef},
+    json_schema::SpecFile,
+    suite::{WrittenCase, list_of_cases, written_cases},
 };
 
-use speclens_schema::document::Document;
-
-use super::runnable::{Obstacle, Obstacles, name_of};
+use super::runnable::{Looks, Obstacle, Obstacles};
 
 /// What is known about a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,31 +165,41 @@ pub fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// The lenses of a suite. `known` says what is known of a test by its name, `broken` names the tests with errors. Where the
-/// suite `is_refused`, none of them runs.
-pub fn lenses(
-    document: &Document,
-    broken: &HashSet<String>,
-    is_refused: bool,
-    known: impl Fn(&str) -> Option<Known>,
-) -> Vec<Lens> {
+/// What is known of the suite of a document beyond the text of the document.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// What decides whether its tests can be run.
+    pub looks: Looks<'a>,
+    /// The main file of the suite, as seen from the document, where that is another file.
+    pub main: Option<&'a str>,
+    /// The states of the tests of the suite that are in other files.
+    pub elsewhere: &'a [CaseState],
+}
+
+/// The lenses of a document. `known` says what is known of a test by its name.
+pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
     let mut lenses = Vec::new();
-    let Some(root) = document.root() else { return lenses };
-    let Some(tests) = root.entry("tests") else { return lenses };
-    let obstacles = Obstacles::new(tests.value, broken, is_refused);
+    let tests = written_cases(around.looks.file, document);
+    let obstacles = Obstacles::new(&tests, around.looks);
     let mut counts: BTreeMap<Counted, usize> = BTreeMap::new();
     let mut has_result = false;
-    for test in tests.value.items() {
-        let Some(name) = name_of(test) else { continue };
-        let range = test.range();
+    for counted in around.elsewhere.iter().map(CaseState::counted_as) {
+        *counts.entry(counted).or_default() += 1;
+        has_result |= counted.is_result();
+    }
+    for test in &tests {
+        let name: &str = &test.name;
+        let range = test.node.range();
         let range = range.start..range.start + name.len().min(range.len());
         let Known { state, from } = known(name).unwrap_or(Known { state: CaseState::NeverRun, from: None });
         // What is under way began before the text became what it is.
-        let obstacle = obstacles.of(test, name).filter(|_| state != CaseState::Running);
+        let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
         let counted = match obstacle {
             Some(Obstacle::Skipped) => Counted::Skipped,
-            Some(Obstacle::AsksModel) => Counted::Unknown,
-            Some(Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => Counted::NotRun,
+            Some(Obstacle::NotSupported(_)) => Counted::Unknown,
+            Some(Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => {
+                Counted::NotRun
+            }
             None => state.counted_as(),
         };
         *counts.entry(counted).or_default() += 1;
@@ -196,7 +207,7 @@ pub fn lenses(
         let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
         let run = || LensAction::Run(name.to_owned());
         match (obstacle, &state) {
-            (Some(obstacle), _) => push(obstacle.title().to_owned(), run()),
+            (Some(obstacle), _) => push(obstacle.title().into_owned(), run()),
             (None, CaseState::Running) => {
                 push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
                 push("… running".to_owned(), LensAction::Status);
@@ -212,45 +223,53 @@ pub fn lenses(
             }
         }
     }
-    if !counts.is_empty() {
-        // Above the first entry, where it can always be seen.
-        let range = root.entries().next().map_or(0..0, |entry| entry.key.range());
-        let (title, action) = match counts.contains_key(&Counted::Running) {
-            true => ("■ Stop", LensAction::CancelFile),
-            false => ("▶ Run file", LensAction::RunFile),
-        };
-        let mut file = vec![Lens { range: range.clone(), title: title.to_owned(), action }];
-        if has_result {
-            let words: Vec<String> =
-                counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
-            file.push(Lens { range, title: words.join(", "), action: LensAction::Status });
-        }
-        file.append(&mut lenses);
-        lenses = file;
+    let names_files = || around.looks.file == SpecFile::CliBench;
+    if counts.is_empty() && !(names_files() && has_items(document, around.looks.file)) {
+        return lenses;
     }
-    lenses
+    // Above the first entry, where it can always be seen.
+    let first = document.root().and_then(|root| {
+        let key = root.entries().next().map(|entry| entry.key.range());
+        key.or_else(|| root.items().next().map(|item| item.range().start..item.range().start))
+    });
+    let range = first.unwrap_or(0..0);
+    let (title, action) = match (counts.contains_key(&Counted::Running), around.main) {
+        (true, _) => ("■ Stop".to_owned(), LensAction::CancelFile),
+        (false, None) => ("▶ Run file".to_owned(), LensAction::RunFile),
+        // Several suites may name it, and each runs it its own way.
+        (false, Some(main)) => (format!("▶ Run file, as {main} does"), LensAction::RunFile),
+    };
+    let mut file = vec![Lens { range: range.clone(), title, action }];
+    if has_result {
+        let words: Vec<String> = counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
+        file.push(Lens { range, title: words.join(", "), action: LensAction::Status });
+    }
+    file.append(&mut lenses);
+    file
+}
+
+/// Whether the list of tests has any item, such as the name of a file that holds some.
+fn has_items(document: &Document, file: SpecFile) -> bool {
+    let list = list_of_cases(file).and_then(|list| document.find(&list));
+    list.into_iter().flat_map(NodeRef::items).next().is_some()
 }
 
 /// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
-pub fn test_at(document: &Document, offset: usize) -> Option<String> {
-    let tests = document.root()?.get("tests")?;
-    let below = || {
-        let pointer = document.pointer_at(offset);
-        let mut steps = pointer.steps();
-        let (list, index) = (steps.next()?, steps.next()?);
-        tests.item_at(index.parse().ok()?).filter(|_| list == "tests")
-    };
+pub fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
+    let tests = written_cases(file, document);
+    let at = document.pointer_at(offset);
+    let around = |test: &&WrittenCase<'_>| at.below(&test.at).is_some();
     let behind_dash = || {
         let line = document.text().line_to_byte(document.text().byte_to_line(offset.min(document.text().len_bytes())));
-        tests.items().find(|test| {
-            let start = test.range().start;
+        tests.iter().find(|test| {
+            let start = test.node.range().start;
             let before = || document.text().byte_slice(line..start).bytes();
             offset < start
                 && before().all(|byte| matches!(byte, b' ' | b'-' | b'\r' | b'\n'))
                 && before().find(|byte| *byte != b' ').is_none_or(|first| first == b'-')
         })
     };
-    name_of(behind_dash().or_else(below)?).map(str::to_owned)
+    behind_dash().or_else(|| tests.iter().find(around)).map(|test| test.name.to_string())
 }
 
 #[cfg(test)]
@@ -258,9 +277,83 @@ mod tests {
     use std::collections::HashSet;
 
     use expect_test::{Expect, expect};
-    use speclens_schema::{dialect::ScalarRules, document::Document};
+    use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::SpecFile};
 
-    use super::{CaseState, Known, lenses, test_at};
+    use super::{Around, CaseState, Known, Looks, lenses, test_at};
+
+    fn around(broken: &HashSet<String>) -> Around<'_> {
+        let looks = Looks { file: SpecFile::KindLm, has_suite: true, is_refused: false, broken };
+        Around { looks, main: None, elsewhere: &[] }
+    }
+
+    fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
+        let found = lenses(document, around, |_| None);
+        found
+            .into_iter()
+            .map(|lens| format!("{}: {}", document.text().byte_to_line(lens.range.start) + 1, lens.title))
+            .collect()
+    }
+
+    #[test]
+    fn lenses_of_each_format_are_at_its_tests() {
+        let none = HashSet::new();
+        for (file, text, expected) in [
+            (
+                SpecFile::CliBench,
+                "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
+                vec!["1: ▶ Run file", "3: ? not supported yet: running cli-bench suites"],
+            ),
+            (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
+            (
+                SpecFile::CliBenchTasks,
+                "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
+                vec![
+                    "2: ▶ Run file",
+                    "2: ? not supported yet: running cli-bench suites",
+                    "3: ? not supported yet: running cli-bench suites",
+                ],
+            ),
+            (
+                SpecFile::ClawSpecScenarios,
+                "scenarios:\n  - name: a\n",
+                vec!["1: ▶ Run file", "2: ? not supported yet: running ClawSpec contracts"],
+            ),
+            (
+                SpecFile::ClawSpecHandoff,
+                "handoff: {from: a, to: b}\n",
+                vec!["1: ▶ Run file", "1: ? not supported yet: running ClawSpec contracts"],
+            ),
+            (SpecFile::ClawSpecBaselines, "metrics: {}\n", vec![]),
+        ] {
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                let document = Document::read(&text, file.scalar_rules());
+                let looks = Looks { file, ..around(&none).looks };
+                assert_eq!(titles(&document, Around { looks, ..around(&none) }), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn lens_of_a_part_names_the_suite_that_runs_it() {
+        let none = HashSet::new();
+        let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
+        let found = titles(&document, Around { main: Some("../main.yaml"), ..around(&none) });
+        assert_eq!(found, ["1: ▶ Run file, as ../main.yaml does", "1: ▶ Run"]);
+        let looks = Looks { has_suite: false, ..around(&none).looks };
+        let found = titles(&document, Around { looks, ..around(&none) });
+        assert_eq!(found, ["1: ▶ Run file", "1: ! no suite names this file"]);
+    }
+
+    #[test]
+    fn tests_in_other_files_of_the_suite_count() {
+        let none = HashSet::new();
+        let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
+        let states = [CaseState::Failed { claims: 1 }, CaseState::Passed { duration_ms: 1.0 }];
+        let found = titles(&document, Around { elsewhere: &states, ..around(&none) });
+        assert_eq!(found, ["1: ▶ Run file", "1: 1 failed, 1 passed, 1 not run", "1: ▶ Run"]);
+        let found = titles(&document, Around { elsewhere: &[CaseState::Running], ..around(&none) });
+        assert_eq!(found[0], "1: ■ Stop");
+    }
 
     #[track_caller]
     fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Expect) {
@@ -268,7 +361,7 @@ mod tests {
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
         let known = |name: &str| state(name).map(|state| Known { state, from: (name == "e").then(|| "d".to_owned()) });
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
-        let lines: Vec<String> = lenses(&document, &broken, false, known)
+        let lines: Vec<String> = lenses(&document, around(&broken), known)
             .into_iter()
             .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
             .collect();
@@ -349,7 +442,7 @@ mod tests {
             expect![[r#"
                 1: ▶ Run file
                 1: 1 passed, 1 unknown, 1 skipped, 4 not run
-                2: ? cannot run yet: asks a model
+                2: ? not supported yet: asking models
                 3: ○ skipped
                 4: ! has problems
                 5: ! another test has this name
@@ -364,9 +457,10 @@ mod tests {
     #[test]
     fn no_test_of_a_refused_suite_offers_to_run() {
         let document = Document::read("tests:\n- name: a\n- {name: b, skip: true}\n", ScalarRules::Yaml12);
-        let found = lenses(&document, &HashSet::new(), true, |_| None);
-        let titles: Vec<&str> = found.iter().map(|lens| lens.title.as_str()).collect();
-        assert_eq!(titles, ["▶ Run file", "! the settings have errors", "○ skipped"]);
+        let none = HashSet::new();
+        let looks = Looks { is_refused: true, ..around(&none).looks };
+        let found = titles(&document, Around { looks, ..around(&none) });
+        assert_eq!(found, ["1: ▶ Run file", "2: ! the settings have errors", "3: ○ skipped"]);
     }
 
     #[test]
@@ -383,14 +477,18 @@ mod tests {
                 let dash = text[..at].rfind('-').unwrap();
                 let line = text[..dash].rfind('\n').unwrap() + 1;
                 for offset in line..at + 6 {
-                    assert_eq!(test_at(&document, offset).as_deref(), Some(name), "{offset} in {text:?}");
+                    assert_eq!(
+                        test_at(SpecFile::KindLm, &document, offset).as_deref(),
+                        Some(name),
+                        "{offset} in {text:?}"
+                    );
                 }
             }
-            assert_eq!(test_at(&document, 2), None);
+            assert_eq!(test_at(SpecFile::KindLm, &document, 2), None);
         }
         let flow = "tests: [{name: a}, {name: b}]\n";
         let document = Document::read(flow, ScalarRules::Yaml12);
-        assert_eq!(test_at(&document, 0), None);
-        assert_eq!(test_at(&document, flow.find("b}").unwrap()).as_deref(), Some("b"));
+        assert_eq!(test_at(SpecFile::KindLm, &document, 0), None);
+        assert_eq!(test_at(SpecFile::KindLm, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
     }
 }

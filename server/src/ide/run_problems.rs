@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use speclens_schema::{
+    dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     doubt,
     evidence::Evidence,
     judge::Judged,
     suite::Case,
-    verdict::{FailureCode, Outcome, Status},
+    verdict::{FailureCode, FilePlace, Outcome, Place, Status},
 };
 
 /// A result that the author should see.
@@ -23,7 +24,25 @@ pub struct RunProblem {
     /// Fail and error are failures; warn and unknown are milder.
     pub status: Status,
     /// Places that belong to it.
-    pub related: Vec<(Range<usize>, String)>,
+    pub related: Vec<RunRelated>,
+}
+
+/// Another place that belongs to a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRelated {
+    /// What is there.
+    pub message: String,
+    /// Where.
+    pub at: RunPlace,
+}
+
+/// Where something is that belongs to a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunPlace {
+    /// In the same file, these bytes.
+    Here(Range<usize>),
+    /// In a file that holds no tests.
+    File(FilePlace),
 }
 
 /// How much of a value is shown in a diagnostic; the transcript has all of it.
@@ -36,7 +55,13 @@ const MAX_ERROR_LINES: usize = 3;
 /// The results of one attempt that are not as they should be.
 ///
 /// `ending` says how the act ended that did not succeed.
-pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged], ending: &[String]) -> Vec<RunProblem> {
+pub fn of_attempt(
+    dialect: Dialect,
+    document: &Document,
+    case: &Case,
+    judged: &[Judged],
+    ending: &[String],
+) -> Vec<RunProblem> {
     let mut problems = Vec::new();
     for Judged { claim, verdict } in judged {
         let status = verdict.outcome.status();
@@ -55,12 +80,18 @@ pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged], ending: &
         }
         let related = verdict.related.iter();
         problems.push(RunProblem {
-            range: place(document, case, &at),
+            range: place(document, dialect.name_key(), case, &at),
             code: verdict.code.map(FailureCode::as_str),
             message,
             status,
             related: related
-                .map(|related| (place(document, case, &base.join(&related.at)), related.message.clone()))
+                .map(|related| RunRelated {
+                    message: related.message.clone(),
+                    at: match &related.at {
+                        Place::Claim(at) => RunPlace::Here(place(document, dialect.name_key(), case, &base.join(at))),
+                        Place::File(place) => RunPlace::File(place.clone()),
+                    },
+                })
                 .collect(),
         });
     }
@@ -68,10 +99,10 @@ pub fn of_attempt(document: &Document, case: &Case, judged: &[Judged], ending: &
 }
 
 /// A run that broke, at what it should have done.
-pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
+pub fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
-        range: place(document, case, at),
+        range: place(document, dialect.name_key(), case, at),
         code: None,
         message: format!("`{}`: the run broke: {message}", case.name),
         status: Status::Error,
@@ -80,9 +111,9 @@ pub fn broken(document: &Document, case: &Case, message: &str) -> RunProblem {
 }
 
 /// What else was noticed of an attempt, such as a process that it left behind, at the test.
-pub fn noted(document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
+pub fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
     let notes = notes.iter().map(|note| RunProblem {
-        range: place(document, case, &case.at),
+        range: place(document, dialect.name_key(), case, &case.at),
         code: None,
         message: format!("`{}`: {note}", case.name),
         status: Status::Pass,
@@ -104,13 +135,13 @@ pub fn ending(evidence: &Evidence) -> Vec<String> {
 }
 
 /// One line of what a pointer names: the node itself, its key, or where it begins. The test as a whole is its name.
-fn place(document: &Document, case: &Case, at: &Pointer) -> Range<usize> {
+fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Range<usize> {
     let text = document.text();
     let fits = |range: &Range<usize>| {
         let end = range.end.min(text.len_bytes());
         !range.is_empty() && text.byte_to_line(range.start.min(end)) == text.byte_to_line(end)
     };
-    let name = || document.find(&case.at.key("name")).map(NodeRef::range).filter(fits);
+    let name = || document.find(&case.at.key(name_key)).map(NodeRef::range).filter(fits);
     if *at == case.at
         && let Some(name) = name()
     {

@@ -1,11 +1,16 @@
 //! Whether a test can be run, and if not, why: in a few words for its lens, in a sentence for who asked for the run.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
+use speclens_runner::exec;
 use speclens_schema::{
-    document::{Document, NodeRef, Scalar},
+    document::Document,
+    json_schema::SpecFile,
     problem::{Problem, Severity},
-    suite::{Action, Suite},
+    suite::{Suite, WrittenCase, written_cases},
 };
 
 /// Why a test is not run when somebody asks for it.
@@ -13,8 +18,10 @@ use speclens_schema::{
 pub enum Obstacle {
     /// The author switched it off.
     Skipped,
-    /// It asks a model, which this version does not do.
-    AsksModel,
+    /// This version cannot do that.
+    NotSupported(&'static str),
+    /// It is in a file that is a part of suites, and none names it.
+    NoSuite,
     /// The settings of the workspace have errors.
     WrongSettings,
     /// Another test has its name, so a result could belong to either.
@@ -30,8 +37,8 @@ impl Obstacle {
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
         if case.skip {
             Some(Obstacle::Skipped)
-        } else if matches!(case.action, Action::Prompt(_)) {
-            Some(Obstacle::AsksModel)
+        } else if let Some(what) = exec::unsupported(suite.dialect, &case.action) {
+            Some(Obstacle::NotSupported(what))
         } else if namesakes() > 1 {
             Some(Obstacle::SharedName)
         } else {
@@ -40,13 +47,14 @@ impl Obstacle {
     }
 
     /// Returns the words for a lens.
-    pub fn title(self) -> &'static str {
+    pub fn title(self) -> Cow<'static, str> {
         match self {
-            Obstacle::Skipped => "○ skipped",
-            Obstacle::AsksModel => "? cannot run yet: asks a model",
-            Obstacle::WrongSettings => "! the settings have errors",
-            Obstacle::SharedName => "! another test has this name",
-            Obstacle::HasProblems => "! has problems",
+            Obstacle::Skipped => "○ skipped".into(),
+            Obstacle::NotSupported(what) => format!("? not supported yet: {what}").into(),
+            Obstacle::NoSuite => "! no suite names this file".into(),
+            Obstacle::WrongSettings => "! the settings have errors".into(),
+            Obstacle::SharedName => "! another test has this name".into(),
+            Obstacle::HasProblems => "! has problems".into(),
         }
     }
 
@@ -54,7 +62,10 @@ impl Obstacle {
     pub fn sentence(self, test: &str) -> String {
         match self {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
-            Obstacle::AsksModel => format!("`{test}` was not run: speclens cannot ask models yet"),
+            Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
+            Obstacle::NoSuite => {
+                format!("`{test}` was not run: no suite names this file, so add it to the `tasks` of one")
+            }
             Obstacle::WrongSettings => {
                 format!("`{test}` was not run: fix the errors of `speclens.yaml` first")
             }
@@ -69,65 +80,75 @@ impl Obstacle {
 /// The tests of a document that cannot be run, as far as their text alone shows it: that costs less than lowering them.
 pub struct Obstacles<'a> {
     names: HashMap<&'a str, usize>,
-    broken: &'a HashSet<String>,
-    is_refused: bool,
+    looks: Looks<'a>,
+}
+
+/// What decides, beside its own text, whether a test of a document can be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Looks<'a> {
+    /// The kind of document.
+    pub file: SpecFile,
+    /// Whether a suite names the document; that of a suite itself counts as named.
+    pub has_suite: bool,
+    /// Whether no test of the suite runs, because its settings have errors.
+    pub is_refused: bool,
+    /// The names of the tests with errors.
+    pub broken: &'a HashSet<String>,
 }
 
 impl<'a> Obstacles<'a> {
-    /// Looks at the tests of a document. `broken` are the names of those with errors; `is_refused` says whether the
-    /// settings of the document have some.
-    pub fn new(tests: NodeRef<'a>, broken: &'a HashSet<String>, is_refused: bool) -> Obstacles<'a> {
-        let mut names = HashMap::new();
-        for name in tests.items().filter_map(name_of) {
-            *names.entry(name).or_default() += 1;
+    /// Looks at the tests of a document.
+    pub fn new(tests: &'a [WrittenCase<'a>], looks: Looks<'a>) -> Obstacles<'a> {
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        for test in tests {
+            *names.entry(&test.name).or_default() += 1;
         }
-        Obstacles { names, broken, is_refused }
+        Obstacles { names, looks }
     }
 
     /// Returns why a test is not run, if it is not.
-    pub fn of(&self, test: NodeRef<'_>, name: &str) -> Option<Obstacle> {
-        if test.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true)) {
+    pub fn of(&self, test: &WrittenCase<'_>) -> Option<Obstacle> {
+        let unsupported = || exec::unsupported(self.looks.file.dialect()?, test.does);
+        let name: &str = &test.name;
+        if test.skip {
             Some(Obstacle::Skipped)
-        } else if test.get("prompt").is_some() && test.get("command").is_none() {
-            Some(Obstacle::AsksModel)
-        } else if self.is_refused {
+        } else if let Some(what) = unsupported() {
+            Some(Obstacle::NotSupported(what))
+        } else if !self.looks.has_suite {
+            Some(Obstacle::NoSuite)
+        } else if self.looks.is_refused {
             Some(Obstacle::WrongSettings)
         } else if self.names.get(name).is_some_and(|count| *count > 1) {
             Some(Obstacle::SharedName)
         } else {
-            self.broken.contains(name).then_some(Obstacle::HasProblems)
+            self.looks.broken.contains(name).then_some(Obstacle::HasProblems)
         }
     }
 }
 
-/// The name of a test, if it has one.
-pub fn name_of(test: NodeRef<'_>) -> Option<&str> {
-    test.get("name")?.as_str().filter(|name| !name.is_empty())
-}
-
 /// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
-pub fn broken(document: &Document, problems: &[Problem]) -> HashSet<String> {
+pub fn broken(file: SpecFile, document: &Document, problems: &[Problem]) -> HashSet<String> {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
     if places.is_empty() {
         return HashSet::new();
     }
     places.sort_unstable();
-    let tests = || document.root().and_then(|root| root.get("tests")).into_iter().flat_map(NodeRef::items);
+    let tests = written_cases(file, document);
     let mut broken = HashSet::new();
     let mut inside = 0;
-    for test in tests() {
-        let start = test.range().start;
-        let end = document.end_with_strays(test).max(test.range().end);
+    for test in &tests {
+        let start = test.node.range().start;
+        let end = document.end_with_strays(test.node).max(test.node.range().end);
         let first = places.partition_point(|place| *place < start);
         let count = places[first..].iter().take_while(|place| **place < end).count();
         inside += count;
         if count > 0 {
-            broken.extend(name_of(test).map(str::to_owned));
+            broken.insert(test.name.to_string());
         }
     }
     if inside < places.len() {
-        broken.extend(tests().filter_map(|test| name_of(test).map(str::to_owned)));
+        broken.extend(tests.iter().map(|test| test.name.to_string()));
     }
     broken
 }

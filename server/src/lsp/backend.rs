@@ -1,6 +1,6 @@
 //! What the client may ask: one short method per message.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -384,15 +384,23 @@ impl LanguageServer for Backend {
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
         let uri = params.text_document.uri;
         let held_settings = self.session.holds_settings(&uri.0);
+        let suite = self.session.snapshot(&uri.0).map(|snapshot| snapshot.results);
+        if let Some(results) = suite.clone() {
+            let uri = uri.0.clone();
+            // Whoever judges holds the lock, and may take long.
+            self.session.requests.begin(move || results.lock().unwrap_or_else(PoisonError::into_inner).forget(&uri));
+        }
         if self.session.close(&uri.0) {
             let session = Arc::clone(&self.session);
             tokio::spawn(async move {
                 let path = convert::path(&uri.0);
                 session.client.publish_diagnostics(uri, Vec::new(), None).await;
-                if let Some(path) = path.filter(|_| held_settings) {
-                    // What is on the disk counts from now on.
-                    session.forget_told_settings(&path);
-                    Backend::new(session).files_changed(None);
+                // What is on the disk counts from now on, and others tell about it.
+                let Some(path) = path else { return };
+                session.forget_told(&path);
+                match suite.filter(|_| !held_settings) {
+                    Some(results) => session.analyse_suite(&results),
+                    None => Backend::new(session).files_changed(None),
                 }
             });
         }

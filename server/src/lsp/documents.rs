@@ -74,12 +74,20 @@ impl Place {
         self.file.dialect()
     }
 
-    /// Whether this version can run what stands in it.
-    pub(super) fn can_run(&self) -> bool {
-        match self.dialect() {
-            Some(Dialect::KindLm) => self.path.is_some(),
-            Some(Dialect::CliBench | Dialect::ClawSpec) | None => false,
-        }
+    /// Whether it holds tests that somebody may want to run: a document that was never saved is in no directory.
+    pub(super) fn has_tests(&self) -> bool {
+        self.path.is_some() && self.file.has_cases()
+    }
+
+    /// The main file of its suite, where that is another file.
+    pub(super) fn main(&self) -> Option<&str> {
+        let scope = self.scope.as_ref()?;
+        scope.main.as_deref().filter(|main| *main != scope.place)
+    }
+
+    /// Whether it makes a suite, or is a part of one.
+    pub(super) fn has_suite(&self) -> bool {
+        !self.file.is_part() || self.main().is_some()
     }
 
     /// The problems that mean something for this document: one that is not saved has no files beside it.
@@ -115,7 +123,7 @@ impl Session {
         }
     }
 
-    fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
+    pub(super) fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
         let files =
             DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone()).within(self.scopes.folders());
         let buffers = Arc::clone(&self.buffers);
@@ -164,9 +172,9 @@ impl Session {
             self.scopes.know_main(path);
         }
         let document = Document::read_rope(text, place.file.scalar_rules());
-        if let Some(path) = place.path.as_ref().filter(|_| place.file == SpecFile::Settings) {
+        if let Some(path) = &place.path {
             // The document tells about itself while it is open.
-            self.forget_told_settings(path);
+            self.forget_told(path);
         }
         {
             let mut state = self.state();

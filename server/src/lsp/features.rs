@@ -1,8 +1,12 @@
 //! What the editor shows, from our terms into LSP's.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 use serde_json::{Value, json};
+use speclens_runner::files;
 use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -16,8 +20,9 @@ use crate::ide::{
     actions,
     completion::{self, Completion, CompletionKind},
     folding, hover,
-    lens::{self, CaseState, Known, LensAction},
+    lens::{self, Around, CaseState, Known, LensAction},
     models::Reach,
+    runnable::Looks,
     symbols::{self, Symbol},
     transcript,
     values::Values,
@@ -82,14 +87,23 @@ fn problems(snapshot: &Snapshot) -> Vec<Problem> {
 
 /// The lenses of a suite.
 pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
-    if !snapshot.display.code_lens || !snapshot.place.can_run() {
+    let place = &snapshot.place;
+    if !snapshot.display.code_lens || !place.has_tests() {
         return Vec::new();
     }
-    let known = known(snapshot.latest.as_deref());
+    let latest = snapshot.latest.as_deref();
+    let known = known(latest);
     let none = HashSet::new();
-    let broken = snapshot.latest.as_deref().map_or(&none, |latest| &latest.broken);
-    let is_refused = snapshot.latest.as_deref().is_some_and(|latest| latest.is_refused);
-    let found = lens::lenses(&snapshot.document, broken, is_refused, |name| known.get(name).cloned());
+    let looks = Looks {
+        file: place.file,
+        has_suite: place.has_suite(),
+        is_refused: latest.is_some_and(|latest| latest.is_refused),
+        broken: latest.map_or(&none, |latest| &latest.broken),
+    };
+    let main = place.main().map(|main| way(place.path.as_deref(), &place.directory.join(main)));
+    let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
+    let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere };
+    let found = lens::lenses(&snapshot.document, around, |name| known.get(name).cloned());
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     found
         .into_iter()
@@ -101,15 +115,18 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
         .collect()
 }
 
+/// The way from the directory of a document to another file, as people write it.
+fn way(from: Option<&Path>, to: &Path) -> String {
+    let directory = from.and_then(Path::parent);
+    directory.and_then(|directory| files::way(directory, to)).unwrap_or_else(|| to.display().to_string())
+}
+
 fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
-    let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
-        return HashMap::new();
-    };
-    let names = || suite.cases.iter().map(|case| case.name.as_str());
-    let mut known: HashMap<&str, Known> = names()
-        .zip(&latest.outcomes)
-        .map(|(name, outcome)| (name, Known { state: outcome.state.clone(), from: outcome.from.clone() }))
-        .collect();
+    let Some(latest) = latest else { return HashMap::new() };
+    let known = latest.own().map(|(case, outcome)| {
+        (case.name.as_str(), Known { state: outcome.state.clone(), from: outcome.from.clone() })
+    });
+    let mut known: HashMap<&str, Known> = known.collect();
     // A test that is not there any more has a new name now.
     let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
     let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
@@ -192,7 +209,7 @@ fn quick_fixes(
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
-    if !snapshot.place.can_run() {
+    if !snapshot.place.has_tests() {
         return Vec::new();
     }
     let uri = &params.text_document.uri;
@@ -206,7 +223,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         })
     };
     let mut actions = Vec::new();
-    if let Some(test) = lens::test_at(&snapshot.document, offset) {
+    if let Some(test) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
         if has_transcript(snapshot.latest.as_deref(), &test) {
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test)));
@@ -419,9 +436,8 @@ fn noted_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
     let (document, latest) = (&snapshot.document, snapshot.latest.as_deref()?);
     let at = document.pointer_at(offset);
     let range = document.find(&at)?.range();
-    let mut cases = latest.suite.as_ref()?.cases.iter().zip(&latest.outcomes);
-    let (_, outcome) = cases.find(|(case, _)| {
-        let name = case.at.key("name");
+    let (_, outcome) = latest.own().find(|(case, _)| {
+        let name = case.at.key(snapshot.place.file.name_key());
         // The suite may be of an older text.
         let is_same = || document.find(&name).and_then(|node| node.text()) == Some(case.name.as_str());
         (name == at || case.action.at() == Some(&at)) && is_same()

@@ -3,16 +3,22 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    path::PathBuf,
     sync::{Arc, PoisonError},
 };
 
-use speclens_schema::{document::Document, problem::Severity, verdict::Status};
+use speclens_schema::{
+    dialect::Dialect,
+    document::Document,
+    suite::{Case, CaseFile},
+};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert, limit,
+    convert, elsewhere,
     results::{CaseOutcome, Latest},
+    run_diagnostics::Teller,
     session::{Session, Snapshot},
     settings,
 };
@@ -38,11 +44,10 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
-        settings::leave(session, runtime, uri, None);
+        elsewhere::tell(session, runtime, uri, Vec::new());
         return;
     };
     let workspace = snapshot.workspace();
-    settings::tell(session, runtime, uri, &snapshot, &workspace);
     let problems = Arc::new(super::problems(&snapshot, &workspace));
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
@@ -58,9 +63,9 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
             super::reference::prepare();
         });
     }
-    let (mut latest, mut run_problems) = results(session, uri, &snapshot, &problems, &workspace);
-    if snapshot.place.can_run() {
-        latest.broken = runnable::broken(&snapshot.document, &problems);
+    let Found { mut latest, own: mut run_problems, parts } = results(session, uri, &snapshot, &problems, &workspace);
+    if snapshot.place.has_tests() {
+        latest.broken = runnable::broken(snapshot.place.file, &snapshot.document, &problems);
         latest.is_refused = workspace.wrong().is_some();
         run_problems.extend(workspace.wrong().map(|file| settings::refusal(&snapshot.document, file)));
     }
@@ -85,8 +90,47 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
             return;
         }
     }
+    let mut others = tell_parts(session, &snapshot, uri, &parts);
+    others.extend(settings::wrong(session, &snapshot, &workspace));
+    elsewhere::tell(session, runtime, uri, others);
     publish(session, runtime, uri, &snapshot, &problems, &run_problems);
     refresh();
+}
+
+/// What the recordings say.
+#[derive(Default)]
+struct Found {
+    latest: Latest,
+    /// What is wrong in the document itself.
+    own: Vec<RunProblem>,
+    /// What is wrong in other files that hold cases of the suite.
+    parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
+}
+
+/// The diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file, the one
+/// that the file belongs to tells of it.
+fn tell_parts(
+    session: &Session,
+    snapshot: &Snapshot,
+    uri: &str,
+    parts: &[(Arc<CaseFile>, Vec<RunProblem>)],
+) -> Vec<(PathBuf, Vec<lsp::Diagnostic>)> {
+    let folders = session.scopes.folders();
+    let suite = snapshot.place.suite(uri);
+    let told = parts.iter().filter_map(|(file, problems)| {
+        let path = snapshot.place.directory.join(&file.path);
+        let is_in = |folder: &PathBuf| path.starts_with(folder);
+        if session.is_ours(&path) || !(folders.is_empty() || folders.iter().any(is_in)) {
+            return None;
+        }
+        let scope = session.scopes.find(&path, &String::from(file.document.text()))?;
+        let is_own = scope.root == suite.directory && scope.main.as_ref() == Some(&suite.place);
+        let address = convert::uri(&path).filter(|_| is_own)?;
+        let open = Teller::of(snapshot, &address, &folders);
+        let teller = Teller { document: &file.document, edited_at: 0, ..open };
+        Some((path, teller.diagnostics(problems)))
+    });
+    told.collect()
 }
 
 /// What the recordings say about the suite as it stands.
@@ -96,10 +140,9 @@ fn results(
     snapshot: &Snapshot,
     problems: &Arc<Vec<speclens_schema::problem::Problem>>,
     workspace: &workspace::Workspace,
-) -> (Latest, Vec<RunProblem>) {
-    if !snapshot.place.can_run() {
-        let nothing = Latest::default();
-        return (nothing, Vec::new());
+) -> Found {
+    if !snapshot.place.has_tests() {
+        return Found::default();
     }
     let place = &snapshot.place;
     let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,14 +151,13 @@ fn results(
     results.look_again();
     if results.is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
-        let nothing = Latest::default();
-        return (nothing, Vec::new());
+        return Found::default();
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = results.outcomes(&suite, &workspace.secrets());
+    let outcomes = results.outcomes(uri, &suite, &workspace.secrets());
     drop(results);
-    let mut run_problems = Vec::new();
+    let mut found = Found::default();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {
         *names.entry(&case.name).or_default() += 1;
@@ -125,20 +167,29 @@ fn results(
         if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
             continue;
         }
-        run_problems.extend(case_problems(&snapshot.document, case, outcome));
+        let Some(file) = &case.file else {
+            found.own.extend(case_problems(suite.dialect, &snapshot.document, case, outcome));
+            continue;
+        };
+        let problems = case_problems(suite.dialect, &file.document, case, outcome);
+        match found.parts.iter_mut().find(|(known, _)| known.path == file.path) {
+            Some((_, known)) => known.extend(problems),
+            None => found.parts.push((Arc::clone(file), problems)),
+        }
     }
-    let latest = Latest { suite: Some(suite), outcomes, ..Latest::default() };
-    (latest, run_problems)
+    found.parts.retain(|(_, problems)| !problems.is_empty());
+    found.latest = Latest { suite: Some(suite), outcomes, ..Latest::default() };
+    found
 }
 
-fn case_problems(document: &Document, case: &speclens_schema::suite::Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
+fn case_problems(dialect: Dialect, document: &Document, case: &Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
     let mut found: Vec<RunProblem> = Vec::new();
     for attempt in &outcome.attempts {
         let problems = match &attempt.result.absence {
-            Some(absence) => vec![run_problems::broken(document, case, &absence.message)],
-            None => run_problems::of_attempt(document, case, &attempt.result.verdicts, &attempt.ending),
+            Some(absence) => vec![run_problems::broken(dialect, document, case, &absence.message)],
+            None => run_problems::of_attempt(dialect, document, case, &attempt.result.verdicts, &attempt.ending),
         };
-        for problem in problems.into_iter().chain(run_problems::noted(document, case, &attempt.result.notes)) {
+        for problem in problems.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.result.notes)) {
             // Repetitions that fail alike are one diagnostic.
             if !found.contains(&problem) {
                 found.push(problem);
@@ -185,50 +236,12 @@ fn publish(
     } else {
         convert::diagnostics(document, encoding, &lsp_uri, problems, snapshot.edited_at)
     };
-    if let Some(severity) = snapshot.display.run_severity {
-        let shown = limit::chosen(run_problems, snapshot.edited_at, |problem| {
-            (run_severity(problem.status, Severity::Error), &problem.range)
-        });
-        diagnostics.extend(shown.iter().map(|problem| run_diagnostic(snapshot, &lsp_uri, problem, severity)));
-        let count = run_problems.len() - shown.len();
-        diagnostics.extend(convert::left_out(count, convert::RUN_SOURCE, "speclens run --recorded"));
-    }
+    let folders = session.scopes.folders();
+    diagnostics.extend(Teller::of(snapshot, &lsp_uri, &folders).diagnostics(run_problems));
     let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
     runtime.block_on(publish);
     if !session.is_open(uri) {
         // It was closed in between: nothing may stay in the list of problems.
         runtime.block_on(session.client.publish_diagnostics(lsp::Uri(uri.to_owned()), Vec::new(), None));
-    }
-}
-
-/// How bad a result is, where a claim that fails is as bad as `failing`.
-fn run_severity(status: Status, failing: Severity) -> Severity {
-    match status {
-        Status::Fail | Status::Error => failing,
-        // What is not known to be wrong is told more quietly.
-        Status::Warn => failing.max(Severity::Warning),
-        Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
-    }
-}
-
-fn run_diagnostic(snapshot: &Snapshot, uri: &lsp::Uri, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let severity = run_severity(problem.status, severity);
-    let related: Vec<_> = problem
-        .related
-        .iter()
-        .map(|(range, message)| lsp::DiagnosticRelatedInformation {
-            location: lsp::Location { uri: uri.clone(), range: convert::range(document, encoding, range.clone()) },
-            message: message.clone(),
-        })
-        .collect();
-    lsp::Diagnostic {
-        range: convert::range(document, encoding, problem.range.clone()),
-        severity: Some(convert::severity(severity)),
-        code: problem.code.map(|code| lsp::Code::String(code.to_owned())),
-        source: Some(convert::RUN_SOURCE.to_owned()),
-        message: problem.message.clone().into(),
-        related_information: (!related.is_empty()).then_some(related),
-        ..lsp::Diagnostic::default()
     }
 }

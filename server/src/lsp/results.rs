@@ -33,6 +33,22 @@ pub(super) struct Latest {
     pub is_refused: bool,
 }
 
+impl Latest {
+    /// The cases that are written in the document itself, each with what is known about it.
+    pub(super) fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+        self.all().filter(|(case, _)| case.file.is_none())
+    }
+
+    /// The states of the cases of the suite that are in other files.
+    pub(super) fn elsewhere(&self) -> Vec<CaseState> {
+        self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+        self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
+    }
+}
+
 /// What is known about one case.
 #[derive(Debug)]
 pub(super) struct CaseOutcome {
@@ -60,7 +76,8 @@ pub(super) struct Results {
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
-    outcomes: HashMap<String, Remembered>,
+    /// By the document that asks and the case: each file of a suite has cases of its own making.
+    outcomes: HashMap<String, HashMap<String, Remembered>>,
     /// What is masked in the evidence, and in what the outcomes say.
     secrets: Arc<Secrets>,
 }
@@ -128,7 +145,9 @@ impl Results {
 
     /// An attempt of a case has left something behind: whoever does the same may look again.
     pub(super) fn finished(&mut self, case: &str, key: &str) {
-        self.outcomes.retain(|name, known| name != case && !known.keys.iter().any(|known| known == key));
+        for outcomes in self.outcomes.values_mut() {
+            outcomes.retain(|name, known| name != case && !known.keys.iter().any(|known| known == key));
+        }
     }
 
     /// A case no longer runs.
@@ -147,18 +166,26 @@ impl Results {
     }
 
     /// What is known about each case of a suite. Looks only at cases that changed.
-    pub(super) fn outcomes(&mut self, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
+    pub(super) fn outcomes(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
             self.outcomes.clear();
         }
-        suite.cases.iter().map(|case| self.outcome(suite, case)).collect()
+        let mut known = self.outcomes.remove(uri).unwrap_or_default();
+        let outcomes = suite.cases.iter().map(|case| self.outcome(&mut known, suite, case)).collect();
+        self.outcomes.insert(uri.to_owned(), known);
+        outcomes
     }
 
-    fn outcome(&mut self, suite: &Suite, case: &Arc<Case>) -> Arc<CaseOutcome> {
+    /// A document is closed.
+    pub(super) fn forget(&mut self, uri: &str) {
+        self.outcomes.remove(uri);
+    }
+
+    fn outcome(&self, outcomes: &mut HashMap<String, Remembered>, suite: &Suite, case: &Arc<Case>) -> Arc<CaseOutcome> {
         let running = self.running.contains_key(&case.name);
         let cancelled = self.cancelled.contains(&case.name);
-        if let Some(known) = self.outcomes.get(&case.name)
+        if let Some(known) = outcomes.get(&case.name)
             && Arc::ptr_eq(&known.case, case)
             && (known.running, known.cancelled) == (running, cancelled)
         {
@@ -173,7 +200,7 @@ impl Results {
         let keys = asked.iter().map(Asked::key).collect();
         let outcome = Arc::new(outcome_of(results, running, cancelled));
         let kept = Arc::clone(&outcome);
-        self.outcomes
+        outcomes
             .insert(case.name.clone(), Remembered { case: Arc::clone(case), running, cancelled, keys, outcome: kept });
         outcome
     }

@@ -12,12 +12,16 @@ use speclens_runner::{
     event::{Event, RunResult},
     run::{Mode, Options, run},
 };
-use speclens_schema::{dialect::Dialect, suite::Suite, verdict::Status};
+use speclens_schema::{suite::Suite, verdict::Status};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::session::{Running, Session, Snapshot, Starting};
+use super::{
+    documents::SuiteId,
+    session::{Running, Session, Snapshot, Starting},
+    whole::cases_in,
+};
 use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
@@ -56,8 +60,10 @@ impl Refused {
     fn by(obstacle: Obstacle, test: &str) -> Refused {
         let kind = match obstacle {
             Obstacle::Skipped => lsp::MessageType::Info,
-            Obstacle::AsksModel => lsp::MessageType::Warning,
-            Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems => lsp::MessageType::Error,
+            Obstacle::NotSupported(_) => lsp::MessageType::Warning,
+            Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems => {
+                lsp::MessageType::Error
+            }
         };
         Refused::Told(kind, obstacle.sentence(test))
     }
@@ -74,12 +80,10 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> 
     let Some(snapshot) = session.snapshot(uri) else {
         return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
-    if !snapshot.place.can_run() {
-        return Err(Refused::warning(match snapshot.place.dialect() {
-            None => "this file holds settings and no tests",
-            Some(Dialect::KindLm) => "this document was never saved: save it, then run it",
-            Some(Dialect::CliBench) => "cli-bench suites cannot be run yet",
-            Some(Dialect::ClawSpec) => "ClawSpec contracts cannot be run yet",
+    if !snapshot.place.has_tests() {
+        return Err(Refused::warning(match snapshot.place.file.has_cases() {
+            true => "this document was never saved: save it, then run it",
+            false => "this file holds no tests",
         }));
     }
     let cancel = CancellationToken::new();
@@ -87,7 +91,9 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> 
         let mut state = session.state();
         let number = state.next_run;
         state.next_run += 1;
-        state.starting.insert(number, Starting { cancel: cancel.clone(), uri: uri.to_owned(), wanted: wanted.clone() });
+        let suite = snapshot.place.suite(uri);
+        let starting = Starting { cancel: cancel.clone(), uri: uri.to_owned(), suite, wanted: wanted.clone() };
+        state.starting.insert(number, starting);
         number
     };
     let withdrawn = cancel.clone().drop_guard();
@@ -124,9 +130,8 @@ impl Request {
     fn decide(&self) -> Result<(Planned, BTreeSet<usize>), Refused> {
         let (snapshot, uri) = (&self.snapshot, &self.uri);
         let workspace = snapshot.workspace();
-        let problems = super::problems(snapshot, &workspace);
-        let files = snapshot.place.files.as_ref();
-        let suite = Arc::new(snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems));
+        let suite = Arc::new(self.session.whole_suite(snapshot, &workspace));
+        let candidates = cases_in(&suite, snapshot);
         let id = snapshot.place.suite(uri);
         let prepared = job::prepare(Order {
             suite: &suite,
@@ -144,13 +149,17 @@ impl Request {
             return Err(Refused::Cancelled);
         }
         // Nobody is asked for trust in a test that does not run anyway.
-        let mut cases = select(&suite, &self.wanted)?;
+        let mut cases = select(&suite, &candidates, snapshot.place.has_suite(), &self.wanted)?;
+        let wanted = match self.wanted {
+            Wanted::Test(_) => cases.len(),
+            Wanted::File => candidates.len(),
+        };
         let prepared = prepared.map_err(|refusal| match refusal {
             Refusal::Untrusted(directory) => Refused::Untrusted(directory),
             Refusal::Settings(file) => Refused::Told(lsp::MessageType::Error, job::settings_sentence(&file)),
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
-        let progress = self.register(&suite, &mut cases)?;
+        let progress = self.register(&suite, id, &mut cases)?;
         let planned = Planned {
             session: Arc::clone(&self.session),
             uri: uri.clone(),
@@ -159,13 +168,14 @@ impl Request {
             prepared,
             number: self.number,
             progress,
+            left_out: wanted - cases.len(),
         };
         Ok((planned, cases))
     }
 
     /// Adds the run to those under way, without the tests that other runs have under way. All of this happens under one
     /// lock, so that of two requests for one test only one begins.
-    fn register(&self, suite: &Suite, cases: &mut BTreeSet<usize>) -> Result<lsp::ProgressToken, Refused> {
+    fn register(&self, suite: &Suite, id: SuiteId, cases: &mut BTreeSet<usize>) -> Result<lsp::ProgressToken, Refused> {
         let (uri, wanted) = (&self.uri, &self.wanted);
         let mut state = self.session.state();
         if state.stopping {
@@ -179,7 +189,7 @@ impl Request {
             return Err(Refused::Told(lsp::MessageType::Info, message));
         }
         // A second copy of a test beside the first would disturb it.
-        let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(uri, &suite.cases[*case].name));
+        let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(&id, &suite.cases[*case].name));
         cases.retain(|case| !under_way(case));
         if cases.is_empty() {
             let message = match wanted {
@@ -195,6 +205,7 @@ impl Request {
             cancel: self.cancel.clone(),
             token: token.clone(),
             uri: uri.clone(),
+            suite: id,
             whole: matches!(wanted, Wanted::File),
             left: left.collect(),
         };
@@ -216,9 +227,11 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    fn fits(&self, number: u32, uri: &str, runs: impl Fn(&str) -> bool) -> bool {
+    /// Whether a run is chosen. `own` is the suite of the chosen document: all its files have the runs of a test in common.
+    fn fits(&self, number: u32, uri: &str, suite: (&SuiteId, Option<&SuiteId>), runs: impl Fn(&str) -> bool) -> bool {
+        let (suite, own) = suite;
         self.run.is_none_or(|run| run == u64::from(number))
-            && self.uri.as_ref().is_none_or(|chosen| chosen == uri)
+            && self.uri.as_ref().is_none_or(|chosen| chosen == uri || own == Some(suite))
             && self.test.as_ref().is_none_or(|test| runs(test))
     }
 }
@@ -226,14 +239,17 @@ impl Chosen {
 /// Cancels runs under way, and those that are about to begin. Returns how many.
 pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     let state = session.state();
+    let own = chosen.uri.as_ref().and_then(|uri| Some(state.open.get(uri)?.place.suite(uri)));
+    let own = own.as_ref();
     let starting = state.starting.iter().filter(|(number, run)| {
-        chosen.fits(**number, &run.uri, |test| match &run.wanted {
+        chosen.fits(**number, &run.uri, (&run.suite, own), |test| match &run.wanted {
             Wanted::Test(name) => name == test,
             Wanted::File => true,
         })
     });
     let runs = state.runs.iter();
-    let runs = runs.filter(|(number, run)| chosen.fits(**number, &run.uri, |test| run.left.contains_key(test)));
+    let runs = runs
+        .filter(|(number, run)| chosen.fits(**number, &run.uri, (&run.suite, own), |test| run.left.contains_key(test)));
     let tokens = starting.map(|(_, run)| &run.cancel).chain(runs.map(|(_, run)| &run.cancel));
     tokens.map(CancellationToken::cancel).count()
 }
@@ -251,26 +267,28 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
     session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());
 }
 
-fn select(suite: &Suite, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
+/// The cases that run, of those that are candidates.
+fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
+    let obstacle = |index: usize| Obstacle::of(suite, index).or((!has_suite).then_some(Obstacle::NoSuite));
     match wanted {
         Wanted::Test(name) => {
-            let Some(index) = suite.cases.iter().position(|case| case.name == *name) else {
+            let Some(index) = candidates.iter().copied().find(|index| suite.cases[*index].name == *name) else {
                 return Err(Refused::Failed(format!("this file has no test `{name}`")));
             };
-            match Obstacle::of(suite, index) {
+            match obstacle(index) {
                 Some(obstacle) => Err(Refused::by(obstacle, name)),
                 None => Ok([index].into()),
             }
         }
         Wanted::File => {
-            let obstacles = || (0..suite.cases.len()).map(|index| (index, Obstacle::of(suite, index)));
+            let obstacles = || candidates.iter().map(|index| (*index, obstacle(*index)));
             let free: BTreeSet<usize> =
                 obstacles().filter(|(_, obstacle)| obstacle.is_none()).map(|(index, _)| index).collect();
             if !free.is_empty() {
                 return Ok(free);
             }
             Err(match obstacles().find_map(|(index, obstacle)| Some((index, obstacle?))) {
-                Some((index, obstacle)) if suite.cases.len() == 1 => Refused::by(obstacle, &suite.cases[index].name),
+                Some((index, obstacle)) if candidates.len() == 1 => Refused::by(obstacle, &suite.cases[index].name),
                 Some(_) => Refused::warning("no test of this file can be run: the lines above the tests say why"),
                 None => Refused::warning("this file has no tests"),
             })
@@ -287,6 +305,8 @@ struct Planned {
     prepared: Prepared,
     number: u32,
     progress: lsp::ProgressToken,
+    /// How many of the tests that were asked for do not run.
+    left_out: usize,
 }
 
 impl Planned {
@@ -297,7 +317,6 @@ impl Planned {
     }
 
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
-        let left_out = self.suite.cases.len() - cases.len();
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let book = {
             let suite = self.snapshot.place.suite(&self.uri);
@@ -336,9 +355,9 @@ impl Planned {
         if let Err(error) = running.await {
             tracing::error!("the run ended early: {error}");
         }
-        listener.end(left_out).await;
+        listener.end(self.left_out).await;
         self.session.state().runs.remove(&self.number);
-        self.session.analyse(&self.uri);
+        self.session.analyse_suite(&self.snapshot.results);
     }
 }
 
@@ -409,19 +428,21 @@ impl Listener<'_> {
             }
             Event::Finished(_) => return,
         }
-        self.planned.session.analyse(&self.planned.uri);
+        self.planned.session.analyse_suite(&self.planned.snapshot.results);
     }
 
     fn keep(&self, case: usize, run: &RunResult) {
         let case = &self.planned.suite.cases[case];
         let Some(key) = run.key.as_ref() else { return };
         let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
-        if *key != asked.key()
-            && let Some(open) = self.planned.session.state().open.get_mut(&self.planned.uri)
-        {
+        if *key != asked.key() {
             // The files that the command names are others than those that were seen when the run was planned.
-            open.place.files.forget();
-            open.analyzer.files_changed();
+            let mut state = self.planned.session.state();
+            let results = &self.planned.snapshot.results;
+            for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
+                open.place.files.forget();
+                open.analyzer.files_changed();
+            }
         }
         self.with_results(|results| results.finished(&case.name, key));
     }

@@ -16,10 +16,10 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     client::{Abilities, Display},
     documents::{Place, Stranger, SuiteId},
+    elsewhere::Told,
     indexing::Remembered,
     results::{Latest, Results},
     runs::Wanted,
-    settings::Told,
 };
 use crate::{
     buffers::Buffers,
@@ -47,8 +47,8 @@ pub(super) struct Session {
     pub index: Index,
     /// What open documents say about names.
     told: Mutex<HashMap<String, Remembered>>,
-    /// What was told of settings that are not open.
-    pub told_settings: Mutex<Told>,
+    /// What was told of files that are not open.
+    pub told_elsewhere: Mutex<Told>,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
@@ -119,6 +119,7 @@ impl Drop for Act {
 pub(super) struct Starting {
     pub cancel: CancellationToken,
     pub uri: String,
+    pub suite: SuiteId,
     pub wanted: Wanted,
 }
 
@@ -126,7 +127,9 @@ pub(super) struct Starting {
 pub(super) struct Running {
     pub cancel: CancellationToken,
     pub token: lsp::ProgressToken,
+    /// The document in which it was asked for.
     pub uri: String,
+    pub suite: SuiteId,
     /// Whether it was asked for as a run of the whole file.
     pub whole: bool,
     /// The names of the tests that it runs, with the number of attempts that have not ended.
@@ -134,9 +137,9 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Whether it runs a test of a document, or is about to.
-    pub(super) fn is_running(&self, uri: &str, test: &str) -> bool {
-        self.uri == uri && self.left.contains_key(test)
+    /// Whether it runs a test of a suite, or is about to.
+    pub(super) fn is_running(&self, suite: &SuiteId, test: &str) -> bool {
+        self.suite == *suite && self.left.contains_key(test)
     }
 
     /// An attempt of a test has ended.
@@ -226,7 +229,7 @@ impl Session {
             scopes,
             index: Index::default(),
             told: Mutex::default(),
-            told_settings: Mutex::default(),
+            told_elsewhere: Mutex::default(),
             acting,
             state: Mutex::new(state),
             shelf: Mutex::default(),
@@ -260,6 +263,16 @@ impl Session {
     pub(super) fn analyse(&self, uri: &str) {
         self.state().waiting.insert(uri.to_owned());
         self.bell.notify_one();
+    }
+
+    /// Has every open document analysed that shares these results.
+    pub(super) fn analyse_suite(&self, results: &Arc<Mutex<Results>>) {
+        let open: Vec<String> = {
+            let state = self.state();
+            let of_suite = state.open.iter().filter(|(_, open)| Arc::ptr_eq(&open.results, results));
+            of_suite.map(|(uri, _)| uri.clone()).collect()
+        };
+        open.iter().for_each(|uri| self.analyse(uri));
     }
 
     /// Has every open document analysed.
@@ -326,14 +339,15 @@ impl Session {
 
     /// Looks whether recordings came or went, and has the documents analysed that they are about.
     pub(super) fn look_for_recordings(&self) {
-        let open: Vec<(String, Arc<Mutex<Results>>)> = {
-            let state = self.state();
-            let suites = state.open.iter().filter(|(_, open)| open.place.can_run());
-            suites.map(|(uri, open)| (uri.clone(), Arc::clone(&open.results))).collect()
-        };
-        for (uri, results) in open {
+        let mut suites: Vec<Arc<Mutex<Results>>> = Vec::new();
+        for open in self.state().open.values().filter(|open| open.place.has_tests()) {
+            if !suites.iter().any(|known| Arc::ptr_eq(known, &open.results)) {
+                suites.push(Arc::clone(&open.results));
+            }
+        }
+        for results in suites {
             if results.lock().unwrap_or_else(PoisonError::into_inner).look_again() {
-                self.analyse(&uri);
+                self.analyse_suite(&results);
             }
         }
     }
@@ -348,9 +362,9 @@ impl Session {
         self.state().open.values().any(|open| open.place.path.as_deref() == Some(path))
     }
 
-    /// What is told of a file of settings from now on is told anew.
-    pub(super) fn forget_told_settings(&self, path: &Path) {
-        self.told_settings.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    /// What is told of a file that is not open is told anew from now on.
+    pub(super) fn forget_told(&self, path: &Path) {
+        self.told_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
     /// Whether commands may be run in a directory.

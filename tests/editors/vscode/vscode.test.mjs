@@ -63,8 +63,8 @@ tests:\n  - name: asks\n    prompt: p\n    expect: {output: {contains: [hi]}}\n 
   writeFileSync(join(path, 'kindlm.yaml'), suite);
   await vscode.inWindow(t.name, path, {}, async (window) => {
     await window.openFile('kindlm.yaml');
-    await window.clickLens('name: asks', '? cannot run yet: asks a model');
-    await window.notification('speclens: `asks` was not run: speclens cannot ask models yet');
+    await window.clickLens('name: asks', '? not supported yet: asking models');
+    await window.notification('speclens: `asks` was not run: asking models is not supported yet');
     await window.command('Notifications: Hide Notifications');
     await window.clickLens('name: off', '○ skipped');
     await window.notification('speclens: `off` is skipped: remove `skip: true` to run it');

@@ -20,7 +20,7 @@ use crate::{
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
-    verdict::{Check, Mismatch, Open, Outcome, Verdict},
+    verdict::{Check, FilePlace, Mismatch, Open, Outcome, Related, Verdict},
 };
 
 /// A type of assertion: its fields are the fields of the Rust type.
@@ -136,6 +136,9 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 }
 
+/// As many other places belong to one row.
+const MAX_RELATED: usize = 20;
+
 /// The answer of an assertion: one row, as in the original's report.
 #[derive(Clone, Debug)]
 pub struct Row(Box<Parts>);
@@ -145,12 +148,13 @@ struct Parts {
     at: Pointer,
     outcome: Outcome,
     score: Option<f64>,
+    related: Vec<Related>,
 }
 
 impl Row {
     fn new(field: &str, outcome: Outcome) -> Row {
         let at = if field.is_empty() { Pointer::root() } else { Pointer::root().key(field) };
-        Row(Box::new(Parts { at, outcome, score: None }))
+        Row(Box::new(Parts { at, outcome, score: None, related: Vec::new() }))
     }
 
     /// It holds.
@@ -192,8 +196,8 @@ impl Row {
 
     /// The row as a verdict.
     pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
-        let Parts { at, outcome, score } = *self.0;
-        Verdict { at, kind, label, code: None, score, outcome, related: Vec::new() }
+        let Parts { at, outcome, score, related } = *self.0;
+        Verdict { at, kind, label, code: None, score, outcome, related }
     }
 
     /// The same at an item of the field's list.
@@ -214,11 +218,21 @@ impl Row {
         self
     }
 
+    /// The same with the first few of these places in other files. What is not known has none.
+    pub fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+        if self.0.outcome.mismatch().is_some() {
+            let related = places.into_iter().take(MAX_RELATED);
+            self.0.related.extend(related.map(|(message, place)| Related::in_file(message, place)));
+        }
+        self
+    }
+
     /// The same, unless something that was not seen could turn it.
     pub fn unless(mut self, doubt: Option<&str>) -> Row {
         if let Some(reason) = doubt {
             self.0.outcome = Outcome::Unknown(reason.to_owned());
             self.0.score = None;
+            self.0.related.clear();
         }
         self
     }
@@ -489,7 +503,16 @@ pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resul
 
 /// The content of a file of the suite that belongs to a claim, read when the claim was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stored(pub Option<Arc<str>>);
+pub struct Stored(pub Option<StoredFile>);
+
+/// A file of the suite, as it was when a claim was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// Its path from the root of the workspace.
+    pub path: String,
+    /// What it holds.
+    pub text: Arc<str>,
+}
 
 impl Stored {
     /// Reads a file whose path is written out; every other path is left to the run.
@@ -502,7 +525,7 @@ impl Stored {
             return Stored(None);
         }
         let text = files.read(path).ok().and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-        Stored(text.map(Arc::from))
+        Stored(text.map(|text| StoredFile { path: path.to_owned(), text: Arc::from(text) }))
     }
 }
 

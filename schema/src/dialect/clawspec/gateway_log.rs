@@ -28,6 +28,8 @@ pub struct Call<'t> {
     pub to_agent: Option<&'t str>,
     /// The run of that agent.
     pub child_run: Option<&'t str>,
+    /// Where its line begins, in bytes.
+    pub at: usize,
 }
 
 /// A session that was started.
@@ -50,18 +52,22 @@ pub struct Usage<'t> {
     pub output: u64,
     /// Both.
     pub total: u64,
+    /// Where its line begins, in bytes.
+    pub at: usize,
 }
 
 impl<'t> GatewayLog<'t> {
     /// Reads a log. Lines of another form say nothing.
     pub fn read(text: &'t str) -> GatewayLog<'t> {
         let mut log = GatewayLog::default();
-        for line in text.lines() {
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
             if line.trim_start().starts_with('{') {
-                log.json_line(line);
+                log.json_line(line, at);
             } else {
-                log.words(line);
+                log.words(line, at);
             }
+            at += line.len();
         }
         log
     }
@@ -76,13 +82,13 @@ impl<'t> GatewayLog<'t> {
         self.calls.iter().filter(move |call| run.is_empty() || call.run == run)
     }
 
-    fn words(&mut self, line: &'t str) {
+    fn words(&mut self, line: &'t str, at: usize) {
         let Some((run, rest)) = value(line, "run_id=") else { return };
         self.see(run);
         if let Some((agent, _)) = value(rest, "session_started agent=") {
             self.sessions.push(Session { run, agent });
         }
-        if let Some(usage) = usage(run, rest) {
+        if let Some(usage) = usage(run, rest, at) {
             self.usages.push(usage);
         }
         // Of several `tool=` the last one counts that has an `agent=` behind it.
@@ -92,11 +98,11 @@ impl<'t> GatewayLog<'t> {
         let Some((_, behind)) = value(&rest[agent..], "agent=") else { return };
         let spawned = value(behind, "params.agentId=");
         let child_run = spawned.and_then(|(_, rest)| value(rest, "child_run_id=")).map(|(child, _)| child);
-        self.calls.push(Call { run, tool, to_agent: spawned.map(|(agent, _)| agent), child_run });
+        self.calls.push(Call { run, tool, to_agent: spawned.map(|(agent, _)| agent), child_run, at });
     }
 
     /// `embedded run tool start: runId=… tool=… toolCallId=…`, somewhere in the line's message.
-    fn json_line(&mut self, line: &'t str) {
+    fn json_line(&mut self, line: &'t str, at: usize) {
         if serde_json::from_str::<Value>(line).is_err() {
             return;
         }
@@ -105,7 +111,7 @@ impl<'t> GatewayLog<'t> {
         if line.contains("embedded run tool start")
             && let Some((tool, _)) = value(rest, "tool=")
         {
-            self.calls.push(Call { run, tool, to_agent: None, child_run: None });
+            self.calls.push(Call { run, tool, to_agent: None, child_run: None, at });
         }
     }
 
@@ -124,7 +130,7 @@ fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     (end > 0).then(|| (&rest[..end], &rest[end..]))
 }
 
-fn usage<'t>(run: &'t str, rest: &str) -> Option<Usage<'t>> {
+fn usage<'t>(run: &'t str, rest: &str, at: usize) -> Option<Usage<'t>> {
     let rest = &rest[rest.find("token_usage input=")? + "token_usage ".len()..];
     let mut words = rest.split(' ');
     let mut number = |key: &str| -> Option<u64> {
@@ -132,7 +138,7 @@ fn usage<'t>(run: &'t str, rest: &str) -> Option<Usage<'t>> {
         let digits = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
         word[..digits].parse().ok()
     };
-    Some(Usage { run, input: number("input=")?, output: number("output=")?, total: number("total=")? })
+    Some(Usage { run, input: number("input=")?, output: number("output=")?, total: number("total=")?, at })
 }
 
 #[cfg(test)]
@@ -149,9 +155,9 @@ mod tests {
              nothing\n",
         );
         assert_eq!(log.sessions, [Session { run: "r1", agent: "lead" }]);
-        let spawn = Call { run: "r1", tool: "sessions_spawn", to_agent: Some("copy"), child_run: Some("r2") };
+        let spawn = Call { run: "r1", tool: "sessions_spawn", to_agent: Some("copy"), child_run: Some("r2"), at: 39 };
         assert_eq!(log.calls, [spawn]);
-        assert_eq!(log.usages, [Usage { run: "r2", input: 10, output: 5, total: 15 }]);
+        assert_eq!(log.usages, [Usage { run: "r2", input: 10, output: 5, total: 15, at: 118 }]);
         assert!(log.knows("r2") && log.knows("") && !log.knows("r3"));
     }
 
@@ -161,7 +167,7 @@ mod tests {
             "{\"1\": \"embedded run tool start: runId=r1 tool=web.fetch toolCallId=c\"}\n\
              {\"1\": \"embedded run done: runId=r1 sessionId=s\"}\n{broken runId=r9\n",
         );
-        assert_eq!(log.calls, [Call { run: "r1", tool: "web.fetch", to_agent: None, child_run: None }]);
+        assert_eq!(log.calls, [Call { run: "r1", tool: "web.fetch", to_agent: None, child_run: None, at: 0 }]);
         assert_eq!(log.runs, ["r1"]);
     }
 }

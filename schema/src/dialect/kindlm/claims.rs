@@ -21,7 +21,7 @@ pub use tool_calls::ToolCallClaim;
 use crate::{
     check::{
         memo::Memo,
-        schema_file::{SchemaError, UserSchema},
+        schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
         text::{Certainty, shortened},
     },
     document::Pointer,
@@ -43,14 +43,21 @@ pub struct SchemaFile {
 struct SchemaContent {
     bytes: Arc<[u8]>,
     schema: OnceLock<Result<UserSchema, SchemaError>>,
+    /// Where its rules are.
+    places: OnceLock<RulePlaces>,
 }
 
 impl SchemaFile {
     /// A file with this content, or why it could not be read.
     pub fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
         static KNOWN: LazyLock<Memo<Arc<[u8]>, SchemaContent>> = LazyLock::new(Memo::new);
-        let content = bytes
-            .map(|bytes| KNOWN.get(bytes, |bytes| SchemaContent { bytes: bytes.clone(), schema: OnceLock::new() }));
+        let content = bytes.map(|bytes| {
+            KNOWN.get(bytes, |bytes| SchemaContent {
+                bytes: bytes.clone(),
+                schema: OnceLock::new(),
+                places: OnceLock::new(),
+            })
+        });
         SchemaFile { path: path.to_owned(), content }
     }
 
@@ -77,6 +84,17 @@ impl SchemaFile {
         }
     }
 
+    /// The rules that a value breaks, as places in the file.
+    fn related(&self, found: &[SchemaMismatch]) -> Vec<Related> {
+        let Ok(content) = &self.content else { return Vec::new() };
+        let places = content.places.get_or_init(|| RulePlaces::of(&content.bytes));
+        let related = found.iter().take(MAX_RELATED).map(|mismatch| {
+            let message = format!("`data{}` breaks this rule", mismatch.at);
+            Related::in_file(message, places.of_rule(&self.path, &mismatch.rule))
+        });
+        related.collect()
+    }
+
     /// The text of the file, as far as it is text.
     fn text(&self) -> String {
         self.content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default()
@@ -87,6 +105,9 @@ const NOT_RECORDED: &str = "the output was not recorded";
 const CUT: &str = "the output was cut off, and the missing part could decide";
 
 const MASKED: &str = "a secret is masked in the output, and the result depends on it";
+
+/// As many other places belong to one verdict.
+const MAX_RELATED: usize = 20;
 
 /// The observed output is kept in a mismatch up to this many characters.
 const ACTUAL_LENGTH: usize = 200_000;
@@ -198,8 +219,11 @@ impl Row {
     }
 }
 
-fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = (String, Pointer)>) -> Verdict {
-    verdict.related.extend(related.into_iter().take(20).map(|(message, at)| Related { message, at }));
+/// The verdict with the first few of these places. One that is not known has none.
+fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = Related>) -> Verdict {
+    if verdict.outcome.mismatch().is_some() {
+        verdict.related.extend(related.into_iter().take(MAX_RELATED));
+    }
     verdict
 }
 

@@ -7,7 +7,7 @@ use crate::{
     check::{
         headings,
         python::PythonValue,
-        text::{case_folded, shortened},
+        text::{CaseFolded, case_folded},
     },
     dialect::{
         ScalarRules,
@@ -16,7 +16,7 @@ use crate::{
     document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
     files::Files,
-    verdict::Open,
+    verdict::{FilePlace, Open},
     words::{Artifact, Name},
 };
 
@@ -308,7 +308,7 @@ impl ArtifactAbsentWords {
             return Err(Row::broken("", "there is no list of words: give `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
-            Some(text) => (source.0.clone(), FileText { text, doubt: None }),
+            Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
             None => {
                 let (path, file) = seen.first_file("source", source)?;
                 let Some(file) = file else {
@@ -365,7 +365,8 @@ impl AssertionType for ArtifactAbsentWords {
         if fresh.files.is_empty() {
             return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
         }
-        let text = seen.text("path", seen.newest(&fresh)?)?;
+        let file = seen.newest(&fresh)?;
+        let text = seen.text("path", file)?;
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
         if words.is_empty() {
@@ -381,20 +382,14 @@ impl AssertionType for ArtifactAbsentWords {
             .collect();
         let Some((first, _)) = found.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
         let names: Vec<&str> = found.iter().map(|(_, word)| *word).collect();
-        let mut mismatch =
+        let mismatch =
             mismatch(format!("Found prohibited words: {}", names.join(", ")), "none of them", names.join(", "));
-        mismatch.help = names.iter().take(5).filter_map(|word| line_with(text.text, word)).collect();
-        let row = Row::fail(field, mismatch);
+        let places = CaseFolded::new(text.text);
+        let places = names.iter().filter_map(|word| {
+            let place = FilePlace::bytes(&file.path, text.text, places.find(word)?);
+            Some((format!("the word `{word}`"), place))
+        });
+        let row = Row::fail(field, mismatch).with_places(places);
         Ok(if field == "words" { row.at_item(*first) } else { row })
     }
-}
-
-/// The line where a word stands.
-fn line_with(text: &str, word: &str) -> Option<String> {
-    if word.is_empty() {
-        return None;
-    }
-    let word = word.to_lowercase();
-    let (number, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&word))?;
-    Some(format!("line {}: {}", number + 1, shortened(line.trim(), 120)))
 }

@@ -9,6 +9,7 @@ use crate::{
     dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
     evidence::{Context, FilesNeed, Need},
     files::Files,
+    verdict::FilePlace,
     words::Artifact,
 };
 
@@ -91,16 +92,17 @@ impl AssertionType for ArtifactMatchesGolden {
         if fresh.files.is_empty() {
             return Ok(not_found(seen, &pattern, "Artifact", &self.wait()));
         }
-        let text = seen.text("path", seen.newest(&fresh)?)?;
-        let golden = match &self.stored.0 {
-            Some(text) => FileText { text, doubt: None },
+        let newest = seen.newest(&fresh)?;
+        let text = seen.text("path", newest)?;
+        let (golden_path, golden) = match &self.stored.0 {
+            Some(stored) => (&stored.path, FileText { text: &stored.text, doubt: None }),
             None => {
                 let (path, file) = seen.first_file("golden", &self.golden)?;
                 let Some(file) = file else {
                     let message = format!("Golden file not found: {path}");
                     return Ok(Row::fail("golden", mismatch(message, format!("{path} is there"), "nothing")));
                 };
-                seen.text("golden", file)?
+                (&file.path, seen.text("golden", file)?)
             }
         };
         let doubt = text.doubt.or(golden.doubt);
@@ -113,6 +115,18 @@ impl AssertionType for ArtifactMatchesGolden {
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
-        Ok(Row::fail("rouge_threshold", mismatch).with_score(score).unless(doubt))
+        let row = Row::fail("rouge_threshold", mismatch).with_score(score);
+        let difference = first_difference(text.text, golden.text);
+        let places = [
+            ("the file differs from here on", FilePlace::line(&newest.path, text.text, difference)),
+            ("the golden file has this instead", FilePlace::line(golden_path, golden.text, difference)),
+        ];
+        Ok(row.with_places(places.map(|(message, place)| (message.to_owned(), place))).unless(doubt))
     }
+}
+
+/// The first line that has other words than that of the other text, counted from 0.
+fn first_difference(one: &str, other: &str) -> usize {
+    let both = one.lines().zip(other.lines());
+    both.take_while(|(one, other)| one.split_whitespace().eq(other.split_whitespace())).count()
 }

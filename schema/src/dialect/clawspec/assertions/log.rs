@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, FileText, Row, Scope, Seen, mismatch},
-        gateway_log::GatewayLog,
+        gateway_log::{Call, GatewayLog},
     },
     evidence::{Context, Need},
-    verdict::Open,
+    verdict::{FilePlace, Open},
     words::{Artifact, Name, RunText, ToolName},
 };
 
@@ -45,6 +45,9 @@ struct RunLog<'e> {
     path: String,
     /// Nothing when the log is not there.
     log: Option<GatewayLog<'e>>,
+    /// The file that was read, and its text.
+    file: &'e str,
+    text: &'e str,
     doubt: Option<&'static str>,
     run: String,
 }
@@ -54,9 +57,9 @@ impl<'e> RunLog<'e> {
         let field = if log_path.is_some() { "log_path" } else { "" };
         let run = seen.expand(if run_id.is_some() { "run_id" } else { "" }, run_id.map_or(RUN_ID, String::as_str))?;
         let (path, file) = seen.first_file(field, log_path.map_or(&seen.scope.log_path, |path| &path.0))?;
-        let Some(file) = file else { return Ok(RunLog { path, log: None, doubt: None, run }) };
+        let Some(file) = file else { return Ok(RunLog { path, log: None, file: "", text: "", doubt: None, run }) };
         let FileText { text, doubt } = seen.text(field, file)?;
-        Ok(RunLog { path, log: Some(GatewayLog::read(text)), doubt, run })
+        Ok(RunLog { path, log: Some(GatewayLog::read(text)), file: &file.path, text, doubt, run })
     }
 
     /// The log, when it says anything about the run. Otherwise nothing is known of what the run did not do.
@@ -72,6 +75,12 @@ impl<'e> RunLog<'e> {
         }
         let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
         Err(Row::unknown("", format!("the log `{}` says nothing about {run}", self.path)))
+    }
+
+    /// The line that begins at a byte of the log.
+    fn line(&self, message: impl Into<String>, at: usize) -> (String, FilePlace) {
+        let length = self.text[at..].find('\n').unwrap_or(self.text.len() - at);
+        (message.into(), FilePlace::bytes(self.file, self.text, at..at + length))
     }
 
     /// The help for what was not found.
@@ -158,12 +167,13 @@ impl AssertionType for ToolNotCalled {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let times = run.that_knows()?.calls_of(&run.run).filter(|call| call.tool == tool).count();
-        if times == 0 {
+        let calls: Vec<_> = run.that_knows()?.calls_of(&run.run).filter(|call| call.tool == tool).collect();
+        if calls.is_empty() {
             return Ok(Row::pass("tool").unless(run.doubt));
         }
-        let actual = if times == 1 { "one call".to_owned() } else { format!("{times} calls") };
-        Ok(Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call of {tool}"), actual)))
+        let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
+        let row = Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call of {tool}"), actual));
+        Ok(row.with_places(calls.iter().map(|call| run.line("called here", call.at))))
     }
 }
 
@@ -230,19 +240,21 @@ impl AssertionType for DelegationOccurred {
             let help = if run.log.is_none() { run.help("sessions_spawn") } else { Vec::new() };
             return Ok(fail("No matching sessions_spawn call found", actual, help));
         };
+        let handed_over = run.line("handed over here", spawn.at);
         let Some(child) = spawn.child_run else {
-            return Ok(fail(
+            let row = fail(
                 "Delegation log entry missing child run id",
                 "a call without `child_run_id`".to_owned(),
                 Vec::new(),
-            ));
+            );
+            return Ok(row.with_places([handed_over]));
         };
         let began = run.log.iter().flat_map(|log| &log.sessions).any(|it| it.run == child && it.agent == agent);
         if began {
             return Ok(Row::pass("to_agent"));
         }
         let actual = format!("no session of {agent} in run {child}");
-        Ok(fail("Child session for delegated agent not found", actual, Vec::new()))
+        Ok(fail("Child session for delegated agent not found", actual, Vec::new()).with_places([handed_over]))
     }
 }
 
@@ -290,9 +302,9 @@ impl AssertionType for ToolNotPermitted {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let allowed =
             self.allowed_tools.iter().map(|name| seen.expand("allowed_tools", name)).collect::<Result<Vec<_>, _>>()?;
-        let calls = run.that_knows()?.calls_of(&run.run);
-        let mut wrong: Vec<&str> =
-            calls.map(|call| call.tool).filter(|tool| !allowed.iter().any(|name| name == tool)).collect();
+        let is_wrong = |call: &&Call<'_>| !allowed.iter().any(|name| name == call.tool);
+        let calls: Vec<&Call<'_>> = run.that_knows()?.calls_of(&run.run).filter(is_wrong).collect();
+        let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool).collect();
         wrong.sort_unstable();
         wrong.dedup();
         if wrong.is_empty() {
@@ -300,7 +312,8 @@ impl AssertionType for ToolNotPermitted {
         }
         let names = wrong.join(", ");
         let expected = format!("only {}", if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") });
-        Ok(Row::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names)))
+        let row = Row::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names));
+        Ok(row.with_places(calls.iter().map(|call| run.line(format!("`{}` was called here", call.tool), call.at))))
     }
 }
 
@@ -369,7 +382,8 @@ impl AssertionType for TokenBudget {
             let Some(most) = most else { continue };
             if used > most {
                 let message = format!("{name} tokens {used} exceeded budget {most}");
-                return Ok(Row::fail(field, mismatch(message, format!("at most {most}"), used.to_string())));
+                let row = Row::fail(field, mismatch(message, format!("at most {most}"), used.to_string()));
+                return Ok(row.with_places(of_run.iter().map(|usage| run.line("tokens are counted here", usage.at))));
             }
             passed = Some(field);
         }

@@ -15,7 +15,7 @@ use crate::{
     json_schema::SpecFile,
     settings::Settings,
     suite::Case,
-    verdict::{Status, Verdict},
+    verdict::{Place, Status, Verdict},
 };
 
 const NOON_US: i64 = 1_778_760_000_000_000;
@@ -271,6 +271,71 @@ fn every_type_answers() {
         };
         let bare = ["gateway_healthy", "no_span_errors", "slack_message_sent", "email_received"];
         assert!(bare.contains(&info.name) || told(Status::Pass) && told(Status::Fail), "{} is not tested", info.name);
+    }
+}
+
+/// The places in other files that a verdict names: file, line from 1, what is marked, what is said.
+fn places(assertion: &str, world: &World) -> Vec<String> {
+    let related = judge(assertion, world).related.into_iter();
+    let shown = related.map(|related| {
+        let Place::File(place) = related.at else { panic!("{assertion}: a place in the claim") };
+        match place.stretch {
+            Some(stretch) => {
+                let marked = &stretch.text[stretch.range()];
+                format!("{}:{} `{marked}` {}", place.path, stretch.line + 1, related.message)
+            }
+            None => format!("{} {}", place.path, related.message),
+        }
+    });
+    shown.collect()
+}
+
+#[test]
+fn verdict_names_the_places_in_other_files_that_decide() {
+    let log = |line: usize, message: &str| {
+        format!("gw.log:{line} `{}` {message}", LOG.lines().nth(line - 1).unwrap().trim_start())
+    };
+    let cases = [
+        (
+            "{type: artifact_absent_words, path: out/a.md, words: [x, urgent, IS here]}",
+            vec![
+                "out/a.md:8 `URGENT` the word `urgent`".to_owned(),
+                "out/a.md:3 `is here` the word `IS here`".to_owned(),
+            ],
+        ),
+        (
+            "{type: artifact_matches_golden, path: run.log, golden: golden.md}",
+            vec![
+                "run.log:1 `first` the file differs from here on".to_owned(),
+                "golden.md:1 `# Hook` the golden file has this instead".to_owned(),
+            ],
+        ),
+        (
+            "{type: artifact_matches_golden, path: out/a.md, golden: golden.md, rouge_threshold: 0.9}",
+            vec![
+                "out/a.md:4 `` the file differs from here on".to_owned(),
+                "golden.md:4 `` the golden file has this instead".to_owned(),
+            ],
+        ),
+        ("{type: tool_not_called, tool: fs.read}", vec![log(2, "called here")]),
+        ("{type: tool_not_permitted, allowed_tools: [fs.read]}", vec![log(3, "`sessions_spawn` was called here")]),
+        (
+            "{type: token_budget, max_total_tokens: 39}",
+            vec![log(5, "tokens are counted here"), log(6, "tokens are counted here")],
+        ),
+        ("{type: tool_was_called, tool: fs.write}", Vec::new()),
+        ("{type: tool_not_called, tool: fs.write}", Vec::new()),
+    ];
+    for (assertion, expected) in cases {
+        for end in ["\n", "\r\n"] {
+            let mut world = world();
+            for file in &mut world.files {
+                if let Some(Content::Text(text)) = &mut file.content {
+                    text.text = text.text.replace('\n', end);
+                }
+            }
+            assert_eq!(places(assertion, &world), expected, "{assertion}");
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     document::Pointer,
     evidence::Evidence,
     mask::HIDDEN,
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
 };
 
 /// `guardrails.pii`.
@@ -174,7 +174,9 @@ impl Check for PiiClaim {
             actual: listed.join("\n"),
             help: lines,
         };
-        let related = places[1..].iter().map(|(at, count)| (format!("{count} more found by this pattern"), at.clone()));
+        let related = places[1..]
+            .iter()
+            .map(|(at, count)| Related::in_claim(format!("{count} more found by this pattern"), at.clone()));
         vec![relate(Row::new(first, "pii", LABEL).fail(FailureCode::PiiDetected, mismatch), related)]
     }
 

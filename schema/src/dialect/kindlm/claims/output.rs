@@ -170,7 +170,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
                 actual: actual(&json::text(instance)),
                 help: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
             };
-            row.fail(FailureCode::SchemaInvalid, mismatch)
+            super::relate(row.fail(FailureCode::SchemaInvalid, mismatch), file.related(&found))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     judge::judge,
     mask::Secrets,
     suite::Case,
-    verdict::{Outcome, Status},
+    verdict::{FilePlace, Outcome, Place, Status},
 };
 
 const FILES: [(&str, &str); 4] = [
@@ -74,9 +74,18 @@ fn rows(expect: &str, evidence: &Evidence) -> String {
                 ));
                 mismatch.help.iter().for_each(|help| out.push_str(&format!("\n  = {help}")));
                 for related in &verdict.related {
-                    let at = case.claims[judged.claim].at.join(&related.at);
-                    assert!(document.find(&at).is_some(), "{at} is not in the document");
-                    out.push_str(&format!("\n  @ {} {}", related.at, related.message));
+                    let at = match &related.at {
+                        Place::Claim(at) => {
+                            let whole = case.claims[judged.claim].at.join(at);
+                            assert!(document.find(&whole).is_some(), "{whole} is not in the document");
+                            at.to_string()
+                        }
+                        Place::File(FilePlace { path, stretch, .. }) => {
+                            let stretch = stretch.as_ref().unwrap();
+                            format!("{path}:{}: {}", stretch.line + 1, &stretch.text[stretch.range()])
+                        }
+                    };
+                    out.push_str(&format!("\n  @ {at} {}", related.message));
                 }
             }
             Outcome::Unknown(reason) | Outcome::Error(reason) | Outcome::Skip(reason) => {
@@ -202,6 +211,7 @@ fn schemas_of_arguments_work() {
               - arguments that match n.json
               + {"n":0}
               = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+              @ n.json:1: 1 `data/n` breaks this rule
             pass /toolCalls/1/tool tool_called Tool "refund" called
             fail /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
               TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
@@ -265,6 +275,7 @@ fn output_json() {
               - a value that matches n.json
               + {"n":0}
               = data/n: 0 is less than the minimum of 1 (rule /properties/n/minimum of n.json)
+              @ n.json:1: 1 `data/n` breaks this rule
             pass /output/contains/0 schema Output contains "n"
         "#]],
     );
@@ -302,6 +313,7 @@ fn output_json() {
               - a value that matches n.json
               + null
               = data: null is not of type "object" (rule /type of n.json)
+              @ n.json:1: "object" `data` breaks this rule
             pass /output/contains/0 schema Output contains "n"
         "#]],
     );

@@ -16,7 +16,7 @@ use crate::{
     document::Pointer,
     evidence::{Evidence, Output, ToolCall},
     mask::{HIDDEN, has_hidden, texts_of},
-    verdict::{Check, FailureCode, Mismatch, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
 };
 
 /// One entry of `toolCalls`.
@@ -179,7 +179,7 @@ impl ToolCallClaim {
             actual: got,
             help,
         };
-        let related = found[1..].iter().map(|it| (it.line(), at.join(&it.at)));
+        let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
         let row = Row::new(at.join(&first.at), self.kind(), label);
         relate(row.fail_unless(doubt, FailureCode::ToolCallArgsMismatch, mismatch), related)
     }
@@ -220,7 +220,7 @@ impl ToolCallClaim {
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
         };
-        row.fail_unless(doubt, FailureCode::ToolCallArgsSchemaInvalid, mismatch)
+        relate(row.fail_unless(doubt, FailureCode::ToolCallArgsSchemaInvalid, mismatch), file.related(&found))
     }
 
     fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {

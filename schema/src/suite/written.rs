@@ -1,0 +1,122 @@
+//! The cases of a file as its text alone shows them: that costs less than lowering them.
+
+use std::borrow::Cow;
+
+use super::ActionKind;
+use crate::{
+    dialect::Dialect,
+    document::{Document, NodeRef, Pointer, Scalar},
+    json_schema::SpecFile,
+    validate::Definition,
+};
+
+/// A case as it is written.
+#[derive(Clone, Debug)]
+pub struct WrittenCase<'d> {
+    /// Its name.
+    pub name: Cow<'d, str>,
+    /// The node of the case; where the file is one case, the root.
+    pub node: NodeRef<'d>,
+    /// Where the node is.
+    pub at: Pointer,
+    /// Whether the author switched it off.
+    pub skip: bool,
+    /// What it does.
+    pub does: ActionKind,
+}
+
+/// Returns the cases that are written in a file and that have names, in the order of the text. Those of other files that
+/// it names are not among them.
+pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>> {
+    let Some(root) = document.root() else { return Vec::new() };
+    let text = |node: NodeRef<'_>, key: &str| Some(node.get(key)?.as_str()?.to_owned());
+    let whole = |name: Option<String>| {
+        let name = name.filter(|name| !name.is_empty()).map(Cow::Owned);
+        let case = |name| WrittenCase { name, node: root, at: Pointer::root(), skip: false, does: ActionKind::Trigger };
+        name.map(case).into_iter().collect()
+    };
+    match file {
+        SpecFile::KindLm | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpecScenarios => {
+            let Some(at) = list_of_cases(file) else { return Vec::new() };
+            let items = document.find(&at).into_iter().flat_map(NodeRef::items).enumerate();
+            items.filter_map(|(index, node)| item(file, node, at.index(index))).collect()
+        }
+        SpecFile::ClawSpecPipeline => whole(root.get("pipeline").and_then(|pipeline| text(pipeline, "name"))),
+        SpecFile::ClawSpecHandoff => whole(
+            root.get("handoff")
+                .and_then(|handoff| Some(format!("{} to {}", text(handoff, "from")?, text(handoff, "to")?))),
+        ),
+        SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => Vec::new(),
+    }
+}
+
+/// Returns where the items of the list of cases are.
+pub fn list_of_cases(file: SpecFile) -> Option<Pointer> {
+    file.case_list().map(Definition::list_at)
+}
+
+fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
+    let name = node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())?;
+    let is_kindlm = file == SpecFile::KindLm;
+    let does = match file.dialect()? {
+        Dialect::KindLm if node.get("prompt").is_some() && node.get("command").is_none() => ActionKind::Prompt,
+        Dialect::KindLm => ActionKind::Command,
+        Dialect::CliBench => ActionKind::Agent,
+        Dialect::ClawSpec => ActionKind::Trigger,
+    };
+    let skip = is_kindlm && node.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true));
+    Some(WrittenCase { name: Cow::Borrowed(name), node, at, skip, does })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+        suite::ActionKind,
+    };
+
+    use super::written_cases;
+
+    /// What is written has the names, the places and the acts that lowering finds.
+    #[test]
+    fn written_cases_are_those_that_lowering_finds() {
+        let files = [
+            (
+                SpecFile::KindLm,
+                "tests:\n- {name: a, command: x}\n- {name: b, prompt: p}\n- {name: c, skip: true, command: y}\n",
+            ),
+            (SpecFile::CliBench, "cli: git\ntasks:\n- {id: a, intent: b}\n- id: c\n  intent: d\n"),
+            (SpecFile::CliBenchTasks, "- {id: a, intent: b}\n- id: c\n  intent: d\n"),
+            (
+                SpecFile::ClawSpecScenarios,
+                "scenarios:\n- {name: a, when: {invoke: /x}}\n- name: b\n  when: {invoke: /y}\n",
+            ),
+            (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n"),
+            (SpecFile::ClawSpecPipeline, "pipeline: {name: a, trigger: /a}\nstages: []\n"),
+        ];
+        for (file, text) in files {
+            for text in
+                [text.to_owned(), text.replace("\n  ", "\n    ").replace("\n- ", "\n  - "), text.replace('\n', "\r\n")]
+            {
+                let text = if file == SpecFile::CliBenchTasks {
+                    text.replace("\n  - ", "\n- ").replace("\n    ", "\n  ")
+                } else {
+                    text
+                };
+                let document = Document::read(&text, file.scalar_rules());
+                let suite =
+                    Analyzer::new(file).analyze(&document, &MemoryFiles::new("/", []), &Settings::default()).suite;
+                let lowered = suite.cases.iter().map(|case| {
+                    let range = document.find(&case.at).unwrap().range();
+                    (case.name.clone(), case.at.clone(), range, case.skip, case.action.kind())
+                });
+                let lowered: Vec<_> = lowered.collect();
+                let written = written_cases(file, &document)
+                    .into_iter()
+                    .map(|case| (case.name.into_owned(), case.at, case.node.range(), case.skip, case.does));
+                assert_eq!(written.collect::<Vec<_>>(), lowered, "{text}");
+                assert!(lowered.iter().all(|(.., does)| *does != ActionKind::None) && !lowered.is_empty(), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Results of runs as diagnostics of the client.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use speclens_runner::files::lexical;
+use speclens_schema::{
+    document::{Document, Encoding, LineColumn},
+    problem::Severity,
+    verdict::{FilePlace, Status, Stretch},
+};
+use tower_lsp_server::gen_lsp_types as lsp;
+
+use super::{convert, limit, session::Snapshot};
+use crate::ide::run_problems::{RunPlace, RunProblem};
+
+/// What it takes to tell about results in one document.
+pub(super) struct Teller<'s> {
+    pub document: &'s Document,
+    pub uri: &'s lsp::Uri,
+    /// The byte where the last edit ends: what is near is told first.
+    pub edited_at: usize,
+    pub encoding: Encoding,
+    /// How bad a failure is; `None` where results are not told.
+    pub severity: Option<Severity>,
+    /// The directory that the paths of the suite start from.
+    pub directory: &'s Path,
+    /// The folders of the workspace: files outside of them are not named.
+    pub folders: &'s [PathBuf],
+}
+
+impl<'s> Teller<'s> {
+    /// The teller for an open document.
+    pub(super) fn of(snapshot: &'s Snapshot, uri: &'s lsp::Uri, folders: &'s [PathBuf]) -> Teller<'s> {
+        Teller {
+            document: &snapshot.document,
+            uri,
+            edited_at: snapshot.edited_at,
+            encoding: snapshot.abilities.encoding,
+            severity: snapshot.display.run_severity,
+            directory: &snapshot.place.directory,
+            folders,
+        }
+    }
+
+    /// The diagnostics, as many as are told of one document.
+    pub(super) fn diagnostics(&self, problems: &[RunProblem]) -> Vec<lsp::Diagnostic> {
+        let Some(severity) = self.severity else { return Vec::new() };
+        let shown = limit::chosen(problems, self.edited_at, |problem| {
+            (severity_of(problem.status, Severity::Error), &problem.range)
+        });
+        let mut diagnostics: Vec<_> = shown.iter().map(|problem| self.diagnostic(problem, severity)).collect();
+        let count = problems.len() - shown.len();
+        diagnostics.extend(convert::left_out(count, convert::RUN_SOURCE, "speclens run --recorded"));
+        diagnostics
+    }
+
+    fn diagnostic(&self, problem: &RunProblem, severity: Severity) -> lsp::Diagnostic {
+        let related = problem.related.iter().filter_map(|related| {
+            let location = match &related.at {
+                RunPlace::Here(range) => lsp::Location {
+                    uri: self.uri.clone(),
+                    range: convert::range(self.document, self.encoding, range.clone()),
+                },
+                RunPlace::File(place) => self.location(place)?,
+            };
+            Some(lsp::DiagnosticRelatedInformation { location, message: related.message.clone() })
+        });
+        let related: Vec<_> = related.collect();
+        lsp::Diagnostic {
+            range: convert::range(self.document, self.encoding, problem.range.clone()),
+            severity: Some(convert::severity(severity_of(problem.status, severity))),
+            code: problem.code.map(|code| lsp::Code::String(code.to_owned())),
+            source: Some(convert::RUN_SOURCE.to_owned()),
+            message: problem.message.clone().into(),
+            related_information: (!related.is_empty()).then_some(related),
+            ..lsp::Diagnostic::default()
+        }
+    }
+
+    /// A place in another file that exists, and that is in the workspace without any symbolic link.
+    fn location(&self, place: &FilePlace) -> Option<lsp::Location> {
+        let path = lexical(&self.directory.join(&place.path));
+        let real = fs::canonicalize(&path).ok().filter(|real| real.is_file())?;
+        let is_in = |folder: &PathBuf| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
+        let is_ours =
+            if self.folders.is_empty() { is_in(&self.directory.to_owned()) } else { self.folders.iter().any(is_in) };
+        let range = place.stretch.as_ref().map(|stretch| range_of(stretch, self.encoding)).unwrap_or_default();
+        is_ours.then(|| Some(lsp::Location { uri: convert::uri(&path)?, range })).flatten()
+    }
+}
+
+/// How bad a result is, where a claim that fails is as bad as `failing`.
+fn severity_of(status: Status, failing: Severity) -> Severity {
+    match status {
+        Status::Fail | Status::Error => failing,
+        // What is not known to be wrong is told more quietly.
+        Status::Warn => failing.max(Severity::Warning),
+        Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
+    }
+}
+
+fn range_of(stretch: &Stretch, encoding: Encoding) -> lsp::Range {
+    let bytes = stretch.range();
+    let columns = match encoding {
+        Encoding::Utf16 => stretch.columns.clone(),
+        Encoding::Utf8 => bytes,
+        Encoding::Utf32 => {
+            let letters = |end: usize| stretch.text[..end].chars().count();
+            letters(bytes.start)..letters(bytes.end)
+        }
+    };
+    let position = |column| convert::position(LineColumn { line: stretch.line, column });
+    lsp::Range { start: position(columns.start), end: position(columns.end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{document::Encoding, verdict::FilePlace};
+
+    use super::range_of;
+
+    #[test]
+    fn columns_are_counted_as_the_client_counts() {
+        let text = "x\né😀 here\n";
+        let start = text.find("here").unwrap();
+        let stretch = FilePlace::bytes("f", text, start..start + 4).stretch.unwrap();
+        let columns = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32].map(|encoding| {
+            let range = range_of(&stretch, encoding);
+            assert_eq!((range.start.line, range.end.line), (1, 1));
+            (range.start.character, range.end.character)
+        });
+        assert_eq!(columns, [(7, 11), (4, 8), (3, 7)]);
+    }
+}

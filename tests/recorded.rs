@@ -1,0 +1,51 @@
+//! Recordings that no run made.
+
+use std::{path::Path, sync::Arc};
+
+use speclens_runner::{
+    book::{Asked, Book},
+    files::DiskFiles,
+    recording::{Recorded, beginning_us},
+};
+use speclens_schema::{
+    analysis::Analyzer,
+    document::Document,
+    evidence::{CommandLog, Ended, Evidence},
+    json_schema::SpecFile,
+    mask::Secrets,
+    settings::Settings,
+    suite::Suite,
+};
+
+const NOW: &str = "2026-05-14T12:00:00Z";
+
+/// Records of every case of a cli-bench suite that an agent ended without running any command. Returns the suite, and its
+/// book.
+pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
+    let text = std::fs::read_to_string(directory.join(place)).unwrap();
+    let document = Document::read(&text, SpecFile::CliBench.scalar_rules());
+    let (files, settings) = (DiskFiles::new(directory, place), Settings::default());
+    let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &settings).suite;
+    let book = Book::of(&settings, directory, place);
+    for case in &suite.cases {
+        for subject in case.action.subjects() {
+            let asked = Asked { suite: &suite, case, subject: &subject, repeat: 0 };
+            let evidence = Evidence {
+                commands: Some(CommandLog { commands: Vec::new(), cut: false }),
+                ended: Some(Ended::Done),
+                duration_ms: Some(5.0),
+                ..Evidence::default()
+            };
+            let recorded = Recorded {
+                key: asked.key(),
+                act: case.action.parts(suite.dialect, &subject, &case.action.inputs()),
+                began_us: beginning_us(),
+                now: NOW.to_owned(),
+                evidence: Arc::new(evidence),
+                notes: Vec::new(),
+            };
+            book.enter(&asked.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
+        }
+    }
+    (suite, book)
+}
