@@ -14,6 +14,8 @@ mod kinds;
 mod loopback;
 mod places;
 mod processes;
+#[cfg(unix)]
+mod programs;
 mod reach;
 mod recorded;
 mod recordings;

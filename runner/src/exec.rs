@@ -3,6 +3,8 @@
 pub mod agent;
 mod inputs;
 pub mod process;
+#[cfg(unix)]
+pub mod program;
 
 use std::{
     collections::BTreeSet,

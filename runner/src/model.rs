@@ -4,11 +4,13 @@ mod cap;
 mod convert;
 mod failure;
 mod key;
+pub mod manual;
 mod network;
 mod price;
 mod provider;
 mod registry;
 mod retry;
+pub mod script;
 #[cfg(test)]
 mod tests;
 

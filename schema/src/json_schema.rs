@@ -132,7 +132,11 @@ impl SpecFile {
             | SpecFile::ClawSpecScenarios
             | SpecFile::ClawSpecHandoff
             | SpecFile::ClawSpecPipeline => true,
-            SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => false,
+            SpecFile::Settings
+            | SpecFile::Script
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => false,
         }
     }
 

@@ -9,6 +9,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 use crate::{dialect::cli_bench::config::Shell, words::Name};
 
@@ -232,6 +233,16 @@ impl Turn {
         let Turn { say, run, call, fail, expect: _, usage: _ } = self;
         say.is_none() && run.is_empty() && call.is_none() && fail.is_none()
     }
+}
+
+/// Returns the digest of a script: what tells whether a recording was made with another one.
+pub fn digest(content: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(content).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
+        // Writing into a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The file of a scripted model, from the directory of the suite's main file; `None` for an id of another provider.

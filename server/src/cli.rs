@@ -19,6 +19,8 @@ mod trust;
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+#[cfg(unix)]
+use speclens_runner::exec::program::shell;
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     fmt,
@@ -80,6 +82,10 @@ enum Command {
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(code) = recording_shell() {
+        return code;
+    }
     let cli = Cli::parse();
     start_log();
     let work = move || match perform(cli.command) {
@@ -97,6 +103,15 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// Is the shell of an agent program where this one is started as such; nobody types that.
+#[cfg(unix)]
+fn recording_shell() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_shell = arguments.next().is_some_and(|word| word == shell::SUBCOMMAND);
+    let status = is_shell.then(|| shell::run(&arguments.collect::<Vec<_>>()))?;
+    Some(ExitCode::from(u8::try_from(status & 0xff).unwrap_or(BROKEN)))
 }
 
 fn perform(command: Command) -> anyhow::Result<u8> {

@@ -90,7 +90,9 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);
     Ok(Prepared {
-        models: Arc::new(models(&settings, requests).also_with(&order.suite.key_variables(), variable)),
+        models: Arc::new(
+            models(&settings, requests).in_directory(order.directory).also_with(&order.suite.key_variables(), variable),
+        ),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,9 +15,11 @@ use super::{
     Model,
     cap::Cap,
     key::{Key, Keys},
+    manual::{self, Manual},
     network::Network,
     price,
     provider::{self, Target},
+    script::Scripted,
 };
 
 /// Opens models by their ids.
@@ -25,6 +28,8 @@ pub struct Models {
     settings: Arc<Settings>,
     keys: Keys,
     cap: Cap,
+    /// Where the paths of scripts begin.
+    directory: PathBuf,
     /// Those that were opened: they share their connections.
     opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
@@ -58,7 +63,12 @@ impl Models {
     pub fn new(settings: Arc<Settings>, requests: usize, environment: impl Fn(&str) -> Option<String>) -> Models {
         let names = provider::key_variables(&settings);
         let keys = Keys::read(names.iter().map(String::as_str), environment);
-        Models { settings, keys, cap: Cap::new(requests), opened: Mutex::default() }
+        Models { settings, keys, cap: Cap::new(requests), directory: PathBuf::new(), opened: Mutex::default() }
+    }
+
+    /// Returns the same models; scripts are looked for in the directory of the suite's main file.
+    pub fn in_directory(self, directory: &Path) -> Models {
+        Models { directory: directory.to_owned(), ..self }
     }
 
     /// Opens a model. Nothing is sent: the error says what is missing for it.
@@ -67,7 +77,11 @@ impl Models {
         if let Some(model) = opened.get(id) {
             return Ok(Arc::clone(model));
         }
-        let model: Arc<dyn Model> = Arc::new(self.network(id)?);
+        let model: Arc<dyn Model> = match (Scripted::of_id(id, &self.directory), id) {
+            (Some(scripted), _) => Arc::new(scripted?),
+            (None, manual::ID) => Arc::new(Manual::at_terminal()?),
+            (None, _) => Arc::new(self.network(id)?),
+        };
         opened.insert(id.to_owned(), Arc::clone(&model));
         Ok(model)
     }

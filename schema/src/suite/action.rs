@@ -120,6 +120,9 @@ pub struct AgentSurroundings {
     /// The ids of the models that act, each on its own. The subject of an attempt says which of them it is.
     #[serde(skip)]
     pub models: Vec<String>,
+    /// The scripts that play models of the suite, each with a digest of its content, as they were when it was read.
+    #[serde(skip)]
+    pub scripts: Inputs,
     /// How a model learns about the program; every task runs once in each mode, which its subject names.
     #[serde(skip)]
     pub help_modes: Vec<HelpMode>,
@@ -253,7 +256,8 @@ impl Action {
     pub fn inputs(&self) -> Cow<'_, Inputs> {
         match self {
             Action::Command(command) => Cow::Borrowed(&command.inputs),
-            Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => Cow::Owned(Inputs::new()),
+            Action::Agent(agent) => Cow::Borrowed(&agent.surroundings.scripts),
+            Action::Prompt(_) | Action::Trigger(_) | Action::None => Cow::Owned(Inputs::new()),
         }
     }
 

@@ -46,7 +46,11 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
             root.get("handoff")
                 .and_then(|handoff| Some(format!("{} to {}", text(handoff, "from")?, text(handoff, "to")?))),
         ),
-        SpecFile::Settings | SpecFile::ClawSpec | SpecFile::ClawSpecLedger | SpecFile::ClawSpecBaselines => Vec::new(),
+        SpecFile::Settings
+        | SpecFile::Script
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines => Vec::new(),
     }
 }
 

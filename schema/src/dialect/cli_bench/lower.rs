@@ -23,8 +23,9 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     problem::Severity,
+    script,
     settings::Settings,
-    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Suite},
+    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite},
     validate::{Definition, validate_node},
 };
 
@@ -51,10 +52,12 @@ impl RootContext {
         let Some(root) = document.root() else { return nothing() };
         let text = |key: &str| root.get(key).and_then(NodeRef::as_str).map(str::to_owned);
         let help_modes = texts(root.get("help_modes")).into_iter().filter_map(|word| part(&Value::from(word)));
+        let models = models(root);
         let surroundings = AgentSurroundings {
             cli: text("cli").unwrap_or_default(),
             version_command: text("version_command"),
-            models: models(root),
+            scripts: scripts(&models, files),
+            models,
             help_modes: help_modes.collect(),
             system_prompt: text("system_prompt"),
             env: environment(root.get("env")),
@@ -82,6 +85,17 @@ fn models(root: NodeRef<'_>) -> Vec<String> {
         }
     }
     models
+}
+
+/// The scripts of these models, each with a digest of its content, as far as they can be read.
+fn scripts(models: &[String], files: &dyn Files) -> Inputs {
+    let paths = models.iter().filter_map(|model| script::file_of(model));
+    let digests = paths.filter_map(|path| {
+        let path = task_files::normalize(&path, files).ok()?;
+        let digest = script::digest(&files.read_named(&path).ok()?);
+        Some((path, digest))
+    });
+    digests.collect()
 }
 
 /// The files that several entries of `tasks` lead to, each with the index of the first such entry.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Row, Seen, relate};
+use super::{CUT, MASKED, NOT_RECORDED, Row, Seen};
 use crate::{
     check::json::{number_text, parse},
     dialect::kindlm::expect::JudgeExpect,
@@ -81,9 +81,8 @@ impl JudgeClaim {
         let score = &scores[scores.len() / 2];
         let (value, least) = (number_text(score.value), self.expect.min_score);
         let reasoning = shown(&score.reasoning).into_owned();
-        let told = (format!("the judge: {reasoning}"), Pointer::root().key("criteria"));
         if score.value >= least {
-            let mut verdict = relate(row.pass(), [told]);
+            let mut verdict = row.pass();
             verdict.score = Some(score.value);
             return verdict;
         }

@@ -1,0 +1,169 @@
+//! Any agent program as the actor of a task: it gets the intent on standard input, and shells that record.
+//!
+//! Programs called `sh`, `bash` and so on come first in its `PATH`, and `SHELL` names one of them. Each hands over to
+//! [`shell`], which runs the real shell, passes everything through, and writes down what ran in a private directory outside
+//! of that of the task. What the agent starts without these shells is not seen, so the log of its commands is never complete.
+
+mod log;
+pub mod shell;
+mod shims;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use speclens_schema::evidence::{Capture, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen};
+use tokio_util::sync::CancellationToken;
+
+use super::process::{self, Background, Environment};
+use shims::Shims;
+
+/// How the ids of such actors begin on the command line.
+const PREFIX: &str = "exec:";
+
+/// Variables by which the recording shells know what to do.
+const LOG: &str = "SPECLENS_SHELL_LOG";
+const LIMIT: &str = "SPECLENS_SHELL_LIMIT";
+/// Set for whatever a recorded command starts: commands within it are a part of it.
+const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
+
+/// Returns the command of an agent program by its id, such as `exec:my-agent --quiet`; `None` for an id of a model.
+pub fn command_of(id: &str) -> Option<&str> {
+    id.strip_prefix(PREFIX).map(str::trim).filter(|command| !command.is_empty())
+}
+
+/// What an agent program works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'a> {
+    /// The shell command that starts the program.
+    pub command: &'a str,
+    /// What it reads from standard input.
+    pub intent: &'a str,
+    /// Where it runs.
+    pub directory: &'a Path,
+    /// What differs in its environment from that of this program.
+    pub environment: &'a Environment,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Maximum number of bytes kept of each stream.
+    pub limit: usize,
+    /// The speclens program, which the recording shells start.
+    pub recorder: &'a Path,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Worked {
+    /// What the program printed, as one turn.
+    pub turns: Vec<Turn>,
+    /// The commands that it ran, as far as they were seen.
+    pub commands: CommandLog,
+    /// What ended the work.
+    pub ended: Option<Ended>,
+    /// What broke.
+    pub error: Option<RunError>,
+    /// What else the reader of a report should know.
+    pub notes: Vec<String>,
+    /// The time that it took, as far as it was observed.
+    pub duration_ms: Option<f64>,
+}
+
+/// Lets a program work on a task. Never fails: what goes wrong is part of the answer.
+pub async fn perform(work: Work<'_>, background: &Background, cancel: &CancellationToken) -> Worked {
+    let path = work.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
+    let shell = work.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
+    let recorder = work.recorder.to_owned();
+    let installed = {
+        let path = path.clone();
+        tokio::task::spawn_blocking(move || Shims::install(&recorder, &path, shell.as_deref())).await
+    };
+    let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
+        Ok(shims) => shims,
+        Err(error) => return Worked::broken(format!("cannot set up the shells that record: {error}")),
+    };
+    let environment = surroundings(&work, &shims, &path);
+    let arguments = ["-c".to_owned(), work.command.to_owned()];
+    let command = process::Command {
+        // Its own shell is not one of those that record.
+        program: process::Program::Direct { program: &shims.real, arguments: &arguments },
+        directory: work.directory,
+        environment: &environment,
+        input: work.intent.as_bytes(),
+        timeout: work.timeout,
+        limit: work.limit,
+    };
+    let finished = process::run(command, background, cancel).await;
+    let directory = shims.log();
+    let limit = work.limit;
+    let commands = tokio::task::spawn_blocking(move || log::read(&directory, limit)).await.unwrap_or_default();
+    let mut notes = finished.notes;
+    notes.extend(remark(&finished.ran));
+    Worked {
+        ended: finished.ran.exit.filter(|_| finished.error.is_none()).map(|_| Ended::Exit),
+        duration_ms: finished.ran.duration_ms,
+        turns: vec![Turn {
+            text: finished.ran.stdout.unwrap_or_default(),
+            duration_ms: finished.ran.duration_ms,
+            ..Turn::default()
+        }],
+        commands: CommandLog { unseen: Some(Unseen::PastShell), ..commands },
+        error: finished.error,
+        notes,
+    }
+}
+
+impl Worked {
+    fn broken(message: String) -> Worked {
+        Worked {
+            turns: Vec::new(),
+            commands: CommandLog { unseen: Some(Unseen::PastShell), ..CommandLog::default() },
+            ended: None,
+            error: Some(RunError { kind: RunErrorKind::Workspace, message }),
+            notes: Vec::new(),
+            duration_ms: None,
+        }
+    }
+}
+
+/// The environment of the program: the shells that record come first.
+fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
+    let mut set = work.environment.set.clone();
+    let mut removed: BTreeSet<String> = work.environment.removed.clone();
+    // This program may itself run within a recorded command.
+    removed.insert(WITHIN.to_owned());
+    set.insert("PATH".to_owned(), format!("{}:{path}", shims.programs().display()));
+    set.insert("SHELL".to_owned(), shims.shell.display().to_string());
+    set.insert(LOG.to_owned(), shims.log().display().to_string());
+    set.insert(LIMIT.to_owned(), work.limit.to_string());
+    Environment { set, removed }
+}
+
+/// What is worth saying about how the program ended: it is no verdict, since only claims decide.
+fn remark(ran: &Ran) -> Option<String> {
+    let failed = ran.exit.filter(|exit| exit.code != Some(0) && !ran.timed_out)?;
+    let said = ran.stderr.as_ref().and_then(last_line).map(|line| format!(": {line}")).unwrap_or_default();
+    Some(format!("the agent program {}{said}", failed.sentence()))
+}
+
+fn last_line(capture: &Capture) -> Option<&str> {
+    capture.text.lines().map(str::trim).rfind(|line| !line.is_empty())
+}
+
+/// Where this program is, for the shells that record.
+pub fn recorder() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_have_ids_of_their_own() {
+        assert_eq!(command_of("exec:my-agent --quiet"), Some("my-agent --quiet"));
+        assert_eq!(command_of("exec: "), None);
+        assert_eq!(command_of("openai/gpt-4o"), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! What the recording shells wrote down: for each command a file that begins with it, and one when it has ended.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use speclens_schema::evidence::{CommandLog, Ran};
+
+/// The endings of the two files of a command.
+const BEGUN: &str = "begun";
+const DONE: &str = "done";
+
+/// Maximum number of commands that are kept.
+const MAX_COMMANDS: usize = 2000;
+
+/// Maximum size of the file of one command: both of its streams, escaped.
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// A command that is being recorded.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    directory: &'a Path,
+    name: String,
+}
+
+impl<'a> Entry<'a> {
+    /// Writes that a command begins; `None` where that cannot be written, or where there are too many already.
+    pub(super) fn begin(directory: &'a Path, ran: &Ran) -> Option<Entry<'a>> {
+        let count = fs::read_dir(directory).ok()?.count();
+        if count > 2 * MAX_COMMANDS + 1 {
+            return None;
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        // In the order in which they began, also where two begin at the same time.
+        let entry = Entry { directory, name: format!("{since:032}-{:010}", std::process::id()) };
+        entry.write(BEGUN, ran).then_some(entry)
+    }
+
+    /// Writes what came of the command.
+    pub(super) fn end(&self, ran: &Ran) {
+        self.write(DONE, ran);
+    }
+
+    /// Writes one of the files, whole or not at all.
+    fn write(&self, ending: &str, ran: &Ran) -> bool {
+        let draft = self.directory.join(format!("{}.draft", self.name));
+        let written = serde_json::to_vec(ran).ok().and_then(|text| fs::write(&draft, text).ok());
+        written.is_some() && fs::rename(&draft, self.directory.join(format!("{}.{ending}", self.name))).is_ok()
+    }
+}
+
+/// Reads the commands in the order in which they began. Their outputs together keep at most twice `limit` bytes.
+pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut begun: Vec<_> = entries.filter(|path| path.extension() == Some(OsStr::new(BEGUN))).collect();
+    begun.sort();
+    let mut log = CommandLog { cut: begun.len() > MAX_COMMANDS, ..CommandLog::default() };
+    let mut room = limit.saturating_mul(2);
+    for path in begun.into_iter().take(MAX_COMMANDS) {
+        let read = |path: &Path| -> Option<Ran> {
+            let size = fs::metadata(path).ok()?.len();
+            if size > MAX_BYTES { None } else { serde_json::from_slice(&fs::read(path).ok()?).ok() }
+        };
+        // A command that was killed, or that still runs, has only begun.
+        let Some(mut ran) = read(&path.with_extension(DONE)).or_else(|| read(&path)) else {
+            log.cut = true;
+            continue;
+        };
+        for stream in ran.stdout.iter_mut().chain(&mut ran.stderr) {
+            stream.cut_to(room);
+            room -= stream.text.len();
+        }
+        log.commands.push(ran);
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::evidence::{Capture, Exit};
+
+    use super::*;
+
+    fn ran(command: &str, stdout: Option<&str>) -> Ran {
+        Ran { command: Capture::whole(command), stdout: stdout.map(Capture::whole), ..Ran::default() }
+    }
+
+    #[test]
+    fn commands_are_read_in_the_order_in_which_they_began() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Entry::begin(directory.path(), &ran("first", None)).unwrap();
+        let second = Entry::begin(directory.path(), &ran("second", None)).unwrap();
+        second.end(&Ran { exit: Some(Exit { code: Some(1), signal: None }), ..ran("second", Some("output")) });
+        let log = read(directory.path(), 100);
+        let found: Vec<_> = log.commands.iter().map(|ran| (ran.command.text.as_str(), ran.exit.is_some())).collect();
+        assert_eq!(found, [("first", false), ("second", true)], "a command that did not end has no exit code");
+        first.end(&ran("first", Some(&"x".repeat(300))));
+        let log = read(directory.path(), 100);
+        let lengths: Vec<_> = log.commands.iter().map(|ran| ran.stdout.as_ref().unwrap().text.len()).collect();
+        assert_eq!(lengths, [200, 0]);
+        assert!(log.commands.iter().all(|ran| ran.stdout.as_ref().unwrap().cut) && !log.cut);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_leaves_a_gap() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("1.begun"), "{").unwrap();
+        assert!(read(directory.path(), 100).cut);
+        assert_eq!(read(&directory.path().join("none"), 100), CommandLog::default());
+    }
+}

@@ -1,0 +1,101 @@
+//! The shells that record, as programs in a directory of their own.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The shells that are replaced, where there are such programs.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
+
+/// The shell that is always there.
+const SH: &str = "/bin/sh";
+
+/// Programs that stand in for shells, and where they write. Dropping it removes both.
+#[derive(Debug)]
+pub(super) struct Shims {
+    directory: tempfile::TempDir,
+    /// The stand-in that `SHELL` names.
+    pub(super) shell: PathBuf,
+    /// The real `sh`.
+    pub(super) real: String,
+}
+
+impl Shims {
+    /// Writes the stand-ins. `path` and `shell` are the values of `PATH` and `SHELL` that would apply.
+    pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>) -> io::Result<Shims> {
+        // Other users must not read what ran: such directories belong to their owner alone.
+        let directory = tempfile::Builder::new().prefix("speclens-shell-").tempdir()?;
+        let programs = directory.path().join("bin");
+        fs::create_dir(&programs)?;
+        fs::create_dir(directory.path().join("log"))?;
+        let real = find("sh", path).unwrap_or_else(|| SH.into());
+        let mut installed = Vec::new();
+        for name in SHELLS {
+            let found = if name == "sh" { Some(real.clone()) } else { find(name, path) };
+            if let Some(found) = found {
+                write(&programs.join(name), recorder, &found)?;
+                installed.push(name);
+            }
+        }
+        let wanted = shell.and_then(|shell| Path::new(shell).file_name()?.to_str());
+        let shell = wanted.filter(|wanted| installed.contains(wanted)).unwrap_or("sh");
+        let real = real.to_str().ok_or_else(|| io::Error::other("the path of `sh` is not UTF-8"))?.to_owned();
+        Ok(Shims { shell: programs.join(shell), directory, real })
+    }
+
+    /// Where the stand-ins are.
+    pub(super) fn programs(&self) -> PathBuf {
+        self.directory.path().join("bin")
+    }
+
+    /// Where they write.
+    pub(super) fn log(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+}
+
+/// The first program of a name in `PATH`.
+fn find(name: &str, path: &str) -> Option<PathBuf> {
+    let absolute = path.split(':').filter(|directory| directory.starts_with('/'));
+    absolute.map(|directory| Path::new(directory).join(name)).find(|program| program.is_file())
+}
+
+/// Writes a stand-in: within a recorded command it is the real shell at once.
+fn write(path: &Path, recorder: &Path, real: &Path) -> io::Result<()> {
+    let (recorder, real) = (quoted(recorder), quoted(real));
+    let within = super::WITHIN;
+    let text = format!(
+        "#!{SH}\n[ -n \"${within}\" ] && exec {real} \"$@\"\nexec {recorder} {} {real} \"$@\"\n",
+        super::shell::SUBCOMMAND
+    );
+    fs::write(path, text)?;
+    executable(path)
+}
+
+fn executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_one_word() {
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+
+    #[test]
+    fn only_absolute_directories_are_searched() {
+        assert_eq!(find("sh", ".:bin"), None);
+        assert_eq!(find("no-such-shell", "/bin:/usr/bin"), None);
+        assert!(find("sh", "/nowhere:/bin:/usr/bin").is_some());
+    }
+}

@@ -1,0 +1,204 @@
+//! Agent programs that work on a task: what they run through the shells that record, and what is made of the rest.
+
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+
+use speclens_runner::exec::{
+    process::{Background, Environment},
+    program::{self, Work, Worked},
+};
+use speclens_schema::evidence::{Ended, Exit, RunErrorKind, Unseen};
+use tokio_util::sync::CancellationToken;
+
+/// Long enough for everything that ends by itself.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A task in a directory of its own, and the program that works on it.
+struct Task {
+    directory: tempfile::TempDir,
+    environment: Environment,
+    timeout: Duration,
+    limit: usize,
+    cancel: CancellationToken,
+}
+
+impl Task {
+    fn new() -> Task {
+        let set = BTreeMap::from([("SHELL".to_owned(), "/bin/sh".to_owned())]);
+        Task {
+            directory: tempfile::tempdir().unwrap(),
+            environment: Environment { set, ..Environment::default() },
+            timeout: LONG,
+            limit: 1 << 20,
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    async fn work(&self, command: &str) -> Worked {
+        let work = Work {
+            command,
+            intent: "create a user\n",
+            directory: self.directory.path(),
+            environment: &self.environment,
+            timeout: self.timeout,
+            limit: self.limit,
+            recorder: Path::new(env!("CARGO_BIN_EXE_speclens")),
+        };
+        let background = Background::default();
+        let worked = program::perform(work, &background, &self.cancel).await;
+        background.end().await;
+        worked
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.directory.path().join(name)).unwrap()
+    }
+}
+
+/// The commands that were seen: text, exit code, standard output, standard error.
+fn seen(worked: &Worked) -> Vec<(&str, Option<i32>, &str, &str)> {
+    let commands = worked.commands.commands.iter().map(|ran| {
+        let text = |capture: &Option<speclens_schema::evidence::Capture>| match capture {
+            Some(capture) => capture.text.clone().leak() as &str,
+            None => "?",
+        };
+        (ran.command.text.as_str(), ran.exit.and_then(|exit| exit.code), text(&ran.stdout), text(&ran.stderr))
+    });
+    commands.collect()
+}
+
+#[tokio::test]
+async fn commands_of_recording_shells_are_seen_and_pass_through() {
+    let task = Task::new();
+    let worked = task
+        .work("read intent; echo \"got $intent\"; sh -c 'echo out; echo err >&2; exit 3' >a 2>b; echo $? >c; echo word | $SHELL -c 'cat; pwd' >d")
+        .await;
+    assert_eq!(worked.error, None);
+    assert_eq!(worked.ended, Some(Ended::Exit));
+    let here = task.directory.path().canonicalize().unwrap();
+    assert_eq!(
+        seen(&worked),
+        [
+            ("echo out; echo err >&2; exit 3", Some(3), "out\n", "err\n"),
+            ("cat; pwd", Some(0), &*format!("word\n{}\n", here.display()), ""),
+        ]
+    );
+    assert!(worked.commands.commands.iter().all(|ran| ran.duration_ms.is_some_and(|took| took > 0.0)));
+    assert_eq!((task.read("a").as_str(), task.read("b").as_str(), task.read("c").as_str()), ("out\n", "err\n", "3\n"));
+    assert_eq!(worked.turns[0].text.text, "got create a user\n");
+    assert!(worked.notes.is_empty(), "{:?}", worked.notes);
+}
+
+#[tokio::test]
+async fn what_runs_past_the_shells_is_not_seen_which_the_log_says() {
+    let task = Task::new();
+    let worked = task.work("/bin/sh -c 'echo unseen'; echo unseen").await;
+    assert_eq!(seen(&worked), []);
+    assert_eq!(worked.commands.unseen, Some(Unseen::PastShell));
+    assert!(worked.commands.gap().is_some());
+}
+
+#[tokio::test]
+async fn a_command_within_a_command_is_a_part_of_it() {
+    let task = Task::new();
+    let worked = task.work("sh -c 'sh -c \"echo inner\"; $SHELL -c \"echo other\"'; sh -c 'echo next'").await;
+    let commands: Vec<&str> = worked.commands.commands.iter().map(|ran| ran.command.text.as_str()).collect();
+    assert_eq!(commands, ["sh -c \"echo inner\"; $SHELL -c \"echo other\"", "echo next"]);
+    assert_eq!(worked.commands.commands[0].stdout.as_ref().unwrap().text, "inner\nother\n");
+}
+
+#[tokio::test]
+async fn nothing_is_left_in_the_directory_of_the_task_or_beside_it() {
+    let task = Task::new();
+    let worked = task.work("printf %s \"$SPECLENS_SHELL_LOG\" >log; sh -c true").await;
+    assert_eq!(worked.commands.commands.len(), 1);
+    let names: Vec<_> = fs::read_dir(task.directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["log"]);
+    let log = task.read("log");
+    assert!(!log.is_empty() && !Path::new(&log).exists() && !log.starts_with(task.directory.path().to_str().unwrap()));
+}
+
+#[tokio::test]
+async fn long_outputs_pass_through_whole_and_are_kept_in_part() {
+    let task = Task { limit: 1000, ..Task::new() };
+    let worked = task.work("sh -c 'head -c 300000 /dev/zero | tr \"\\0\" x' | wc -c | tr -d ' ' >count").await;
+    assert_eq!(task.read("count"), "300000\n");
+    let stdout = worked.commands.commands[0].stdout.as_ref().unwrap();
+    assert_eq!((stdout.text.len(), stdout.cut), (1000, true));
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_away_ends_the_command() {
+    let task = Task::new();
+    let worked = task.work("sh -c 'while :; do echo yes; done' | head -n 1 >first").await;
+    assert_eq!(worked.error, None);
+    assert_eq!(task.read("first"), "yes\n");
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_is_noted() {
+    let task = Task::new();
+    let worked = task.work("echo one >&2; echo no license >&2; exit 4").await;
+    assert_eq!(worked.error, None);
+    assert_eq!(worked.ended, Some(Ended::Exit));
+    assert_eq!(worked.notes, ["the agent program ended with exit status 4: no license"]);
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_too_long_is_ended_with_what_it_started() {
+    let task = Task { timeout: Duration::from_millis(700), ..Task::new() };
+    let worked = task.work("trap '' TERM; sh -c 'echo $$ >pid; trap \"\" TERM; while :; do sleep 1; done'").await;
+    assert_eq!(worked.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
+    assert_eq!(worked.ended, None);
+    let commands = &worked.commands.commands;
+    assert_eq!((commands.len(), commands[0].exit), (1, None), "it began, and nobody saw it end");
+    let pid: i32 = task.read("pid").trim().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    assert!(rustix::process::test_kill_process(pid).is_err(), "{pid:?} is still there");
+}
+
+#[tokio::test]
+async fn a_cancelled_agent_ends_at_once() {
+    let task = Task::new();
+    let cancel = task.cancel.clone();
+    let begun = task.directory.path().join("begun");
+    let waiting = async {
+        while !begun.exists() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let (worked, ()) = tokio::join!(task.work("sh -c 'echo >begun; sleep 60'"), waiting);
+    assert_eq!(worked.error.unwrap().kind, RunErrorKind::Cancelled);
+}
+
+/// A signal that reaches the recording shell reaches the command, as it would without one.
+#[tokio::test]
+async fn signals_reach_the_command() {
+    let task = Task::new();
+    let agent = "mkfifo ready; sh -c 'trap \"echo caught; exit 7\" TERM; echo >ready; while :; do sleep 0.01; done' >out & \
+                 read line <ready; kill $!; wait $!; echo $? >status";
+    let worked = task.work(agent).await;
+    assert_eq!(worked.error, None);
+    assert_eq!((task.read("out").as_str(), task.read("status").as_str()), ("caught\n", "7\n"));
+    assert_eq!(worked.commands.commands[0].exit, Some(Exit { code: Some(7), signal: None }));
+}
+
+#[tokio::test]
+async fn agents_that_work_at_the_same_time_have_logs_of_their_own() {
+    let (one, other) = (Task::new(), Task::new());
+    // Each waits for the other, so that both are under way at once.
+    let shared = tempfile::tempdir().unwrap();
+    let agent = |own: &str, theirs: &str| {
+        let path = shared.path().display();
+        format!(
+            "sh -c 'echo {own} begins'; >{path}/{own}; until [ -e {path}/{theirs} ]; do :; done; sh -c 'echo {own} ends'"
+        )
+    };
+    let (first, second) = (agent("one", "other"), agent("other", "one"));
+    let (first, second) = tokio::join!(one.work(&first), other.work(&second));
+    let outputs = |worked: &Worked| -> Vec<String> {
+        worked.commands.commands.iter().map(|ran| ran.stdout.as_ref().unwrap().text.clone()).collect()
+    };
+    assert_eq!(outputs(&first), ["one begins\n", "one ends\n"]);
+    assert_eq!(outputs(&second), ["other begins\n", "other ends\n"]);
+}
