@@ -159,3 +159,22 @@ fn long_check_shows_a_sign_of_life_on_a_terminal_only() {
     });
     assert!(shown);
 }
+
+#[test]
+fn scripted_models_are_checked_alone_and_with_their_suite() {
+    let place = Place::empty();
+    let task = "  - id: a\n    intent: Do it.\n    assert:\n      - exit_code: 0\n";
+    place.write("cli-bench.yaml", format!("cli: sh\nproviders: [scripted/careful]\ntasks:\n{task}"));
+    place.write("careful.script.yaml", "tasks:\n  b:\n    - {}\n");
+    for arguments in [&["check", "careful.script.yaml"][..], &["check"]] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        for code in ["warning[unknown-reference]: unknown task `b`", "warning[no-effect]: this turn does nothing"] {
+            assert!(done.stdout.contains(code), "{done:?}");
+        }
+    }
+    let refused = place.run(&["run", "careful.script.yaml"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let schema = place.run(&["schema", "script"]);
+    assert!(schema.stdout.contains("urn:speclens:schema:script"), "{schema:?}");
+}

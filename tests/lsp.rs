@@ -35,6 +35,8 @@ mod recorded;
 mod recordings;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/scripts.rs"]
+mod scripts;
 #[path = "lsp/settings.rs"]
 mod settings;
 #[path = "lsp/starting.rs"]

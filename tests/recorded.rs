@@ -31,7 +31,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
         for subject in case.action.subjects() {
             let asked = Asked { suite: &suite, case, subject: &subject, repeat: 0 };
             let evidence = Evidence {
-                commands: Some(CommandLog { commands: Vec::new(), cut: false }),
+                commands: Some(CommandLog::default()),
                 ended: Some(Ended::Done),
                 duration_ms: Some(5.0),
                 ..Evidence::default()

@@ -245,28 +245,32 @@ fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
     }
 }
 
-/// A cli-bench suite of three tasks.
-const TASKS: &str = "cli: sh
-providers: [a/b]
-tasks:
-- {id: a, intent: list the files, assert: [{ran: ls}]}
-- {id: b, intent: list the files, assert: [{ran: ls}]}
-- {id: c, intent: list the files, assert: [{ran: ls}]}
+/// A KindLM suite of three tests that ask a model.
+const ASKING: &str = "kindlm: 1
+project: demo
+suite: {name: asking}
+providers: {openai: {apiKeyEnv: OPENAI_API_KEY}}
+models: [{id: gpt, provider: openai, model: gpt-4o, params: {temperature: 0, maxTokens: 10}}]
+prompts: {p: {user: hello}}
+tests:
+- {name: a, prompt: p, expect: {output: {contains: [x]}}}
+- {name: b, prompt: p, expect: {output: {contains: [x]}}}
+- {name: c, prompt: p, expect: {output: {contains: [x]}}}
 ";
 
 #[test]
 fn what_is_not_supported_yet_is_said_once() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
-    place.write("a/cli-bench.yaml", TASKS);
-    place.write("b/cli-bench.yaml", TASKS);
+    place.write("a/kindlm.yaml", ASKING);
+    place.write("b/kindlm.yaml", ASKING);
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    let said = "running cli-bench suites is not supported yet, so nothing is known about 6 tests in 2 suites";
+    let said = "asking models is not supported yet, so nothing is known about 6 tests in 2 suites";
     assert_eq!(done.stdout.matches("not supported yet").count(), 1, "{done:?}");
     assert!(done.stdout.contains(said), "{done:?}");
     let done = place.run(&["run", "--dry-run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
-    let end = "1 attempt would run\n6 tests would not: running cli-bench suites is not supported yet\n";
+    let end = "1 attempt would run\n6 tests would not: asking models is not supported yet\n";
     assert!(done.stdout.ends_with(end), "{done:?}");
 }
 

@@ -109,6 +109,21 @@ fn reports_say_that_something_was_masked() {
 }
 
 #[test]
+fn key_of_a_provider_is_masked_whatever_its_variable_is_called() {
+    let place = Place::with(&suite("echo \"it is $MY_PROXY\"", "{output: {notContains: [plain-word]}}"));
+    for settings in [
+        "providers:\r\n  \"local\": {base_url: 'http://localhost:1/v1', key_env: \"MY_PROXY\"}\r\n",
+        "providers:\n  local:\n    base_url: http://localhost:1/v1\n    key_env: MY_PROXY\n",
+    ] {
+        place.write("speclens.yaml", settings);
+        let mut program = place.program(&["run", "--report", "json", "--set", "report.evidence=true"]);
+        let done = Done::of(&program.env("MY_PROXY", "plain-word").output().unwrap());
+        assert!(done.code == Some(3) && !done.stdout.contains("is plain-word"), "{done:?}");
+        assert!(done.stdout.contains("it is **********"), "{done:?}");
+    }
+}
+
+#[test]
 fn what_becomes_a_secret_later_is_masked_in_what_was_recorded() {
     let place = Place::with(&suite("echo customer-4711", "{output: {contains: [x], notContains: [customer-1]}}"));
     assert_eq!(place.run(&["run"]).code, Some(1));

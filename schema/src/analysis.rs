@@ -330,7 +330,8 @@ impl Analyzer {
             }
             // Settings and scripts are of no format, and there is nothing in them to run.
             RootContext::None => Suite {
-                dialect: Dialect::KindLm,
+                // A script serves cli-bench suites first of all.
+                dialect: if self.file == SpecFile::Script { Dialect::CliBench } else { Dialect::KindLm },
                 name: None,
                 cases: Vec::new(),
                 gates: crate::dialect::Gates::None,

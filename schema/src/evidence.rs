@@ -330,7 +330,7 @@ impl Evidence {
 
     /// That secrets were masked, as a note for people.
     pub fn mask_note(&self) -> Option<String> {
-        match self.streams().map(|capture| capture.masked.len()).sum() {
+        match self.all_commands().flat_map(Ran::streams).map(|capture| capture.masked.len()).sum() {
             0 => None,
             1 => Some("1 secret value was masked in the output".to_owned()),
             count => Some(format!("{count} secret values were masked in the output")),

@@ -39,7 +39,35 @@ pub struct Suite {
     pub concurrency: usize,
 }
 
+/// What a suite itself wants masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redactions {
+    /// Names of environment variables.
+    pub env: Vec<String>,
+    /// Regular expressions.
+    pub patterns: Vec<String>,
+    /// The values that the suite gives to these variables.
+    pub values: Vec<String>,
+}
+
 impl Suite {
+    /// Returns what the suite wants masked, beside what is masked everywhere.
+    pub fn redactions(&self) -> Redactions {
+        let agents = || {
+            self.cases.iter().filter_map(|case| match &case.action {
+                Action::Agent(agent) => Some(agent),
+                Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => None,
+            })
+        };
+        let Some(shared) = agents().next().map(|agent| &agent.surroundings) else { return Redactions::default() };
+        let values = agents().flat_map(|agent| agent.environment());
+        let values = values.filter(|(name, _)| shared.redact_env.iter().any(|named| named == name));
+        let mut values: Vec<String> = values.map(|(_, value)| value.to_owned()).collect();
+        values.sort();
+        values.dedup();
+        Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), values }
+    }
+
     /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their
     /// commands use the cores meanwhile; those that share a directory wait for each other anyway.
     pub fn attempts_at_once(&self, cores: usize) -> usize {

@@ -31,7 +31,7 @@ mod whole;
 use std::{sync::Arc, time::Duration};
 
 use speclens_runner::{clock::Clock, files::lexical};
-use speclens_schema::problem::Problem;
+use speclens_schema::{json_schema::SpecFile, problem::Problem};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
 
@@ -138,12 +138,11 @@ fn problems_of(
     document: &speclens_schema::document::Document,
     workspace: &Workspace,
 ) -> Vec<Problem> {
-    let mut problems = match snapshot.place.dialect() {
-        Some(_) => snapshot.analyzer.problems(document, snapshot.place.files.as_ref(), &workspace.settings),
-        None => {
-            let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
-            beside.into_iter().chain(workspace::problems(document)).collect()
-        }
+    let mut problems: Vec<Problem> = if snapshot.place.file == SpecFile::Settings {
+        let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
+        beside.into_iter().chain(workspace::problems(document)).collect()
+    } else {
+        snapshot.analyzer.problems(document, snapshot.place.files.as_ref(), &workspace.settings)
     };
     snapshot.place.retain(&mut problems);
     for file in problems.iter_mut().flat_map(Problem::other_files) {

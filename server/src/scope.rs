@@ -434,6 +434,25 @@ mod tests {
     }
 
     #[test]
+    fn a_script_belongs_to_the_suite_that_names_it_else_to_the_nearest() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        write(
+            &root,
+            &[
+                ("cli-bench.yaml", "cli: a\nproviders: [a/b]\ntasks: []\n"),
+                ("cli-bench.yml", "cli: a\nproviders: [scripted/deep/bold]\ntasks: []\n"),
+                ("deep/bold.script.yaml", "default: []\n"),
+                ("other.script.yaml", "default: []\n"),
+            ],
+        );
+        let scopes = Scopes::new(vec![root.clone()], Arc::default());
+        let script = |place, main| Some((SpecFile::Script, "", place, Some(main)));
+        check(&scopes, &root, "deep/bold.script.yaml", script("deep/bold.script.yaml", "cli-bench.yml"));
+        check(&scopes, &root, "other.script.yaml", script("other.script.yaml", "cli-bench.yaml"));
+    }
+
+    #[test]
     fn in_a_workspace_the_place_decides() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();

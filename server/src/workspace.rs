@@ -14,6 +14,7 @@ use speclens_schema::{
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},
     settings::Settings,
+    suite::{Redactions, Suite},
     validate,
     words::{is_surely, nearest},
 };
@@ -247,15 +248,27 @@ impl Workspace {
 
     /// What must be masked: variables whose names look secret, and what the settings name, keys of providers included.
     pub fn secrets(&self) -> Secrets {
+        self.secrets_with(Redactions::default())
+    }
+
+    /// What must be masked in whatever belongs to a suite, which may name more.
+    pub fn secrets_of(&self, suite: &Suite) -> Secrets {
+        self.secrets_with(suite.redactions())
+    }
+
+    fn secrets_with(&self, more: Redactions) -> Secrets {
         let variables: Vec<(String, String)> = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let recordings = &self.settings.recordings;
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let keys = self.settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
-        let named: Vec<String> =
-            recordings.redact_env.iter().map(String::as_str).chain(keys).map(str::to_owned).collect();
-        Secrets::new(variables, &named, &recordings.redact_patterns)
+        let named = recordings.redact_env.iter().chain(&more.env).map(String::as_str).chain(keys);
+        let named: Vec<String> = named.map(str::to_owned).collect();
+        let patterns = [recordings.redact_patterns.as_slice(), &more.patterns].concat();
+        let mut secrets = Secrets::new(variables, &named, &patterns);
+        more.values.iter().for_each(|value| secrets.add(value));
+        secrets
     }
 }
 

@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Evidence, RunError},
+    evidence::{Context, Ended, Evidence, FileLog, RunError},
     suite::AgentAction,
 };
 use tokio_util::sync::CancellationToken;
@@ -103,6 +103,9 @@ pub async fn perform(
     let evidence = match act {
         Ok((Conversation { turns, commands, ended, error, notes: more, duration }, files)) => {
             notes.extend(more);
+            if ended == Some(Ended::TurnLimit) {
+                notes.push(format!("the model was stopped when it had used its {} turns (`max_turns`)", turns.len()));
+            }
             Evidence {
                 context,
                 usage: conversation::usage(&turns),
@@ -129,7 +132,7 @@ async fn act(
     shell: &Shell,
     deadline: Deadline,
     around: Surroundings<'_>,
-) -> Result<(Conversation, Option<speclens_schema::evidence::FileLog>), RunError> {
+) -> Result<(Conversation, Option<FileLog>), RunError> {
     if let Some(scaffold) = action.scaffold() {
         scaffold::copy(scaffold, around.suite, &shell.directory, around.cancel).await?;
     }

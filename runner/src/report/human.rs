@@ -295,9 +295,17 @@ fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Elem
     Element::from(snippet.annotation(annotation))
 }
 
-/// How the command ended, where that helps.
+/// How the command ended, where that helps; of an agent that did not come to its end, its last command.
 fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let mut elements = Vec::new();
+    let last = evidence.commands.as_ref().and_then(|log| log.commands.last());
+    if let Some(last) = last.filter(|_| with_output) {
+        elements.push(note("last command", &shortened(&last.command.text)));
+        elements.extend(last.exit.map(|exit| note("it", &exit.sentence())));
+        let streams = [("its output", &last.stdout), ("its standard error", &last.stderr)];
+        let streams = streams.into_iter().filter_map(|(name, stream)| Some((name, stream.as_ref()?.text.trim())));
+        elements.extend(streams.filter(|(_, text)| !text.is_empty()).map(|(name, text)| note(name, &tail(text))));
+    }
     if let Some(exit) = evidence.exit()
         && exit.code != Some(0)
     {

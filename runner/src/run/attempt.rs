@@ -109,22 +109,22 @@ impl Run {
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
-        let Performed { attempt, inputs, site, closing } = match start {
+        let Performed { attempt, inputs, site } = match start {
             Start::Act => exec::perform(&case.action, context, world).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
-        // Paths are looked up as they are. What is written of them is masked.
-        let needs = match (start, &attempt.evidence.error) {
-            (Start::Act, None) => case.needs(Moment::After, &attempt.evidence.context),
-            // Nothing is judged by what would be seen.
-            (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
-        };
         let (run, shared) = (Arc::clone(self), Arc::clone(case));
-        let (masked, inputs) = self
+        let (masked, inputs, needs) = self
             .blocking(case, unit, move || {
+                // Paths are looked up as they are. What is written of them is masked.
+                let needs = match (start, &attempt.evidence.error) {
+                    (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
+                    // Nothing is judged by what would be seen.
+                    (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+                };
                 let Attempt { evidence, mut notes } = attempt;
                 let inputs = match inputs {
                     Some(inputs) => {
@@ -135,7 +135,7 @@ impl Run {
                     None => shared.action.inputs().into_owned(),
                 };
                 let attempt = Attempt { evidence, notes };
-                (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs)
+                (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
             })
             .await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
@@ -159,8 +159,10 @@ impl Run {
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let Seen { observations, cancelled } = observe::all(case.needs(Moment::Before, &context), view).await;
-        let attempt = Attempt::begun(context);
+        let attempt = Attempt::begun(context.clone());
+        let shared = Arc::clone(case);
+        let needs = self.blocking(case, unit, move || shared.needs(Moment::Before, &context)).await?;
+        let Seen { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
         if observations.is_empty() && !cancelled && !case.has_preconditions() {
             return Ok((Masked::of(attempt, dialect, &self.job.secrets), Start::Act));
@@ -245,7 +247,7 @@ impl Run {
         Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
     }
 
-    /// Masking and judging may take a while: they have threads of their own.
+    /// What claims do, and masking, may take a while or go wrong: they have threads of their own.
     pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,

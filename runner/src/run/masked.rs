@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use speclens_schema::{
     dialect::Dialect,
-    evidence::{Evidence, Observation, Output},
+    evidence::{Evidence, Observation, Output, Ran},
     mask::Secrets,
 };
 
@@ -24,7 +24,8 @@ impl Masked {
     pub(super) fn of(attempt: Attempt, dialect: Dialect, secrets: &Arc<Secrets>) -> Masked {
         let Attempt { mut evidence, mut notes } = attempt;
         // What is masked has no name any more.
-        let texts: Vec<&str> = evidence.streams().map(|stream| stream.text.as_str()).collect();
+        let streams = evidence.all_commands().flat_map(Ran::streams);
+        let texts: Vec<&str> = streams.map(|stream| stream.text.as_str()).collect();
         let names: Vec<String> = match !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text)) {
             true => secrets.names_in(&texts).iter().map(|name| format!("`{name}`")).collect(),
             false => Vec::new(),

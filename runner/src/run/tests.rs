@@ -1,5 +1,6 @@
 //! Runs of suites that are built by hand, with real commands.
 
+mod agents;
 mod cancelling;
 mod observing;
 

@@ -18,6 +18,25 @@ fn names_that_only_we_have_need_no_content() {
     check("my-kindlm.yaml", "", None);
 }
 
+#[test]
+fn scripted_models_need_their_name_and_turns_or_answers() {
+    let script = Some(SpecFile::Script);
+    for text in
+        ["", "# a\n", "default:\n", "default:\n- say: a\n", "tasks:\n  a:\n  - run: b\n", "answers:\n  - asked: a\n"]
+    {
+        check("suite/careful.script.yaml", text, script);
+        check("suite/careful.script.yaml", &text.replace('\n', "\r\n"), script);
+        check("suite/careful.yaml", text, None);
+    }
+    check("careful.script.yaml", "{default: [{say: a}]}\n", script);
+    check("x.yaml", "# speclens: dialect=script\n", script);
+    check("build.script.yaml", "name: build\nsteps:\n  - run: make\n", None);
+    check("build.script.yaml", "default:\n  - stage: a\n", None);
+    check(".script.yaml", "default: []\n", None);
+    let typing = detect("careful.script.yaml", "def\n", &Around::NOTHING).map(|found| (found.file, found.is_guess));
+    assert_eq!(typing, Some((SpecFile::Script, true)));
+}
+
 /// What a file is where the directories around it say that.
 #[track_caller]
 fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {

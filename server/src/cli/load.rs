@@ -19,6 +19,7 @@ use speclens_schema::{
     mask::Secrets,
     problem::{Code, Problem},
     settings::Settings,
+    suite::Redactions,
 };
 
 use super::{
@@ -139,6 +140,11 @@ impl Loader<'_> {
             // A defect of ours in one file must not hide what is found in the others.
             Err(_) => (look(""), Some(defect())),
         };
+        let suite = Arc::new(analysis.suite);
+        let secrets = match suite.redactions() == Redactions::default() {
+            true => secrets,
+            false => Arc::new(workspace.secrets_of(&suite)),
+        };
         // What the bytes are says more than what the parser makes of them.
         let mut problems = match unreadable {
             Some(problem) => vec![problem],
@@ -156,10 +162,10 @@ impl Loader<'_> {
         let report = SuiteReport {
             source: SourceText { path: shown(path), secrets: with_pasted(&document, &problems, &secrets), document },
             root: root_of(&scope.root),
-            dialect: analysis.suite.dialect,
+            dialect: suite.dialect,
             settings: settings_report,
             problems,
-            suite: Arc::new(analysis.suite),
+            suite,
             result: None,
         };
         Loaded { report, workspace, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }

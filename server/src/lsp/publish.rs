@@ -155,7 +155,7 @@ fn results(
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = results.outcomes(uri, &suite, &workspace.secrets());
+    let outcomes = results.outcomes(uri, &suite, &workspace.secrets_of(&suite));
     drop(results);
     let mut found = Found::default();
     let mut names: HashMap<&str, usize> = HashMap::new();

@@ -12,7 +12,7 @@ use speclens_runner::{
     event::{Event, RunResult},
     run::{Mode, Options, run},
 };
-use speclens_schema::{suite::Suite, verdict::Status};
+use speclens_schema::{json_schema::SpecFile, suite::Suite, verdict::Status};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -83,6 +83,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> 
     if !snapshot.place.has_tests() {
         return Err(Refused::warning(match snapshot.place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
+            false if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
             false => "this file holds no tests",
         }));
     }
@@ -138,7 +139,7 @@ impl Request {
             directory: &id.directory,
             place: &id.place,
             workspace: &workspace,
-            secrets: Arc::new(workspace.secrets()),
+            secrets: Arc::new(workspace.secrets_of(&suite)),
             clock: self.session.clock,
             asker: Asker::Editor { is_trusted: self.session.may_run_in(&snapshot.place.directory) },
         });

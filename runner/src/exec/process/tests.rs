@@ -50,7 +50,7 @@ impl Finished {
 }
 
 /// The process whose id stands in a file, once the file has it.
-async fn pid_in(path: PathBuf) -> Pid {
+pub(crate) async fn pid_in(path: PathBuf) -> Pid {
     let begun = Instant::now();
     loop {
         if let Ok(text) = std::fs::read_to_string(&path)

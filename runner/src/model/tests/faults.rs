@@ -12,8 +12,9 @@ use speclens_schema::{
 };
 
 use super::{
+    super::Models,
     KEY,
-    loopback::{Answer, Loopback, json as answer, step},
+    loopback::{Answer, Loopback, Seen, json as answer, step},
     models, question, said, with,
 };
 
@@ -131,13 +132,7 @@ async fn provider_that_is_down_is_told_at_once() {
 #[tokio::test]
 async fn slow_answer_ends_at_the_deadline() {
     let mut server = Loopback::start(vec![step(|_| Answer::Silence)]).await;
-    let provider =
-        Provider { base_url: Some(format!("http://{}", server.host).as_str().into()), ..Provider::default() };
-    let settings = Settings {
-        providers: [("local".to_owned(), provider)].into(),
-        limits: Limits { request_seconds: 1, ..Limits::default() },
-        ..Settings::default()
-    };
+    let settings = Settings { limits: Limits { request_seconds: 1, ..Limits::default() }, ..settings_of(&server) };
     let error = with(settings).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
     check(&error, RunErrorKind::TimedOut, &["did not answer within 1 s", "`limits.request_seconds`"]);
     server.gone.recv().await.unwrap();
@@ -154,6 +149,35 @@ async fn request_that_is_dropped_closes_its_connection() {
         () = server.asked.notified() => {}
     }
     server.gone.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn request_above_the_cap_of_a_suite_waits() {
+    let answered = |seen: &Seen| match seen.body["model"].as_str() {
+        Some("silent") => Answer::Silence,
+        _ => Answer::Json(200, Vec::new(), said("hello")),
+    };
+    let mut server = Loopback::start(vec![step(answered)]).await;
+    let models_of_one = Models::new(Arc::new(settings_of(&server)), 1, |_| None);
+    let (silent, waiting) = (models_of_one.open("local/silent").unwrap(), models_of_one.open("local/waiting").unwrap());
+    let held = tokio::spawn(async move { silent.reply(&question()).await });
+    server.asked.notified().await;
+    let waits = tokio::spawn(async move { waiting.reply(&question()).await });
+    // Another suite is not held up, and while it is answered the first one could be, too.
+    let other = Models::new(Arc::new(settings_of(&server)), 1, |_| None).open("local/other").unwrap();
+    other.reply(&question()).await.unwrap();
+    let asked: Vec<_> = server.seen().iter().map(|seen| seen.body["model"].clone()).collect();
+    assert_eq!(asked, ["silent", "other"]);
+    held.abort();
+    server.gone.recv().await.unwrap();
+    assert_eq!(waits.await.unwrap().unwrap().text, "hello");
+}
+
+/// Settings with a provider that needs no key.
+fn settings_of(server: &Loopback) -> Settings {
+    let address = format!("http://{}/v1", server.host);
+    let provider = Provider { base_url: Some(address.as_str().into()), ..Provider::default() };
+    Settings { providers: [("local".to_owned(), provider)].into(), ..Settings::default() }
 }
 
 #[tokio::test]
@@ -191,7 +215,7 @@ async fn address_without_a_key_of_its_own_gets_none() {
     let provider =
         Provider { base_url: Some(format!("http://{}/v1", server.host).as_str().into()), ..Provider::default() };
     let settings = Settings { providers: [("openai".to_owned(), provider)].into(), ..Settings::default() };
-    let models = super::Models::new(Arc::new(settings), 4, |_| Some(KEY.to_owned()));
+    let models = Models::new(Arc::new(settings), 4, |_| Some(KEY.to_owned()));
     models.open("openai/gpt-4o").unwrap().reply(&question()).await.unwrap();
     let seen = server.seen().pop().unwrap();
     assert!(!seen.headers.values().any(|value| value.contains(KEY)) && !seen.headers.contains_key("authorization"));

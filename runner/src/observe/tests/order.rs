@@ -5,7 +5,10 @@ use std::fs;
 use speclens_schema::evidence::{Answer, FilesNeed, Need, PathState, merged};
 
 use super::{View, directory, files_at, view};
-use crate::observe::{Seen, all};
+use crate::{
+    exec::process::tests::{assert_gone, pid_in},
+    observe::{Seen, all},
+};
 
 fn path(path: &str) -> Need {
     Need::Path { path: path.to_owned(), content: true }
@@ -91,4 +94,15 @@ async fn cancel_in_the_middle_of_a_wait_ends_all_of_them_and_runs_nothing_more()
     let (Seen { observations, cancelled }, ()) = tokio::join!(all(needs, &view), cancel);
     assert!(cancelled && !directory.path().join("ran").exists());
     assert_eq!(observations.iter().map(|it| word(&it.answer)).collect::<Vec<_>>(), ["seen"]);
+}
+
+#[tokio::test]
+async fn command_whose_observation_is_dropped_is_ended() {
+    let directory = directory();
+    let view = view(directory.path());
+    let pid = tokio::select! {
+        _ = all(vec![command("echo $$ > pid; sleep 60; true")], &view) => panic!("it ended"),
+        pid = pid_in(directory.path().join("pid")) => pid,
+    };
+    assert_gone(pid).await;
 }

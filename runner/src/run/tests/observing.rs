@@ -329,3 +329,31 @@ async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_te
         assert!(note.ends_with(end), "{note}");
     }
 }
+
+/// Goes wrong when it is asked what it needs.
+#[derive(Debug)]
+struct Breaks;
+
+impl Check for Breaks {
+    fn needs(&self, _: &Context) -> Vec<Need> {
+        panic!("this claim is broken")
+    }
+
+    fn check(&self, _: &Evidence) -> Vec<Verdict> {
+        Vec::new()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+#[tokio::test]
+async fn claim_that_goes_wrong_when_it_is_asked_for_its_needs_breaks_its_own_test_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let broken = Claim { at: Pointer::root(), phase: None, check: Arc::new(Breaks) };
+    let cases = vec![Case { claims: vec![broken], ..case("broken", "true", "") }, case("sound", "echo a", "a")];
+    let options = Options { concurrency: Some(1), ..Options::default() };
+    let ran = run_in(directory.path(), cases, options).await;
+    assert_eq!(statuses(&ran), [Status::Error, Status::Pass]);
+}

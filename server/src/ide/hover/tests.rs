@@ -706,3 +706,35 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
     "#]],
     );
 }
+
+#[test]
+fn a_scripted_model_says_what_it_plays() {
+    let suite = "//- /cli-bench.yaml\ncli: a\nproviders: [scripted/care$0ful]\n";
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: {{a: [{{say: b}}]}}\nanswers: [{{asked: c, say: d}}]\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It has turns for `a`.
+
+            It answers 1 question.
+        "#]],
+    );
+    check(
+        suite,
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`, which does not exist
+        "#]],
+    );
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: []\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It cannot be played: line 1: expected a mapping of names to lists for `tasks`, found a list.
+        "#]],
+    );
+}

@@ -111,6 +111,7 @@ async fn model_that_never_stops_is_stopped_by_its_turns_and_still_judged() {
     assert_eq!((found.ended, &found.error), (Some(Ended::TurnLimit), &None));
     assert_eq!((found.turns.len(), commands(&worked).len()), (3, 6));
     assert_eq!(model.requests.lock().unwrap().len(), 3);
+    assert_eq!(worked.attempt.notes, ["the model was stopped when it had used its 3 turns (`max_turns`)"]);
     close(worked).await;
 
     let many = Scripted { forever: Some(runs(&["true"; 100])), ..Scripted::default() };

@@ -7,6 +7,7 @@ use regex::Regex;
 use crate::{
     check::pattern::{EcmaPattern, PatternErrorKind},
     document::Style,
+    mask,
     problem::{Code, Edit, Fix, Problem, Severity},
     spot::Spot,
 };
@@ -152,7 +153,14 @@ pub(super) fn lint_redaction(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             let problem = spot.problem(Code::SuspiciousPattern, "this pattern matches the empty string");
             problems.push(problem.with_note("an empty match masks nothing"));
         }
-        Ok(_) => {}
+        Ok(_) => {
+            // Masking takes linear time, so it knows less than assertions do.
+            if let Err(reason) = mask::pattern(pattern) {
+                let message = format!("this pattern cannot be used for masking: {reason}");
+                let problem = spot.text_problem(Code::InvalidPattern, message).with_note("nothing is masked");
+                problems.push(problem.with_help("write it without look-around and back-references"));
+            }
+        }
     }
 }
 

@@ -110,6 +110,20 @@ fn a_task_file_alone_takes_what_it_needs_from_the_main_file() {
 }
 
 #[test]
+fn a_scripted_model_is_a_part_of_what_is_done() {
+    let text = "cli: x\nproviders: [scripted/a, b/c]\ntasks: [{id: a, intent: b, assert: [{exit_code: 0}]}]\n";
+    let key = |script: &str| {
+        let files = MemoryFiles::new("/suite", [("a.script.yaml", script)]).at("cli-bench.yaml");
+        let document = Document::read(text, task_files::rules());
+        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
+        let action = &suite.cases[0].action;
+        action.key(suite.dialect, &action.subjects()[0], &action.inputs())
+    };
+    assert_eq!(key("default: []\n"), key("default: []\n"));
+    assert_ne!(key("default: []\n"), key("default: [{say: a}]\n"));
+}
+
+#[test]
 fn what_can_be_made_out_is_taken() {
     let suite = lower(
         "cli: x\ntasks:\n  - id: a\n    intent: b\n    max_turns: lots\n    assert:\n      - exit_code: zero\n      - {ran: x, not_ran: y}\n      - {exit_cod: 0, output_contains: z}\n  - 5\n  - intent: c\n",

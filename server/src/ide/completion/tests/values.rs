@@ -285,7 +285,7 @@ fn kinds_of_files_are_offered_behind_dialect() {
     check_labels(
         "# speclens: dialect=$0\nkindlm: 1\n",
         expect![[
-            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines"
+            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines script"
         ]],
     );
     check_choice(
@@ -439,4 +439,14 @@ fn arguments_of_simulated_tools_are_offered_where_calls_are_described() {
 fn a_working_directory_is_a_directory() {
     check_labels("//- /cli-bench.yaml\nworkdir: $0\n//- /box/x\nx\n", expect!["box"]);
     check_labels("//- /cli-bench.yaml\nworkdir: $0\n", expect![[r#""./sandbox""#]]);
+}
+
+#[test]
+fn scripted_models_that_exist_are_offered_as_providers() {
+    let files = "//- /careful.script.yaml\ndefault: []\n//- /deep/bold.script.yaml\ndefault: []\n";
+    let fixture = Fixture::parse(&format!("//- /cli-bench.yaml\ncli: a\nproviders:\n  - scr$0\n{files}"));
+    let found = completions(&fixture);
+    let found: Vec<&str> =
+        found.iter().filter(|item| item.detail == "scripted model").map(|item| item.label.as_str()).collect();
+    assert_eq!(found, ["scripted/careful", "scripted/deep/bold"]);
 }

@@ -1,0 +1,254 @@
+//! Runs of cli-bench suites as they are written, with models that live in the test.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use serde_json::json;
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::cli_bench::config::HelpMode,
+    document::Document,
+    evidence::{RunErrorKind, ToolCall},
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    settings::Settings,
+    suite::Subject,
+};
+
+use super::{Arc, CancellationToken, Job, Models, Options, Ran, Status, job, mpsc, recorded, run, statuses};
+use crate::{
+    event::{AbsenceKind, Event, RunResult},
+    model::{Answering, Message, Model, Reply, Request},
+};
+
+/// Runs the commands that a function knows for a test, one in each turn, and says that it is done.
+#[derive(Debug)]
+struct Acts {
+    commands: fn(&str) -> Vec<String>,
+    /// Requests that are under way, and the most that ever were.
+    open: AtomicUsize,
+    most: AtomicUsize,
+    tests: Mutex<Vec<String>>,
+}
+
+impl Acts {
+    fn new(commands: fn(&str) -> Vec<String>) -> Arc<Acts> {
+        Arc::new(Acts { commands, open: AtomicUsize::new(0), most: AtomicUsize::new(0), tests: Mutex::default() })
+    }
+}
+
+impl Model for Acts {
+    fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a> {
+        Box::pin(async move {
+            self.most.fetch_max(self.open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            self.tests.lock().unwrap().push(request.test.clone());
+            tokio::task::yield_now().await;
+            self.open.fetch_sub(1, Ordering::SeqCst);
+            let turn = request.messages.iter().filter(|message| matches!(message, Message::Model(_))).count();
+            let call = |command: &String| ToolCall {
+                id: turn.to_string(),
+                name: "run_command".to_owned(),
+                arguments: json!({ "command": command }),
+            };
+            let calls: Vec<ToolCall> = (self.commands)(&request.test).get(turn).map(call).into_iter().collect();
+            let text = if calls.is_empty() { "done" } else { "" };
+            Ok(Reply { text: text.to_owned(), calls, ..Reply::default() })
+        })
+    }
+}
+
+/// The job of a suite as it is written, with these models.
+fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
+    let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+    let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");
+    let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
+    let known = Models::new(Arc::default(), 4, |_| None);
+    models.iter().for_each(|(id, model)| known.put(id, Arc::clone(model) as Arc<dyn Model>));
+    Job { suite: Arc::new(suite), models: Arc::new(known), ..job(directory, Vec::new()) }
+}
+
+async fn run_job(job: Job, options: Options) -> Ran {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let result = run(job, options, CancellationToken::new(), sender).await;
+    let mut events = Vec::new();
+    while let Some(event) = receiver.recv().await {
+        events.push(event);
+    }
+    Ran { result, events }
+}
+
+fn runs(ran: &Ran) -> Vec<&RunResult> {
+    ran.result.cases.iter().flat_map(|case| &case.runs).map(AsRef::as_ref).collect()
+}
+
+fn why(run: &RunResult) -> (AbsenceKind, &str) {
+    let absence = run.absence.as_ref().unwrap();
+    (absence.kind, &absence.message)
+}
+
+const ALL: &str = "\
+cli: sh
+providers: [a/b]
+env: {WHO: you, FILE: '{{workdir}}/deep/out.txt'}
+tasks:
+  - id: all
+    intent: Greet
+    assert:
+      - exit_code: 0
+      - output_contains: hello
+      - output_equals: hello you
+      - error_contains: careful
+      - ran: '^echo .*hello'
+      - not_ran: sudo
+      - run_count: {pattern: cat, min: 1, max: 1}
+      - file_exists: deep/out.txt
+      - file_exists: '{{workdir}}/deep'
+      - file_contains: {path: deep/out.txt, text: hello you}
+      - verify: {run: 'wc -l < \"$FILE\"; rm {{workdir}}/deep/out.txt', output_equals: '1'}
+      - verify: {run: test ! -e deep/out.txt}
+      - file_exists: deep
+";
+
+fn greet(_: &str) -> Vec<String> {
+    vec!["mkdir deep; echo \"hello $WHO\" > deep/out.txt".to_owned(), "cat deep/out.txt; echo careful >&2".to_owned()]
+}
+
+#[tokio::test]
+async fn all_ten_assertions_are_judged_by_what_happened_and_again_by_the_recording() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Acts::new(greet);
+    let ran = run_job(
+        job_of(directory.path(), &ALL.replace("^echo", "echo"), &[("a/b", Arc::clone(&model))]),
+        Options::default(),
+    )
+    .await;
+    let run = runs(&ran)[0];
+    let open: Vec<_> = run.verdicts.iter().filter(|it| it.verdict.outcome.status() != Status::Pass).collect();
+    assert_eq!((run.status, open), (Status::Pass, Vec::new()));
+    assert_eq!(run.verdicts.len(), 13);
+    let evidence = run.evidence.get().unwrap();
+    assert_eq!(evidence.turns.len(), 3);
+    let place = &evidence.commands.as_ref().unwrap().commands[0];
+    assert_eq!(place.command.text, greet("")[0]);
+
+    // Edited claims are judged without a run, also those about files that nobody asked for.
+    let edited = ALL.replace("exit_code: 0", "exit_code: 1");
+    let edited = format!("{}      - file_exists: deep/other.txt\n", edited.split("      - verify").next().unwrap());
+    let again = run_job(job_of(directory.path(), &edited, &[]), recorded()).await;
+    let failed: Vec<&str> = runs(&again)[0]
+        .verdicts
+        .iter()
+        .filter(|it| it.verdict.outcome.status() == Status::Fail)
+        .map(|it| it.verdict.label.as_str())
+        .collect();
+    assert_eq!(failed, ["exit code is 1", "ran `^echo .*hello`", "`deep/other.txt` exists"]);
+}
+
+const MATRIX: &str = "\
+cli: sh
+providers: [a/good, b/bad]
+help_modes: [discoverable, none]
+concurrency: 2
+repeat: 2
+thresholds: {default: 50, models: {b/bad: 100}, behavior: BEHAVIOR}
+tasks:
+  - {id: one, intent: x, assert: [{output_equals: good}]}
+  - {id: two, intent: x, repeat: 1, assert: [{output_equals: good}]}
+";
+
+#[tokio::test]
+async fn every_model_works_in_every_mode_and_thresholds_decide() {
+    for (behavior, fails) in [("error", true), ("informational", false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let good = Acts::new(|_| vec!["echo good".to_owned()]);
+        let bad = Acts::new(|_| vec!["echo bad".to_owned()]);
+        let text = MATRIX.replace("BEHAVIOR", behavior);
+        let job = job_of(directory.path(), &text, &[("a/good", Arc::clone(&good)), ("b/bad", bad)]);
+        let ran = run_job(job, Options::default()).await;
+        let of_first: Vec<_> =
+            ran.result.cases[0].runs.iter().map(|run| (run.subject.to_string(), run.repeat, run.status)).collect();
+        let expected: Vec<_> = [("a/good", Status::Pass), ("b/bad", Status::Fail)]
+            .into_iter()
+            .flat_map(|(model, status)| ["discoverable", "none"].map(|mode| (format!("{model} ({mode})"), status)))
+            .flat_map(|(subject, status)| [0, 1].map(|repeat| (subject.clone(), repeat, status)))
+            .collect();
+        assert_eq!(of_first, expected);
+        assert_eq!(ran.result.cases[1].runs.len(), 4, "the task's own `repeat` wins");
+        assert_eq!((ran.result.failed, ran.result.broken), (fails, false), "{behavior}");
+        let gates: Vec<_> = ran.result.gates.gates.iter().map(|gate| (gate.actual, gate.expected)).collect();
+        assert_eq!(gates, [(100.0, 50.0), (0.0, 100.0)]);
+    }
+}
+
+#[tokio::test]
+async fn named_models_and_modes_take_the_place_of_those_of_the_suite() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Acts::new(|_| vec!["echo good".to_owned()]);
+    let job = || job_of(directory.path(), MATRIX, &[("c/other", Arc::clone(&model))]);
+    let options =
+        Options { models: vec!["c/other".to_owned()], help_modes: vec![HelpMode::None], ..Options::default() };
+    let ran = run_job(job(), options.clone()).await;
+    let subject = Subject::model("c/other", Some(HelpMode::None));
+    assert!(runs(&ran).len() == 3 && runs(&ran).iter().all(|run| run.subject == subject && run.status == Status::Pass));
+    let again = run_job(job(), Options { mode: recorded().mode, ..options }).await;
+    assert_eq!(statuses(&again), [Status::Pass, Status::Pass]);
+}
+
+#[tokio::test]
+async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = ALL.replace("^echo", "echo").replace("a/b", "openai/gpt-4o");
+    let with = |models: &[(&str, Arc<Acts>)]| job_of(directory.path(), &text, models);
+    run_job(with(&[("openai/gpt-4o", Acts::new(greet))]), Options::default()).await;
+    let without_key = run_job(with(&[]), Options::default()).await;
+    let (kind, message) = why(runs(&without_key)[0]);
+    assert_eq!(kind, AbsenceKind::Broke(RunErrorKind::Key), "{message}");
+    assert!(without_key.result.broken && !without_key.result.failed);
+    assert_eq!(statuses(&run_job(with(&[]), recorded()).await), [Status::Pass]);
+
+    let nobody = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
+    let ran = run_job(nobody, Options::default()).await;
+    let said = "no model works on this task; name one under `providers`, or with `--model`";
+    assert_eq!(why(runs(&ran)[0]), (AbsenceKind::Broke(RunErrorKind::Provider), said));
+}
+
+#[tokio::test]
+async fn failing_setup_breaks_the_attempt_before_the_model_is_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Acts::new(greet);
+    let text = ALL.replace("tasks:", "setup: ['echo broken pipe >&2; exit 9']\ntasks:");
+    let ran = run_job(job_of(directory.path(), &text, &[("a/b", Arc::clone(&model))]), Options::default()).await;
+    let (kind, message) = why(runs(&ran)[0]);
+    assert_eq!(kind, AbsenceKind::Broke(RunErrorKind::Setup));
+    assert!(message.contains("exit status 9") && message.ends_with("broken pipe"), "{message}");
+    assert!(model.tests.lock().unwrap().is_empty() && ran.result.broken);
+}
+
+#[tokio::test]
+async fn tasks_that_share_a_directory_run_one_after_the_other() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("box")).unwrap();
+    let text = "cli: sh\nproviders: [a/b]\nrepeat: 4\nworkdir: box\ntasks:\n  - id: t\n    intent: x\n    assert: [{output_equals: free}, {file_exists: lock}]\n    teardown: [rmdir lock]\n";
+    let model = Acts::new(|_| {
+        let claim = "if mkdir lock 2> /dev/null; then echo claimed; else echo taken; fi";
+        vec![claim.to_owned(), "rmdir lock && echo free && mkdir lock".to_owned()]
+    });
+    let ran = run_job(
+        job_of(directory.path(), text, &[("a/b", Arc::clone(&model))]),
+        Options { concurrency: Some(4), ..Options::default() },
+    )
+    .await;
+    assert_eq!(statuses(&ran), [Status::Pass]);
+    assert_eq!(model.most.load(Ordering::SeqCst), 1);
+    let waits = ran
+        .events
+        .iter()
+        .filter(|event| matches!(event, Event::Note { message } if message.starts_with("waiting for another test")));
+    assert!(waits.count() > 0);
+}
