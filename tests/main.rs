@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod agents;
+mod asking;
 mod cases;
 mod checking;
 mod cli;

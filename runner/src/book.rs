@@ -21,7 +21,7 @@ use speclens_schema::{
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
-    recording::{Found, InUse, Label, Machine, Recorded, Recordings, Retention, Unusable},
+    recording::{Found, InUse, Label, Machine, Recorded, Recording, Recordings, Retention, Unusable},
 };
 
 /// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
@@ -36,16 +36,26 @@ pub struct Book {
     recordings: Option<Arc<Recordings>>,
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
-    unrecorded: Mutex<HashMap<Label, Unrecorded>>,
+    unrecorded: Mutex<HashMap<Label, Remembered>>,
 }
 
+/// What is known of an attempt.
 #[derive(Clone, Debug)]
-struct Unrecorded {
+struct Remembered {
     key: String,
     began_us: u64,
     act: Parts,
     evidence: Arc<Evidence>,
     notes: Vec<String>,
+}
+
+/// Evidence of what a case does now.
+struct Known {
+    attempt: Remembered,
+    /// The case whose recording it is, where that is another one that does the same.
+    from: Option<String>,
+    /// Whose recording it is and where, if it is on disk.
+    on_disk: Option<(Origin, OnDisk)>,
 }
 
 /// What became of evidence that was entered.
@@ -98,7 +108,7 @@ impl Book {
         Book::new(recordings, Retention::of(settings))
     }
 
-    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Unrecorded>> {
+    fn unrecorded(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -168,7 +178,7 @@ impl Book {
                 let Recorded { key, act, began_us, evidence, notes, .. } = recorded;
                 let mut unrecorded = self.unrecorded();
                 if unrecorded.get(label).is_none_or(|known| known.began_us <= began_us) {
-                    unrecorded.insert(label.clone(), Unrecorded { key, began_us, act, evidence, notes });
+                    unrecorded.insert(label.clone(), Remembered { key, began_us, act, evidence, notes });
                 }
                 Entered { held: observed, origin: Origin::Observed, error }
             }
@@ -182,16 +192,45 @@ impl Book {
 
     /// What is known of an attempt, judged by the claims as they are now.
     pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
+        let Known { attempt, from, on_disk } = match self.known(asked, secrets) {
+            Ok(known) => known,
+            Err(Absence { kind, message }) => return asked.absent(kind, message),
+        };
+        let Remembered { key, began_us, evidence, notes, .. } = attempt;
+        let result = asked.judged(&evidence, secrets, notes);
+        let (origin, evidence) = match on_disk {
+            Some((origin, on_disk)) => (origin, Held::Disk(on_disk)),
+            None => (Origin::Observed, result.evidence),
+        };
+        RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
+    }
+
+    /// What is known of an attempt, ready to be entered again with more observations: a later attempt then stays in its
+    /// place. `None`: nothing is, or of another act.
+    pub fn recorded(&self, asked: Asked<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
+        let Remembered { key, began_us, act, evidence, notes } = self.known(asked, secrets).ok()?.attempt;
+        Some(Recorded { key, act, began_us, now, evidence, notes })
+    }
+
+    /// The evidence of what a case does now, masked and interpreted, or why there is none.
+    fn known(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
+        let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
         let (key, label) = (asked.key(), asked.label());
         let mut found = self.find(&key, &label);
         let known = self.unrecorded().get(&label).filter(|known| known.began_us >= found.began_us()).cloned();
-        if let Some(known) = known {
-            return asked.of_memory(known, &key, secrets);
+        if let Some(mut attempt) = known {
+            if attempt.key != key {
+                return Err(absent(AbsenceKind::Stale, asked.stale(&attempt.act)));
+            }
+            // Other secrets may be known by now.
+            let evidence = Arc::make_mut(&mut attempt.evidence);
+            asked.suite.dialect.mask(evidence, secrets);
+            asked.suite.dialect.interpret(evidence);
+            return Ok(Known { attempt, from: None, on_disk: None });
         }
         let dialect = asked.suite.dialect;
-        let Some(recordings) = &self.recordings else {
-            return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
-        };
+        let missing = || absent(AbsenceKind::NoRecording, Unusable::Missing.sentence());
+        let Some(recordings) = &self.recordings else { return Err(missing()) };
         let read = |found: &Found| match found {
             Found::Fresh(file) | Found::Stale(file) => recordings.read(&file.path, dialect, secrets),
             Found::None => Err(Unusable::Missing),
@@ -202,50 +241,34 @@ impl Book {
             found = self.find(&key, &label);
             recording = read(&found);
         }
-        let recording = match recording {
-            Ok(recording) => recording,
-            Err(error @ Unusable::OtherVersion) => return asked.absent(AbsenceKind::Stale, error.sentence()),
-            Err(error) => return asked.absent(AbsenceKind::NoRecording, error.sentence()),
+        let recording = recording.map_err(|error| match error {
+            Unusable::OtherVersion => absent(AbsenceKind::Stale, error.sentence()),
+            Unusable::Missing
+            | Unusable::Damaged
+            | Unusable::TextMissing
+            | Unusable::TextChanged
+            | Unusable::TooLarge(_) => absent(AbsenceKind::NoRecording, error.sentence()),
+        })?;
+        let file = match found {
+            Found::Fresh(file) => file,
+            Found::Stale(_) => return Err(absent(AbsenceKind::Stale, asked.stale(&recording.act))),
+            Found::None => return Err(missing()),
         };
-        let (file, is_fresh) = match found {
-            Found::Fresh(file) => (file, true),
-            Found::Stale(file) => (file, false),
-            Found::None => return asked.absent(AbsenceKind::NoRecording, Unusable::Missing.sentence()),
-        };
-        if !is_fresh {
-            return asked.absent(AbsenceKind::Stale, asked.stale(&recording.act));
-        }
         let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
         let origin = match recordings.is_foreign(recording.machine.as_ref()) {
             true => Origin::Foreign,
             false => Origin::Replayed,
         };
-        let mut notes = recording.notes;
+        let on_disk =
+            OnDisk { recordings: Arc::clone(recordings), path: file.path, dialect, secrets: Arc::clone(secrets) };
+        let Recording { act, evidence, mut notes, .. } = recording;
         notes.extend((origin == Origin::Foreign).then(|| FOREIGN.to_owned()));
-        let mut result = asked.judged(&recording.evidence, secrets, notes);
-        result.evidence = Held::Disk(OnDisk {
-            recordings: Arc::clone(recordings),
-            path: file.path,
-            dialect,
-            secrets: Arc::clone(secrets),
-        });
-        RunResult { key: Some(key), began_us: file.began_us, origin, from, ..result }
+        let attempt = Remembered { key, began_us: file.began_us, act, evidence, notes };
+        Ok(Known { attempt, from, on_disk: Some((origin, on_disk)) })
     }
 }
 
 impl Asked<'_> {
-    fn of_memory(&self, known: Unrecorded, key: &str, secrets: &Arc<Secrets>) -> RunResult {
-        if known.key != key {
-            return self.absent(AbsenceKind::Stale, self.stale(&known.act));
-        }
-        let mut evidence = known.evidence.as_ref().clone();
-        // Other secrets may be known by now.
-        self.suite.dialect.mask(&mut evidence, secrets);
-        self.suite.dialect.interpret(&mut evidence);
-        let result = self.judged(&Arc::new(evidence), secrets, known.notes);
-        RunResult { key: Some(known.key), began_us: known.began_us, origin: Origin::Observed, ..result }
-    }
-
     /// Why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;

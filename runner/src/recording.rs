@@ -236,15 +236,16 @@ impl Recordings {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the directory again if it has changed, and returns whether other recordings are there now.
+    /// Looks at the directory again if it has changed, and returns whether other recordings are there now, or others say
+    /// more than before.
     pub fn look_again(&self) -> bool {
         let mut seen = self.seen();
-        let changed = self.store.changed();
+        let changed = (self.store.changed(), self.store.changed_by_others());
         let is_settled = seen
             .changed
             .zip(seen.looked)
             .is_none_or(|(changed, looked)| looked.duration_since(changed).is_ok_and(|age| age > SETTLED));
-        if seen.looked.is_some() && changed == seen.changed && is_settled {
+        if seen.looked.is_some() && changed == (seen.changed, seen.by_others) && is_settled {
             return false;
         }
         self.list(&mut seen)
@@ -259,14 +260,16 @@ impl Recordings {
         }
     }
 
-    /// Lists the directory, and returns whether other recordings are there now.
+    /// Lists the directory, and returns whether other recordings are there now, or another process has written some again.
     fn list(&self, seen: &mut Seen) -> bool {
         // Asked first: what comes meanwhile is reason to look again.
-        (seen.changed, seen.by_others) = (self.store.changed(), self.store.changed_by_others());
+        let by_others = self.store.changed_by_others();
+        let are_rewritten = by_others.unwrap_or_default() != seen.by_others.unwrap_or_default();
+        (seen.changed, seen.by_others) = (self.store.changed(), by_others);
         seen.looked = Some(SystemTime::now());
         let mut index = Index::default();
         self.store.list().iter().filter_map(|name| Name::parse(name)).for_each(|name| index.insert(name));
-        let differs = index != seen.index;
+        let differs = are_rewritten || index != seen.index;
         seen.index = index;
         differs
     }

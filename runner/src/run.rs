@@ -1,5 +1,6 @@
 //! Performs the cases of a suite, or judges what was recorded of them.
 
+mod asking;
 mod attempt;
 mod budget;
 mod masked;
@@ -83,6 +84,9 @@ pub enum Mode {
     Live,
     /// The recordings are judged; nothing is performed.
     Recorded,
+    /// The recordings are judged, after models were asked what claims need to know of them and nobody has asked yet.
+    /// Nothing else is performed.
+    Asking,
 }
 
 /// One attempt that is planned.

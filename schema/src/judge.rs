@@ -1,7 +1,7 @@
 //! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Output},
+    evidence::{Evidence, Need, Output, merged},
     mask::{HIDDEN, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -86,6 +86,35 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
     judged
 }
 
+/// Returns the questions to models that would settle claims which are unknown as it is, equal ones once: those that no
+/// model has answered about this evidence. They can be asked without acting again.
+pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
+    if evidence.error.is_some() {
+        return Vec::new();
+    }
+    let open_of = |claim: &Claim| {
+        let mut needs = claim.check.needs(&evidence.context);
+        needs.retain(|need| match need {
+            Need::Question(question) => {
+                question.text(evidence.output.as_ref()).is_ok() && !evidence.is_answered(question)
+            }
+            Need::Path { .. }
+            | Need::Command { .. }
+            | Need::Files(_)
+            | Need::Variables(_)
+            | Need::Response(_)
+            | Need::Trace
+            | Need::Scores(_) => false,
+        });
+        let is_unknown = || {
+            let verdicts = claim.check.check(evidence);
+            verdicts.iter().any(|verdict| verdict.outcome.status() == Status::Unknown)
+        };
+        if !needs.is_empty() && is_unknown() { needs } else { Vec::new() }
+    };
+    merged(case.claims.iter().flat_map(open_of))
+}
+
 /// The status of an attempt: that of its worst verdict, or what the accident amounts to that broke it. An attempt whose
 /// every claim was skipped shows nothing, so it is unknown; one without claims passes.
 pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
@@ -103,11 +132,13 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Judged, judge, may_begin, status};
+    use super::{Judged, judge, may_begin, open_questions, status};
     use crate::{
         dialect::{Dialect, kindlm::lower::lower_suite},
         document::{Document, Pointer},
-        evidence::{Capture, Ended, Evidence, Ran, RunError, RunErrorKind},
+        evidence::{
+            Answer, Capture, Ended, Evidence, ModelReply, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
+        },
         files::MemoryFiles,
         mask::Secrets,
         suite::{Case, Claim, Phase},
@@ -252,6 +283,37 @@ mod tests {
         ] {
             assert_eq!(status(&evidence, &judge(&case(expect), &evidence, &Secrets::none())), expected, "{expect}");
         }
+    }
+
+    #[test]
+    fn question_is_open_until_a_model_answers_it_and_only_where_the_answer_counts() {
+        let judged = |criteria: &str| {
+            let text = format!(
+                "models: [{{id: m, provider: openai, model: gpt-4o}}]\ntests:\n  - {{name: t, command: x, expect: {{judge: [{criteria}]}}}}\n"
+            );
+            let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+            lower_suite(&document, &MemoryFiles::default(), None).cases.first().unwrap().as_ref().clone()
+        };
+        let case = judged("{criteria: polite, minScore: 0.5}");
+        let mut evidence = evidence("Thanks!");
+        let open = open_questions(&case, &evidence);
+        assert_eq!(open.len(), 1);
+        let said = |text: &str| ModelReply { text: Capture::whole(text), ..ModelReply::default() };
+        let answer = |reply| Answer::Question(QuestionAnswer { replies: vec![reply] });
+        let observed = |reply| vec![Observation { need: open[0].clone(), answer: answer(reply) }];
+        let failed = ModelReply { error: Some("down".to_owned()), ..ModelReply::default() };
+        evidence.observe_again(observed(failed));
+        assert_eq!(open_questions(&case, &evidence).len(), 1, "a request that failed is asked again");
+        evidence.observe_again(observed(said("{\"score\": 0.7, \"reasoning\": \"r\"}")));
+        assert!(open_questions(&case, &evidence).is_empty());
+        let stricter = judged("{criteria: polite, minScore: 0.9}");
+        assert!(open_questions(&stricter, &evidence).is_empty(), "a threshold asks nobody");
+        let other = judged("{criteria: short}");
+        assert_eq!(open_questions(&other, &evidence).len(), 1, "another criterion is another question");
+        let error = RunError { kind: RunErrorKind::TimedOut, message: String::new() };
+        assert!(open_questions(&other, &Evidence { error: Some(error), ..evidence.clone() }).is_empty());
+        let cut = Evidence { output: None, ..evidence };
+        assert!(open_questions(&other, &cut).is_empty(), "nothing to ask about");
     }
 
     #[test]

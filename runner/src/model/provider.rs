@@ -334,7 +334,6 @@ mod tests {
     use speclens_schema::{
         evidence::RunErrorKind,
         settings::{Api, Provider, Settings},
-        words,
     };
 
     use super::{BUILT_IN, key_variables, read_address, target};

@@ -32,7 +32,7 @@ pub(super) struct Store {
 }
 
 /// Differs from the one before where others have written or removed recordings since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(u64);
 
 impl Store {

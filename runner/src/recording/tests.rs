@@ -336,3 +336,17 @@ mod on_unix {
         assert_eq!(recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap_err(), Unusable::Missing);
     }
 }
+
+#[test]
+fn recording_that_another_process_writes_again_under_its_name_is_news() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mine, other) = (open(&directory), open(&directory));
+    let began_us = beginning_us();
+    mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "first")).unwrap();
+    assert!(other.look_again());
+    assert!(!other.look_again(), "nothing happened since");
+    mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "second")).unwrap();
+    assert!(other.look_again());
+    assert_eq!(files(&directory).len(), 1);
+    assert!(!mine.look_again(), "what it wrote itself is no news");
+}

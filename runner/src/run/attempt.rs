@@ -64,6 +64,7 @@ impl Run {
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
             },
             (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|broken| *broken),
+            (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|broken| *broken),
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
@@ -215,7 +216,13 @@ impl Run {
         let act = action.parts(dialect, asked.subject, inputs);
         let now = self.job.clock.now();
         let evidence = Arc::new(evidence);
-        let recorded = Recorded { key: key.clone(), act, began_us, now, evidence, notes: notes.clone() };
+        self.enter(asked, Recorded { key, act, began_us, now, evidence, notes })
+    }
+
+    /// Enters what is known of an attempt into the book, and judges it.
+    pub(super) fn enter(&self, asked: Asked<'_>, recorded: Recorded) -> RunResult {
+        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
+        let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| asked.judged(evidence, secrets, notes);
         let (result, entered) = self.job.book.enter(&asked.label(), recorded, dialect, secrets, judge);
         let Entered { held, origin, error } = entered;
@@ -246,7 +253,7 @@ impl Run {
     }
 
     /// Judges what is known of an attempt.
-    async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+    pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         self.blocking(case, unit, move || run.job.book.look(run.asked(&shared, &planned), &run.job.secrets)).await
     }
@@ -256,7 +263,7 @@ impl Run {
     }
 
     /// What claims do, and masking, may take a while or go wrong: they have threads of their own.
-    async fn blocking<A: Send + 'static>(
+    pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,
         unit: &Unit,

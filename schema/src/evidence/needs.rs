@@ -1,6 +1,6 @@
 //! What several claims need, asked once; and which answer serves a need.
 
-use super::{Answer, Evidence, FilesNeed, Moment, Need, QuestionNeed, ScoreNeed};
+use super::{Answer, Evidence, FilesNeed, Moment, Need, Observation, QuestionAnswer, QuestionNeed, ScoreNeed};
 
 /// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
 /// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
@@ -110,12 +110,39 @@ impl Evidence {
         // Of equals, the one that was observed first.
         served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, answer)| answer)
     }
+
+    /// Whether a model has answered a question as often as it is to be asked. A request that failed is not an answer.
+    pub fn is_answered(&self, question: &QuestionNeed) -> bool {
+        match self.answer_to(&Need::Question(question.clone())) {
+            Some(Answer::Question(QuestionAnswer { replies })) => {
+                replies.iter().filter(|reply| reply.error.is_none()).count() >= question.times as usize
+            }
+            // It could not be asked.
+            Some(Answer::Nothing(_)) | None => false,
+            Some(
+                Answer::Path(_)
+                | Answer::Command(_)
+                | Answer::Files(_)
+                | Answer::Variables(_)
+                | Answer::Response(_)
+                | Answer::Trace(_)
+                | Answer::Scores(_),
+            ) => false,
+        }
+    }
+
+    /// Adds what was observed later, in place of what was observed of the same before.
+    pub fn observe_again(&mut self, observations: Vec<Observation>) {
+        let is_replaced = |known: &Observation| observations.iter().any(|it| it.need.joined(&known.need).is_some());
+        self.observations.retain(|known| !is_replaced(known));
+        self.observations.extend(observations);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{FilesAnswer, Observation, VariablesNeed};
+    use crate::evidence::{FilesAnswer, ModelReply, VariablesNeed};
 
     fn files(pattern: &str, wait_ms: u64, content: bool) -> Need {
         Need::Files(FilesNeed {
@@ -184,6 +211,23 @@ mod tests {
             ..Evidence::default()
         };
         assert_eq!(without.answer_to(&files("a", 1, true)), None, "the content is missing");
+    }
+
+    #[test]
+    fn question_is_answered_by_as_many_replies_as_it_wants_and_a_later_answer_replaces_the_first() {
+        let question = |times| QuestionNeed { system: "judge".to_owned(), times, ..QuestionNeed::default() };
+        let failed = || ModelReply { error: Some("down".to_owned()), ..ModelReply::default() };
+        let observed = |times, replies| Observation {
+            need: Need::Question(question(times)),
+            answer: Answer::Question(QuestionAnswer { replies }),
+        };
+        let mut evidence = Evidence::default();
+        assert!(!evidence.is_answered(&question(1)));
+        evidence.observe_again(vec![observed(1, vec![failed()])]);
+        assert!(!evidence.is_answered(&question(1)));
+        evidence.observe_again(vec![observed(1, vec![ModelReply::default()])]);
+        assert!(evidence.is_answered(&question(1)) && !evidence.is_answered(&question(2)));
+        assert_eq!(evidence.observations.len(), 1);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capture, Output, Usage};
+use super::{Capture, Concealed, Output, Usage};
 use crate::mask::shown;
 
 /// A question to a model.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QuestionNeed {
     /// Who is asked.
     pub peer: Peer,
@@ -89,6 +89,12 @@ impl QuestionNeed {
                 QuestionPart::Text(part) => text.push_str(part),
                 QuestionPart::Output => {
                     let output = output.ok_or("the output was not recorded")?;
+                    if output.cut {
+                        return Err("the output was cut off, so no model was asked".to_owned());
+                    }
+                    if output.concealed == Concealed::Everything {
+                        return Err("the output is not known, because a secret in it is masked".to_owned());
+                    }
                     if output.text.len() > OUTPUT_LIMIT {
                         return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));
                     }
@@ -122,6 +128,15 @@ mod tests {
         let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
         assert_eq!(need(parts.clone()).text(Some(&output)), Ok("<key ** end>".to_owned()));
         assert!(need(parts).text(None).is_err());
+    }
+
+    #[test]
+    fn nothing_is_asked_about_an_output_that_is_not_known_whole() {
+        let need = need(vec![QuestionPart::Output]);
+        let cut = Output { text: "x".to_owned(), cut: true, ..Output::default() };
+        assert!(need.text(Some(&cut)).is_err_and(|reason| reason.contains("cut off")));
+        let concealed = Output { concealed: Concealed::Everything, ..Output::default() };
+        assert!(need.text(Some(&concealed)).is_err_and(|reason| reason.contains("masked")));
     }
 
     #[test]

@@ -61,6 +61,9 @@ pub(super) struct Args {
     /// Judge what is recorded; run nothing
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
+    /// With `--recorded`: ask the judges that have not been asked about what is recorded; run no command
+    #[arg(long, requires = "recorded")]
+    ask: bool,
     /// Say what would run; run nothing
     #[arg(long)]
     dry_run: bool,
@@ -163,7 +166,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             }
         };
         let options = Options {
-            mode: if args.recorded { Mode::Recorded } else { Mode::Live },
+            mode: match (args.recorded, args.ask) {
+                (true, true) => Mode::Asking,
+                (true, false) => Mode::Recorded,
+                (false, _) => Mode::Live,
+            },
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
             fail_fast: args.fail_fast,

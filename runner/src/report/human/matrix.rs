@@ -312,13 +312,13 @@ mod tests {
         document::{Document, Pointer},
         evidence::Usage,
         mask::Secrets,
-        suite::{Action, Case, Subject, Suite},
+        suite::{Action, Case, Inputs, Subject, Suite},
     };
 
     use super::*;
     use crate::{
         event::{CaseResult, Figures, Held, Judges, Origin, RunResult},
-        report::SourceText,
+        report::{Root, SourceText},
     };
 
     fn case(name: &str) -> Arc<Case> {
@@ -361,6 +361,7 @@ mod tests {
             cases: names.iter().map(|name| case(name)).collect(),
             gates: Gates::None,
             concurrency: 1,
+            inputs: Inputs::new(),
         };
         let document = Document::read("cli: a\n", ScalarRules::Yaml12);
         let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };
@@ -376,6 +377,7 @@ mod tests {
         };
         let report = SuiteReport {
             source,
+            root: Root::default(),
             dialect: Dialect::CliBench,
             settings: None,
             problems: Vec::new(),

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Row, Seen, relate};
+use super::{CUT, MASKED, NOT_RECORDED, Row, Seen};
 use crate::{
     check::json::{number_text, parse},
     dialect::kindlm::expect::JudgeExpect,
@@ -12,7 +12,7 @@ use crate::{
         Answer, Concealed, Context, Evidence, ModelReply, Need, Peer, QuestionAnswer, QuestionNeed, QuestionPart,
     },
     mask::shown,
-    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// One entry of `judge`.
@@ -31,6 +31,10 @@ const ANSWER_TOKENS: u32 = 512;
 
 /// Where a judge is asked several times, so many of its answers must be usable.
 const QUORUM: usize = 2;
+
+/// What is said of an output that was recorded before the criterion was what it is.
+const UNASKED: &str = "the judge has not been asked about this output; ask it without running the command: *Ask judge* \
+                       above the test, or `speclens run --recorded --ask`";
 
 const SYSTEM: &str = "You judge the response of an assistant by one criterion. Be impartial: neither the length nor the \
                       style of the response counts unless the criterion says so. Give a score from 0.0 (the criterion \
@@ -77,9 +81,8 @@ impl JudgeClaim {
         let score = &scores[scores.len() / 2];
         let (value, least) = (number_text(score.value), self.expect.min_score);
         let reasoning = shown(&score.reasoning).into_owned();
-        let told = Related::in_claim(format!("the judge: {reasoning}"), Pointer::root().key("criteria"));
         if score.value >= least {
-            let mut verdict = relate(row.pass(), [told]);
+            let mut verdict = row.pass();
             verdict.score = Some(score.value);
             return verdict;
         }
@@ -135,7 +138,7 @@ impl Check for JudgeClaim {
             }
             Some(Answer::Nothing(reason)) => row.unknown(reason.clone()),
             Some(_) => row.unknown("the recording holds another answer than that of a judge"),
-            None => row.unknown("the judge has not been asked about this output"),
+            None => row.unknown(UNASKED),
         }]
     }
 

@@ -1,0 +1,79 @@
+//! Asks models about what is recorded of an attempt, and records their answers with it. Nothing is done again.
+
+use std::sync::Arc;
+
+use speclens_schema::{
+    evidence::{Context, Need, Observation, RunErrorKind},
+    judge,
+    suite::Case,
+};
+
+use super::{Run, Unit, masked::Masked};
+use crate::{
+    event::{AbsenceKind, RunResult},
+    exec::{
+        Attempt,
+        process::{self, Background, Environment},
+    },
+    observe::{self, Inquiry, Seen, View},
+    recording::Recorded,
+};
+
+/// A recording, and the questions that it does not answer.
+struct Unanswered {
+    recorded: Recorded,
+    questions: Vec<Need>,
+}
+
+impl Run {
+    /// Judges what is recorded of an attempt, once every question about it that claims have was asked.
+    pub(super) async fn ask(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        let found = self.blocking(case, unit, move || run.unanswered(&shared, &planned)).await?;
+        let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
+        let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
+        if cancelled {
+            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            return Ok(self.asked(case, unit).absent(kind, "cancelled before the judge answered"));
+        }
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        self.blocking(case, unit, move || {
+            let recorded = run.answered(recorded, observations);
+            run.enter(run.asked(&shared, &planned), recorded)
+        })
+        .await
+    }
+
+    fn unanswered(&self, case: &Case, unit: &Unit) -> Option<Unanswered> {
+        let recorded = self.job.book.recorded(self.asked(case, unit), self.job.clock.now(), &self.job.secrets)?;
+        let questions = judge::open_questions(case, &recorded.evidence);
+        (!questions.is_empty()).then_some(Unanswered { recorded, questions })
+    }
+
+    /// What models are asked about is the recorded output.
+    fn view_of(&self, recorded: &Recorded, case: &Case) -> View {
+        View {
+            directory: self.job.directory.clone(),
+            environment: Environment::default(),
+            limit: self.job.output_limit,
+            background: Arc::new(Background::default()),
+            inquiry: Inquiry {
+                models: Arc::clone(&self.job.models),
+                output: recorded.evidence.output.clone().map(Arc::new),
+                secrets: Arc::clone(&self.job.secrets),
+                test: case.name.clone(),
+            },
+            cancel: self.cancel.clone(),
+            suspended: process::suspended,
+        }
+    }
+
+    /// Adds what was answered, masked.
+    fn answered(&self, mut recorded: Recorded, observations: Vec<Observation>) -> Recorded {
+        let nothing = Attempt::begun(Context::default());
+        let answers = Masked::of(nothing, self.job.suite.dialect, &self.job.secrets).with(observations);
+        let (answers, _) = answers.into_parts();
+        Arc::make_mut(&mut recorded.evidence).observe_again(answers.observations);
+        recorded
+    }
+}
