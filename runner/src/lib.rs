@@ -16,6 +16,7 @@
 
 pub mod book;
 pub mod clock;
+mod encryption;
 pub mod event;
 pub mod exec;
 pub mod files;

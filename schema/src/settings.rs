@@ -87,7 +87,9 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// The protocol that it speaks. When absent, that of the built-in provider of this name, or else `openai`.
+    /// The protocol that it speaks.
+    ///
+    /// When absent, that of the built-in provider of this name, or else `openai`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
     /// The address, up to and including the version. When absent, that of the built-in provider of this name.

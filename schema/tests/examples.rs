@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{ScalarRules, kindlm::config::Config},
+    dialect::{ScalarRules, cli_bench, kindlm::config::Config},
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -31,22 +31,27 @@ fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
 #[test]
 fn nothing_is_wrong_with_the_examples() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let validator = jsonschema::validator_for(SpecFile::KindLm.schema()).unwrap();
     let mut seen = 0;
     for example in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-        let text = fs::read_to_string(example.join("kindlm.yaml")).unwrap();
         let mut beside = Vec::new();
         files(&example, "", &mut beside);
         let beside = MemoryFiles::new(&example, beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let main = [("kindlm.yaml", SpecFile::KindLm), ("cli-bench.yaml", SpecFile::CliBench)];
+        let (name, file) = main.into_iter().find(|(name, _)| example.join(name).exists()).unwrap();
+        let text = fs::read_to_string(example.join(name)).unwrap();
+        let beside = beside.at(name);
         let document = Document::read(&text, ScalarRules::Yaml12);
-        let mut problems = Analyzer::new(SpecFile::KindLm).problems(&document, &beside, &Settings::default());
+        let mut problems = Analyzer::new(file).problems(&document, &beside, &Settings::default());
         // What another program would do is worth knowing, and no mistake.
         problems.retain(|problem| problem.severity < Severity::Information);
         assert!(problems.is_empty(), "{}\n{}", example.display(), common::render(&text, &problems));
         let value = document.root().unwrap().to_value().unwrap();
-        assert!(validator.is_valid(&value));
-        serde_json::from_value::<Config>(value).unwrap();
+        assert!(jsonschema::validator_for(file.schema()).unwrap().is_valid(&value));
+        match file {
+            SpecFile::KindLm => drop(serde_json::from_value::<Config>(value).unwrap()),
+            _ => drop(serde_json::from_value::<cli_bench::config::Config>(value).unwrap()),
+        }
         seen += 1;
     }
-    assert!(seen >= 3, "only {seen} examples");
+    assert!(seen >= 4, "only {seen} examples");
 }

@@ -420,13 +420,14 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
 
 #[test]
 fn formats_that_cannot_be_run_yet_say_so() {
-    let suite = "cli: git\ntasks: [{id: a, intent: b, assert: [{ran: git}]}]\nproviders: [openai/gpt]\n";
-    let mut client = Client::start(&[("cli-bench.yaml", suite)]);
-    client.open("cli-bench.yaml");
-    let uri = client.uri("cli-bench.yaml");
+    let scenarios = "target: {type: skill, path: skills/a, trigger: /a}\nversion: '1.0'\nscenarios:\n  - {name: a, description: b, when: {invoke: /a}, then: [{type: artifact_exists, path: a.md}]}\n";
+    let files = [("skills/a/tests/scenarios.yaml", scenarios), ("skills/a/SKILL.md", "---\nname: a\n---\n# a\n")];
+    let mut client = Client::start(&files);
+    client.open(files[0].0);
+    let uri = client.uri(files[0].0);
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `a` was not run: running cli-bench suites is not supported yet");
+    assert_eq!(told["message"], "speclens: `a` was not run: running ClawSpec contracts is not supported yet");
 }
 
 #[test]

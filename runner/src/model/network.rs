@@ -3,7 +3,6 @@
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -12,8 +11,6 @@ use genai::{
     resolver::{AuthData, Endpoint},
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Price},
@@ -28,6 +25,7 @@ use super::{
     provider::{Target, is_loopback},
     retry,
 };
+use crate::encryption;
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -145,33 +143,11 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
         .no_gzip()
         // A request that is dropped closes its connection, so the provider stops.
         .http1_only()
-        .tls_backend_preconfigured(encryption(target)?);
+        .tls_backend_preconfigured(encryption::of(target.base_url.scheme())?);
     if target.base_url.scheme() == "http" || is_loopback(&target.base_url) {
         // A proxy would read what is not encrypted, and does not lead to this machine.
         builder = builder.no_proxy();
     }
     let client = builder.build().map_err(|error| error.to_string())?;
     Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
-}
-
-/// How connections are encrypted: with certificates of the system, so those of a company count, too.
-fn encryption(target: &Target) -> Result<ClientConfig, String> {
-    static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
-    let builder = || {
-        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())
-    };
-    if target.base_url.scheme() == "http" {
-        // Reading the certificates takes a while, and a machine without any can still reach itself.
-        return Ok(builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
-    }
-    let of_system = || {
-        let verified = builder()?.with_platform_verifier().map_err(|error| {
-            format!(
-                "{error}; install the certificates of the system (the package `ca-certificates`), or set SSL_CERT_FILE"
-            )
-        })?;
-        Ok(verified.with_no_client_auth())
-    };
-    OF_SYSTEM.get_or_init(of_system).clone()
 }

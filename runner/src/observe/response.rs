@@ -6,6 +6,7 @@ use reqwest::{Client, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View, patience::Patience};
+use crate::encryption;
 
 /// How long an address has for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,8 +52,13 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
     // Nobody is authorized by an assertion. An address without a host has no names to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    let client = Client::builder().redirect(Policy::none()).no_proxy().pool_max_idle_per_host(0).build();
-    let client = client.map_err(|error| reason(&error))?;
+    let client = Client::builder()
+        .tls_backend_preconfigured(encryption::of(url.scheme())?)
+        .redirect(Policy::none())
+        .no_proxy()
+        .pool_max_idle_per_host(0)
+        .build()
+        .map_err(|error| reason(&error))?;
     let mut response = client.get(url).send().await.map_err(|error| reason(&error))?;
     answer.status = Some(response.status().as_u16());
     while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {

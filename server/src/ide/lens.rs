@@ -310,17 +310,13 @@ mod tests {
             (
                 SpecFile::CliBench,
                 "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
-                vec!["1: ▶ Run file", "3: ? not supported yet: running cli-bench suites"],
+                vec!["1: ▶ Run file", "3: ▶ Run"],
             ),
             (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
             (
                 SpecFile::CliBenchTasks,
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
-                vec![
-                    "2: ▶ Run file",
-                    "2: ? not supported yet: running cli-bench suites",
-                    "3: ? not supported yet: running cli-bench suites",
-                ],
+                vec!["2: ▶ Run file", "2: ▶ Run", "3: ▶ Run"],
             ),
             (
                 SpecFile::ClawSpecScenarios,

@@ -263,14 +263,15 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     let case = with_claims(case("a", &format!("echo {SECRET}"), ""), &[given], &[then]);
     let job = Job { secrets: Arc::new(Secrets::new([("API_KEY", SECRET)], &[], &[])), ..job(root, vec![case]) };
     let (sender, _events) = mpsc::unbounded_channel();
-    let serve = async {
+    let server = tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.read_exact(&mut [0; 16]).await.unwrap();
         let body = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{SECRET}", SECRET.len());
         stream.write_all(body.as_bytes()).await.unwrap();
-    };
-    let (result, ()) = tokio::join!(run(job, Options::default(), CancellationToken::new(), sender), serve);
+    });
+    let result = run(job, Options::default(), CancellationToken::new(), sender).await;
+    server.abort();
     let evidence = evidence_of(&result.cases[0].runs[0]);
     assert_eq!(evidence.observations.len(), 8, "{:?}", evidence.observations);
     assert!(!evidence.observations.iter().any(|it| matches!(it.answer, Answer::Nothing(_))), "{evidence:?}");

@@ -114,7 +114,14 @@ impl Context<'_> {
                 // A mapping whose keys are names of the author takes any item, and reads its keys as names.
                 let is_like = !shape.all_fields().is_empty()
                     && node.items().next().is_some_and(|item| fix::is_like(item, &shape));
-                fix = fix::only_item(node).map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
+                // Where those names stand for mappings or lists, an item with other values is not what was meant.
+                let fits = shape.map_value().is_none_or(|value| {
+                    let is_nested = matches!(value.kind(), Type::Mapping | Type::List);
+                    let values = node.items().flat_map(NodeRef::entries).map(|entry| entry.value);
+                    !is_nested || values.into_iter().all(|value| value.shape() != NodeShape::Scalar)
+                });
+                let only = fix::only_item(node).filter(|_| fits);
+                fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
                 problem.note = Some("`: ` makes it a mapping".to_owned());

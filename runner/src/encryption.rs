@@ -1,0 +1,29 @@
+//! How connections over HTTP are encrypted, whoever makes them.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+/// The encryption of connections to addresses with this scheme: with certificates of the system, so those of a company count,
+/// too.
+pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
+    static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
+    let builder = || {
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())
+    };
+    if scheme == "http" {
+        // Reading the certificates takes a while, and a machine without any can still reach itself.
+        return Ok(builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
+    }
+    let of_system = || {
+        let verified = builder()?.with_platform_verifier().map_err(|error| {
+            format!(
+                "{error}; install the certificates of the system (the package `ca-certificates`), or set SSL_CERT_FILE"
+            )
+        })?;
+        Ok(verified.with_no_client_auth())
+    };
+    OF_SYSTEM.get_or_init(of_system).clone()
+}
