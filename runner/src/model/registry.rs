@@ -104,6 +104,12 @@ impl Models {
         self
     }
 
+    /// Answers for an id from now on.
+    #[cfg(test)]
+    pub(crate) fn put(&self, id: &str, model: Arc<dyn Model>) {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), model);
+    }
+
     fn network(&self, id: &str) -> Result<Network, RunError> {
         self.reached(self.target(id)?, id)
     }
