@@ -335,7 +335,10 @@ fn reports_go_to_files_while_people_read() {
     assert!(done.stdout.contains("11 tests"), "{done:?}");
     let junit = place.read("out/junit.xml");
     assert!(junit.contains("<failure") && junit.contains("<error") && junit.contains("type=\"timed-out\""), "{junit}");
-    assert!(junit.contains("failures=\"3\"") && junit.contains("failures=\"6\"") && junit.contains("errors=\"1\""), "{junit}");
+    assert!(
+        junit.contains("failures=\"3\"") && junit.contains("failures=\"6\"") && junit.contains("errors=\"1\""),
+        "{junit}"
+    );
     let report: Value = serde_json::from_str(&place.read("out/report.json")).unwrap();
     assert_eq!(report["speclens"], 1);
     place.write("plain.txt", "");
@@ -431,4 +434,27 @@ fn the_latency_of_an_output_that_was_held_open_is_not_known() {
         let (found, report) = place.report(&[]);
         assert_eq!(found, Some(code), "{expect} {gate}: {report}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn large_outputs_at_once_leave_memory_when_they_are_recorded() {
+    const MAX_KIB: u64 = 300 * 1024;
+    let mut text = "kindlm: 1\nproject: demo\nsuite: {name: demo}\ndefaults: {concurrency: 4}\ntests:\n".to_owned();
+    for number in 0..12 {
+        let command = format!("yes 0123456789abcde{number} | head -c 30000000; echo needle");
+        text.push_str(&format!(
+            "  - {{name: t{number}, command: '{command}', expect: {{output: {{contains: [needle]}}}}}}\n"
+        ));
+    }
+    // The peak so far of the program that runs the commands.
+    text.push_str(
+        "  - {name: peak, command: 'sed -n s/VmHWM://p /proc/$PPID/status', expect: {output: {contains: [kB]}}}\n",
+    );
+    let place = Place::with(&text);
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let (_, report) = place.report(&["--recorded", "--test", "peak"]);
+    let peak = report["suites"][0]["cases"][0]["runs"][0]["evidence"]["stdout"].as_str().unwrap().to_owned();
+    let peak: u64 = peak.trim().trim_end_matches("kB").trim().parse().unwrap();
+    assert!(peak < MAX_KIB, "{} MiB", peak / 1024);
 }

@@ -21,11 +21,14 @@ use speclens_schema::{
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
-    recording::{Found, InUse, Label, Recorded, Recordings, Retention, Unusable},
+    recording::{Found, InUse, Label, Machine, Recorded, Recordings, Retention, Unusable},
 };
 
 /// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
 const MAX_HELD_BYTES: usize = 16 * 1024;
+
+/// What is said about a recording of another machine.
+pub const FOREIGN: &str = "recorded on another machine";
 
 /// What is known of the attempts of one suite.
 #[derive(Debug, Default)]
@@ -72,7 +75,7 @@ pub struct Asked<'a> {
 impl Asked<'_> {
     /// The key of what the case does now.
     pub fn key(&self) -> String {
-        self.case.action.key(self.suite.dialect, self.subject, &self.case.action.inputs())
+        self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
     }
 
     /// Whose attempt it is.
@@ -87,10 +90,11 @@ impl Book {
         Book { recordings, retention, unrecorded: Mutex::default() }
     }
 
-    /// The book of the suite at a place below a directory, as the settings want it.
-    pub fn of(settings: &Settings, directory: &Path, place: &str) -> Book {
+    /// The book of the suite at a place below a directory, as the settings want it, on this machine.
+    pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> Book {
         let limit = settings.limits.recording_bytes();
-        let recordings = settings.recordings.enabled.then(|| Arc::new(Recordings::open(directory, place, limit)));
+        let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
+        let recordings = settings.recordings.enabled.then(open);
         Book::new(recordings, Retention::of(settings))
     }
 
@@ -212,15 +216,20 @@ impl Book {
             return asked.absent(AbsenceKind::Stale, asked.stale(&recording.act));
         }
         let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
-        let evidence = recording.evidence;
-        let mut result = asked.judged(&evidence, secrets, recording.notes);
+        let origin = match recordings.is_foreign(recording.machine.as_ref()) {
+            true => Origin::Foreign,
+            false => Origin::Replayed,
+        };
+        let mut notes = recording.notes;
+        notes.extend((origin == Origin::Foreign).then(|| FOREIGN.to_owned()));
+        let mut result = asked.judged(&recording.evidence, secrets, notes);
         result.evidence = Held::Disk(OnDisk {
             recordings: Arc::clone(recordings),
             path: file.path,
             dialect,
             secrets: Arc::clone(secrets),
         });
-        RunResult { key: Some(key), began_us: file.began_us, origin: Origin::Replayed, from, ..result }
+        RunResult { key: Some(key), began_us: file.began_us, origin, from, ..result }
     }
 }
 
@@ -240,7 +249,7 @@ impl Asked<'_> {
     /// Why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
-        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &action.inputs()));
+        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
         if changed.is_empty() {
             return "stale: the test does something else than what was recorded; run it again".to_owned();
         }

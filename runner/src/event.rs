@@ -213,6 +213,8 @@ pub enum Origin {
     Observed,
     /// Read from a recording.
     Replayed,
+    /// Read from a recording that another machine made.
+    Foreign,
     /// There is none.
     Nowhere,
 }

@@ -1,6 +1,7 @@
 //! Performs the cases of a suite, or judges what was recorded of them.
 
 mod attempt;
+mod budget;
 mod masked;
 
 use std::{
@@ -29,6 +30,7 @@ use crate::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::process::{Background, Until},
+    files::DiskFiles,
     model::Models,
     recording,
 };
@@ -40,6 +42,8 @@ pub struct Job {
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
+    /// The files of the workspace, as they are on the disk.
+    pub files: Arc<DiskFiles>,
     /// Where evidence goes, and where it is found.
     pub book: Arc<Book>,
     /// What must not be seen.

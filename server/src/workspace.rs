@@ -7,7 +7,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use speclens_runner::model::EntryFault;
+use speclens_runner::{
+    files::{Declared, DiskFiles},
+    model::EntryFault,
+};
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
@@ -40,6 +43,8 @@ pub struct Workspace {
     pub settings: Arc<Settings>,
     /// The file they come from.
     pub file: Option<Arc<SettingsFile>>,
+    /// The topmost directory of the workspace; empty where a text has no place.
+    pub top: PathBuf,
 }
 
 /// A file of settings.
@@ -96,6 +101,10 @@ pub fn settings_for(reach: &Reach) -> Workspace {
 
 /// Looks for the settings in force. What `held` returns for a path counts before the file on the disk.
 pub fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
+    Workspace { top: reach.top.clone(), ..nearest_settings(reach, held) }
+}
+
+fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     let exists = |file: &Path| match fs::symlink_metadata(file) {
         Ok(_) => true,
         // What cannot be looked at may be there.
@@ -149,8 +158,9 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
         Some(problem) => (Settings::default(), vec![problem]),
         None => (settings_of(&document), problems(&document)),
     };
+    let settings = Settings { directory: path.parent().map(Path::to_owned), ..settings };
     let file = SettingsFile { path, document, problems };
-    Workspace { settings: Arc::new(settings), file: Some(Arc::new(file)) }
+    Workspace { settings: Arc::new(settings), file: Some(Arc::new(file)), ..Workspace::default() }
 }
 
 fn settings_of(document: &Document) -> Settings {
@@ -217,6 +227,7 @@ pub fn problems(document: &Document) -> Vec<Problem> {
     }
     problems.extend(unread_patterns(document));
     problems.extend(unreachable_providers(document));
+    problems.extend(inputs_outside(document));
     // What was meant to be masked would be written down, what was meant to fail would pass.
     for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
         problem.severity = Severity::Error;
@@ -260,7 +271,39 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
         .collect()
 }
 
+/// Declared inputs that are outside of the directory of the settings.
+fn inputs_outside(document: &Document) -> Vec<Problem> {
+    let list = document.root().and_then(|root| root.get("inputs"));
+    let items = list.into_iter().flat_map(|list| list.items()).enumerate();
+    items
+        .filter_map(|(index, item)| {
+            let text = item.text().filter(|text| !text.is_empty() && Declared::pattern(text).is_none())?;
+            let at = Pointer::root().key("inputs").index(index);
+            let message = format!("`{text}` is outside of the directory of `{SETTINGS_FILE}`");
+            Some(
+                Problem::new(Code::InvalidSetting, at, item.range(), message)
+                    .with_note("no file outside of it counts as an input")
+                    .with_help("write a path that starts from that directory and stays in it")
+                    .with_severity(Severity::Error),
+            )
+        })
+        .collect()
+}
+
 impl Workspace {
+    /// The files of the suite at a place below a directory, in this workspace.
+    pub fn files(&self, directory: &Path, place: &str) -> DiskFiles {
+        let files = DiskFiles::new(directory, place).in_workspace(&self.top);
+        files.declare(self.declared());
+        files
+    }
+
+    /// The files that the settings declare as inputs.
+    pub fn declared(&self) -> Option<Declared> {
+        let directory = self.settings.directory.as_deref().filter(|_| !self.settings.inputs.is_empty())?;
+        Some(Declared::new(directory, &self.settings.inputs))
+    }
+
     /// The file of settings, if something in it is wrong: then nothing runs.
     pub fn wrong(&self) -> Option<&Arc<SettingsFile>> {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))

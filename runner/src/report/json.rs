@@ -225,8 +225,8 @@ struct RunEntry {
     /// US dollars that judges cost; absent when none was asked, or the price of an answer is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost_usd: Option<f64>,
-    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), or is
-    /// not on disk (`none`).
+    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), also
+    /// one of another machine (`foreign`), or is not on disk (`none`).
     recording: RecordingState,
     /// Why there are no verdicts, when there are none to be had.
     error: Option<ErrorEntry>,
@@ -274,6 +274,8 @@ enum RecordingState {
     Fresh,
     /// Read from a recording.
     Replayed,
+    /// Read from a recording that another machine made: programs and files outside the workspace may differ there.
+    Foreign,
     /// Not on disk.
     None,
 }
@@ -468,6 +470,7 @@ impl Writer<'_> {
             recording: match run.origin {
                 Origin::Recorded => RecordingState::Fresh,
                 Origin::Replayed => RecordingState::Replayed,
+                Origin::Foreign => RecordingState::Foreign,
                 Origin::Observed | Origin::Nowhere => RecordingState::None,
             },
             error: run.absence.as_ref().map(|absence| ErrorEntry {

@@ -8,6 +8,8 @@ use speclens_schema::{
     suite::{WrittenCase, list_of_cases, written_cases},
 };
 
+use speclens_runner::book::FOREIGN;
+
 use super::runnable::{Looks, Obstacle, Obstacles};
 
 /// What is known about a test.
@@ -57,6 +59,8 @@ pub struct Known {
     pub state: CaseState,
     /// The other test of the file that was run, where the two do the same.
     pub from: Option<String>,
+    /// Whether it was recorded on another machine.
+    pub is_foreign: bool,
 }
 
 /// A lens.
@@ -191,7 +195,8 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
         let name: &str = &test.name;
         let range = test.node.range();
         let range = range.start..range.start + name.len().min(range.len());
-        let Known { state, from } = known(name).unwrap_or(Known { state: CaseState::NeverRun, from: None });
+        let never = || Known { state: CaseState::NeverRun, from: None, is_foreign: false };
+        let Known { state, from, is_foreign } = known(name).unwrap_or_else(never);
         // What is under way began before the text became what it is.
         let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
         let counted = match obstacle {
@@ -217,6 +222,10 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 let Some(mut title) = state.title() else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
+                }
+                if is_foreign {
+                    title.push_str(", ");
+                    title.push_str(FOREIGN);
                 }
                 let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
                 push(title, action);
@@ -359,7 +368,10 @@ mod tests {
     fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Expect) {
         let document = Document::read(text, ScalarRules::Yaml12);
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
-        let known = |name: &str| state(name).map(|state| Known { state, from: (name == "e").then(|| "d".to_owned()) });
+        let known = |name: &str| {
+            let from = (name == "e").then(|| "d".to_owned());
+            state(name).map(|state| Known { state, from, is_foreign: name == "a" })
+        };
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
         let lines: Vec<String> = lenses(&document, around(&broken), known)
             .into_iter()
@@ -399,7 +411,7 @@ mod tests {
                 1: ▶ Run file
                 1: 1 failed, 1 broke, 2 passed, 1 stale, 1 not run
                 2: ▶ Run
-                2: ✓ passed 1.2 s
+                2: ✓ passed 1.2 s, recorded on another machine
                 3: ▶ Run
                 3: ✗ 2 claims failed
                 4: ▶ Run

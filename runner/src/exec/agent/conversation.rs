@@ -13,13 +13,10 @@ use speclens_schema::{
     suite::AgentAction,
 };
 
-use super::{
-    Actor,
-    shell::{Deadline, Shell},
-};
+use super::shell::{Deadline, Shell};
 use crate::{
     exec::process::Finished,
-    model::{Message, Reply, Request, Tool},
+    model::{Message, Model, Reply, Request, Tool},
 };
 
 /// The only tool.
@@ -59,7 +56,10 @@ pub(super) struct Conversation {
 #[derive(Clone, Copy)]
 pub(super) struct Talk<'a> {
     pub(super) action: &'a AgentAction,
-    pub(super) actor: Actor<'a>,
+    /// The name of the test, for scripted models.
+    pub(super) test: &'a str,
+    pub(super) model: &'a dyn Model,
+    pub(super) mode: Option<HelpMode>,
     /// What the model is shown of the program's help.
     pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
@@ -76,8 +76,8 @@ impl Talk<'_> {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
         let mut request = Request {
-            test: self.actor.test.to_owned(),
-            system: instructions(self.action, self.actor.mode, self.help),
+            test: self.test.to_owned(),
+            system: instructions(self.action, self.mode, self.help),
             messages: vec![Message::User(task(self.action))],
             tools: vec![TOOL_SHAPE.clone()],
             temperature: None,
@@ -119,7 +119,7 @@ impl Talk<'_> {
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
-            self.actor.model.reply(request).await.map(|reply| (reply, began.elapsed()))
+            self.model.reply(request).await.map(|reply| (reply, began.elapsed()))
         };
         tokio::select! {
             biased;

@@ -1,5 +1,7 @@
 //! Tasks with real directories and processes, and a model whose answers stand in the test.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod places;
 mod stopping;
 mod talking;
@@ -21,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Surroundings, perform};
+use super::{Actor, Surroundings, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
@@ -157,7 +159,7 @@ impl Suite {
     }
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
-        let actor = Actor { test: "greet", model, mode: Some(mode) };
+        let actor = Actor { test: "greet", worker: Worker::Model(model), mode: Some(mode) };
         let around = Surroundings {
             suite: self.directory.path(),
             keys: &self.keys,

@@ -209,6 +209,16 @@ async fn missing_key_is_an_error_before_anything_is_sent() {
     assert!(server.seen().is_empty());
 }
 
+#[test]
+fn provider_with_a_key_is_opened_with_the_certificates_of_the_system() {
+    let models = Models::new(Arc::default(), 1, |_| Some(KEY.to_owned()));
+    match models.open("anthropic/claude-sonnet-4.5") {
+        Ok(model) => assert!(format!("{model:?}").contains("api.anthropic.com")),
+        // A machine may have none.
+        Err(error) => check(&error, RunErrorKind::Provider, &["api.anthropic.com", "`ca-certificates`"]),
+    }
+}
+
 #[tokio::test]
 async fn address_without_a_key_of_its_own_gets_none() {
     let server = Loopback::always(200, said("hello")).await;

@@ -318,7 +318,7 @@ mod tests {
     use super::*;
     use crate::{
         event::{CaseResult, Figures, Held, Judges, Origin, RunResult},
-        report::SourceText,
+        report::{Root, SourceText},
     };
 
     fn case(name: &str) -> Arc<Case> {
@@ -376,6 +376,7 @@ mod tests {
         };
         let report = SuiteReport {
             source,
+            root: Root::default(),
             dialect: Dialect::CliBench,
             settings: None,
             problems: Vec::new(),

@@ -64,6 +64,7 @@ fn suite(document: &Document) -> Suite {
         cases: vec![Arc::new(case)],
         gates: Gates::KindLm(Box::default()),
         concurrency: 1,
+        inputs: BTreeMap::new(),
     }
 }
 
@@ -121,13 +122,15 @@ fn a_command_is_shown_as_it_would_run() {
     check(
         "tests:\n  - command: ec$0ho '{{a}}'\n    vars: { a: b c }\n",
         expect![[r#"
-        [echo '{{a}}']
-        Runs
+            [echo '{{a}}']
+            Runs
 
-        ```sh
-        echo 'b c'
-        ```
-    "#]],
+            ```sh
+            echo 'b c'
+            ```
+
+            Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in `speclens.yaml`, so that a change of them makes its recording stale.
+        "#]],
     );
     check(
         "tests:\n  - command: ec$0ho '{{a}}' {{b}}\n    vars: { a: b c }\n",
