@@ -312,7 +312,7 @@ mod tests {
         document::{Document, Pointer},
         evidence::Usage,
         mask::Secrets,
-        suite::{Action, Case, Subject, Suite},
+        suite::{Action, Case, Inputs, Subject, Suite},
     };
 
     use super::*;
@@ -361,6 +361,7 @@ mod tests {
             cases: names.iter().map(|name| case(name)).collect(),
             gates: Gates::None,
             concurrency: 1,
+            inputs: Inputs::new(),
         };
         let document = Document::read("cli: a\n", ScalarRules::Yaml12);
         let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };

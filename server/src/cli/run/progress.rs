@@ -180,7 +180,7 @@ mod tests {
     use speclens_schema::{
         dialect::{Dialect, Gates},
         document::Pointer,
-        suite::{Action, Case},
+        suite::{Action, Case, Inputs},
     };
 
     use super::*;
@@ -200,7 +200,14 @@ mod tests {
             })
         };
         let cases = names.iter().map(case).collect();
-        Suite { dialect: Dialect::CliBench, name: None, cases, gates: Gates::None, concurrency: 1 }
+        Suite {
+            dialect: Dialect::CliBench,
+            name: None,
+            cases,
+            gates: Gates::None,
+            concurrency: 1,
+            inputs: Inputs::new(),
+        }
     }
 
     fn started(case: usize, subject: &Subject) -> Event {
