@@ -15,7 +15,7 @@ const POOR: &str = r#"Here you are: {"score": 0.4, "reasoning": "too short"}"#;
 
 #[test]
 fn judge_is_asked_about_the_output_and_its_score_decides() {
-    let server = Loopback::ollama(&[GOOD, POOR]);
+    let server = Loopback::ollama_by(&[("is friendly", GOOD), ("is long", POOR)]);
     let criteria = "[{criteria: is friendly}, {criteria: is long, rubric: 1 = long, minScore: 0.5}]";
     let place = Place::with(&judged(&server.url(), "printf 'Thank you'", criteria));
     let (code, report) = place.report(&[]);

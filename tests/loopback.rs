@@ -19,6 +19,8 @@ pub(crate) struct Loopback {
 #[derive(Default)]
 struct State {
     answers: VecDeque<(u16, String)>,
+    /// Answers by a word of the question, where the order of questions is not given.
+    by_word: Vec<(String, String)>,
     requests: Vec<Request>,
 }
 
@@ -36,7 +38,7 @@ impl Loopback {
     pub(crate) fn answering(answers: impl IntoIterator<Item = (u16, String)>) -> Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(Mutex::new(State { answers: answers.into_iter().collect(), requests: Vec::new() }));
+        let state = Arc::new(Mutex::new(State { answers: answers.into_iter().collect(), ..State::default() }));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -58,6 +60,14 @@ impl Loopback {
         Loopback::answering(texts.iter().map(said))
     }
 
+    /// A server that says the text beside the first of these words that a question holds, in the protocol of Ollama.
+    pub(crate) fn ollama_by(answers: &[(&str, &str)]) -> Loopback {
+        let server = Loopback::ollama(&[]);
+        let said = |(word, text): &(&str, &str)| ((*word).to_owned(), body(text));
+        server.state.lock().unwrap().by_word = answers.iter().map(said).collect();
+        server
+    }
+
     /// The address, without a slash at its end.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -69,13 +79,21 @@ impl Loopback {
     }
 }
 
+/// An answer in the protocol of Ollama.
+fn body(text: &str) -> String {
+    let message = json!({"role": "assistant", "content": text});
+    json!({"model": "m", "message": message, "done": true, "prompt_eval_count": 70, "eval_count": 9}).to_string()
+}
+
 fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(request) = read(&mut reader) {
         let answer = {
             let mut state = state.lock().unwrap();
+            let question = request.body.to_string();
             state.requests.push(request);
-            state.answers.pop_front()
+            let known = state.by_word.iter().find(|(word, _)| question.contains(word)).map(|(_, text)| text.clone());
+            known.map(|text| (200, text)).or_else(|| state.answers.pop_front())
         };
         let (status, body) = answer.unwrap_or((500, r#"{"error": "no answer is left"}"#.to_owned()));
         let head = format!(

@@ -195,6 +195,10 @@ impl Spending {
             self.judges.add(judges.cost_usd);
         }
         let has_spent = run.figures.usage.is_some() || run.figures.judges.is_some();
-        self.is_replayed &= run.origin == Origin::Replayed || !has_spent;
+        let is_replayed = match run.origin {
+            Origin::Replayed | Origin::Foreign => true,
+            Origin::Recorded | Origin::Observed | Origin::Nowhere => false,
+        };
+        self.is_replayed &= is_replayed || !has_spent;
     }
 }

@@ -180,7 +180,7 @@ mod tests {
     use speclens_schema::{
         dialect::{Dialect, Gates},
         document::Pointer,
-        suite::{Action, Case},
+        suite::{Action, Case, Inputs},
     };
 
     use super::*;
@@ -206,7 +206,7 @@ mod tests {
             cases,
             gates: Gates::None,
             concurrency: 1,
-            inputs: Default::default(),
+            inputs: Inputs::new(),
         }
     }
 

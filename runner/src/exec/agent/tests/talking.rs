@@ -6,6 +6,7 @@ use speclens_schema::{
 };
 
 use super::*;
+use crate::exec::agent::Bound;
 
 #[tokio::test]
 async fn agent_writes_a_file_and_everything_is_evidence() {

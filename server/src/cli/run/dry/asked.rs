@@ -28,7 +28,9 @@ impl Asked {
             Action::Agent(agent) => {
                 for subject in subjects {
                     let Some(id) = subject.model_id() else { continue };
-                    let bound = Bound::of(agent, subject).times(repeat);
+                    // A program asks by itself whom it wants, as often as it wants.
+                    let is_program = program::command_of(id).is_some();
+                    let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
                         Some((_, attempts, sum)) => {
                             *attempts += repeat;
@@ -80,14 +82,12 @@ impl Asked {
         };
         for (id, attempts, bound) in &self.models {
             let requests = bound.requests;
-            line(
-                "  ",
-                format!(
-                    "model {id}: {attempts} {}, at most {requests} {}",
-                    word(*attempts, "attempt"),
-                    word(requests, "request")
-                ),
-            );
+            let times = format!("{attempts} {}", word(*attempts, "attempt"));
+            if program::command_of(id).is_some() {
+                line("  ", format!("{id}: {times}; whom it asks is not known"));
+                continue;
+            }
+            line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
             let (place, price) = reached(id, models);
             has_tokens |= price != Known::Free;
             line("      ", place);
@@ -115,9 +115,6 @@ enum Known {
 fn reached(id: &str, models: &Models) -> (String, Known) {
     if id == manual::ID {
         return ("you answer, at this terminal".to_owned(), Known::Free);
-    }
-    if let Some(command) = program::command_of(id) {
-        return (format!("the program `{command}` acts; what it asks itself is not known"), Known::Unknown);
     }
     let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
     if let Some(path) = path {
