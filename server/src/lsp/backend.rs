@@ -11,6 +11,7 @@ use tower_lsp_server::{
 };
 
 use crate::{
+    ide::transcript::Language,
     index::Depth,
     threads::{Panicked, Pool},
 };
@@ -18,13 +19,16 @@ use crate::{
 use super::{
     client::{Abilities, Display},
     convert, features, fix_all, navigation,
-    runs::{self, Chosen, Refused, Wanted},
+    runs::{self, Chosen, Deed, Refused, Wanted},
     session::{Session, Snapshot},
     tokens, transport,
 };
 
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
+
+/// The answer that the person gives to have every model of the suite at work.
+const WHOLE_SUITE: &str = "as the suite says";
 
 /// As many lists of completions can be asked about: clients ask about the last one.
 const OFFERED: usize = 8;
@@ -188,8 +192,8 @@ impl Backend {
         });
     }
 
-    async fn run(&self, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
-        match runs::start(&self.session, uri, wanted.clone()).await {
+    async fn run(&self, uri: &str, wanted: Wanted, deed: Deed) -> Result<Option<Value>> {
+        match runs::start(&self.session, uri, wanted.clone(), deed.clone()).await {
             Ok(number) => Ok(Some(json!({ "run": number }))),
             Err(Refused::Failed(reason)) => Err(failed(reason)),
             Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
@@ -199,7 +203,7 @@ impl Backend {
             }
             Err(Refused::Untrusted(directory)) => {
                 if !self.session.state().trust_is_clients {
-                    tokio::spawn(ask_for_trust(Arc::clone(&self.session), uri.to_owned(), wanted, directory));
+                    tokio::spawn(ask_for_trust(Arc::clone(&self.session), uri.to_owned(), (wanted, deed), directory));
                 }
                 Ok(Some(json!({ "run": null, "reason": "untrusted" })))
             }
@@ -207,8 +211,32 @@ impl Backend {
     }
 }
 
+impl Backend {
+    /// Asks who is to work on tests, and runs them.
+    async fn run_with(self, uri: String, wanted: Wanted, choices: Vec<String>) {
+        let titles = choices.iter().map(String::as_str).chain((choices.len() > 1).then_some(WHOLE_SUITE));
+        let actions = titles.map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() }).collect();
+        let question = "Run with which model?".to_owned();
+        let client = &self.session.client;
+        let Ok(Some(MessageActionItem { title, .. })) =
+            client.show_message_request(MessageType::Info, question, Some(actions)).await
+        else {
+            return;
+        };
+        let models = if title == WHOLE_SUITE { Vec::new() } else { vec![title] };
+        if let Err(error) = self.run(&uri, wanted, Deed::Run { models }).await {
+            self.session.tell(MessageType::Error, &error.message);
+        }
+    }
+}
+
 /// Asks whether a folder is to be trusted, and then runs what was wanted.
-async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, directory: std::path::PathBuf) {
+async fn ask_for_trust(
+    session: Arc<Session>,
+    uri: String,
+    (wanted, deed): (Wanted, Deed),
+    directory: std::path::PathBuf,
+) {
     let asks = session.state().abilities.asks;
     if !asks {
         tell_of_trust(&session, &directory).await;
@@ -227,7 +255,7 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
         session.tell(MessageType::Error, &format!("{error:#}"));
         return;
     }
-    match runs::start(&session, &uri, wanted).await {
+    match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
             session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
@@ -238,9 +266,9 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
 }
 
 /// Shows a transcript to the person in a file of the program's own, always the same.
-async fn show_text(client: tower_lsp_server::Client, text: String) {
+async fn show_text(client: tower_lsp_server::Client, text: String, language: Language) {
     let written = tokio::task::spawn_blocking(move || {
-        let path = crate::trust::state_directory()?.join("transcript.txt");
+        let path = crate::trust::state_directory()?.join(format!("transcript.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });
@@ -633,9 +661,24 @@ impl LanguageServer for Backend {
             text(key)
                 .ok_or_else(|| Error::invalid_params(format!("`{command}` needs one argument with a text `{key}`")))
         };
+        let tests = || text("test").map_or(Wanted::File, Wanted::Test);
+        // A client that chose already says whom.
+        let models = || -> Vec<String> {
+            let named = argument.as_ref().and_then(|argument| argument.get("models")?.as_array());
+            named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
         match params.command.as_str() {
-            "speclens.run" => self.run(&needed("uri")?, Wanted::Test(needed("test")?)).await,
-            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File).await,
+            "speclens.run" => {
+                self.run(&needed("uri")?, Wanted::Test(needed("test")?), Deed::Run { models: models() }).await
+            }
+            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File, Deed::Run { models: models() }).await,
+            "speclens.ask" => self.run(&needed("uri")?, tests(), Deed::Ask).await,
+            "speclens.runWith" => {
+                let (uri, wanted) = (needed("uri")?, tests());
+                let choices = self.with(&Uri(uri.clone()), |snapshot| features::choices(&snapshot)).await?;
+                tokio::spawn(self.clone().run_with(uri, wanted, choices.unwrap_or_default()));
+                Ok(None)
+            }
             "speclens.cancel" => {
                 let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
                 let chosen = Chosen { run, uri: text("uri"), test: text("test") };
@@ -645,12 +688,12 @@ impl LanguageServer for Backend {
             "speclens.showTranscript" => {
                 let (uri, test) = (needed("uri")?, needed("test")?);
                 let latest = self.session.snapshot(&uri).and_then(|snapshot| snapshot.latest);
-                let text = features::transcript(latest.as_deref(), &test);
+                let (text, language) = features::transcript(latest.as_deref(), &test);
                 let abilities = self.session.state().abilities;
                 if abilities.shows_documents && !abilities.shows_transcripts {
-                    tokio::spawn(show_text(self.session.client.clone(), text.clone()));
+                    tokio::spawn(show_text(self.session.client.clone(), text.clone(), language));
                 }
-                Ok(Some(json!({ "text": text })))
+                Ok(Some(json!({ "text": text, "language": language.as_str() })))
             }
             "speclens.showStatus" => {
                 let snapshot = text("uri").and_then(|uri| self.session.snapshot(&uri));

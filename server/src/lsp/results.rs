@@ -12,14 +12,19 @@ use speclens_runner::{
     recording::Retention,
 };
 use speclens_schema::{
+    judge::{self, Judged},
     mask::Secrets,
     settings::Settings,
-    suite::{Case, Suite},
+    suite::{Case, Subject, Suite},
     verdict::Status,
 };
 
 use super::documents::SuiteId;
-use crate::ide::{lens::CaseState, run_problems};
+use crate::ide::{
+    lens::{CaseState, Known},
+    run_problems,
+    tally::{self, Tally},
+};
 
 /// What the analysis found last.
 #[derive(Debug, Default)]
@@ -44,7 +49,7 @@ impl Latest {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
-    fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
 }
@@ -57,6 +62,18 @@ pub(super) struct CaseOutcome {
     pub from: Option<String>,
     /// The attempts whose evidence is of what the case does now.
     pub attempts: Vec<JudgedAttempt>,
+    /// What came of each subject, where the state alone does not say whose it is.
+    pub subjects: Vec<Tally>,
+    /// Whether a judge can be asked about what is recorded.
+    pub can_ask: bool,
+}
+
+impl CaseOutcome {
+    /// What lenses show of it.
+    pub(super) fn known(&self) -> Known {
+        let (subjects, can_ask) = (self.subjects.clone(), self.can_ask);
+        Known { state: self.state.clone(), from: self.from.clone(), subjects, can_ask }
+    }
 }
 
 /// An attempt, judged by the claims as they are.
@@ -76,6 +93,8 @@ pub(super) struct Results {
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
+    /// Who was chosen to act in a case beside those whom the suite names.
+    chosen: HashMap<String, Vec<Subject>>,
     /// By the document that asks and the case: each file of a suite has cases of its own making.
     outcomes: HashMap<String, HashMap<String, Remembered>>,
     /// What is masked in the evidence, and in what the outcomes say.
@@ -138,8 +157,12 @@ impl Results {
     }
 
     /// A case begins to run.
-    pub(super) fn started(&mut self, case: &str) {
+    pub(super) fn started(&mut self, case: &str, subject: &Subject) {
         self.cancelled.remove(case);
+        let chosen = self.chosen.entry(case.to_owned()).or_default();
+        if !chosen.contains(subject) {
+            chosen.push(subject.clone());
+        }
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
@@ -191,14 +214,24 @@ impl Results {
         {
             return Arc::clone(&known.outcome);
         }
-        let subjects = if case.skip { Vec::new() } else { case.action.subjects() };
+        let own = if case.skip { Vec::new() } else { case.action.subjects() };
+        let chosen = self.chosen.get(&case.name).into_iter().flatten().filter(|chosen| !own.contains(chosen));
+        let subjects: Vec<Subject> = own.iter().chain(chosen).cloned().collect();
         let mut asked = Vec::new();
         for subject in &subjects {
             asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
         }
         let results: Vec<RunResult> = asked.iter().map(|asked| self.book.look(*asked, &self.secrets)).collect();
         let keys = asked.iter().map(Asked::key).collect();
-        let outcome = Arc::new(outcome_of(results, running, cancelled));
+        let mut outcome = outcome_of(results, case.repeat as usize, running, cancelled);
+        outcome.can_ask = outcome.attempts.iter().any(|attempt| can_ask(case, &attempt.result));
+        let actors: Vec<&Subject> = outcome.subjects.iter().map(|tally| &tally.subject).collect();
+        if let ([only], [acted]) = (own.as_slice(), actors.as_slice())
+            && only == *acted
+        {
+            outcome.subjects.clear();
+        }
+        let outcome = Arc::new(outcome);
         let kept = Arc::clone(&outcome);
         outcomes
             .insert(case.name.clone(), Remembered { case: Arc::clone(case), running, cancelled, keys, outcome: kept });
@@ -206,8 +239,15 @@ impl Results {
     }
 }
 
-fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOutcome {
-    let planned = results.len();
+/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
+fn can_ask(case: &Case, result: &RunResult) -> bool {
+    let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
+    result.verdicts.iter().any(is_unknown)
+        && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
+}
+
+/// `repeat` is how many attempts of each subject are planned.
+fn outcome_of(results: Vec<RunResult>, repeat: usize, running: bool, cancelled: bool) -> CaseOutcome {
     let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
     let any_stale = results.iter().any(is_stale);
     let known = results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
@@ -219,6 +259,8 @@ fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOu
             JudgedAttempt { result, ending }
         })
         .collect();
+    let subjects = tally::tallies(attempts.iter().map(|attempt| &attempt.result));
+    let is_partial = any_stale || subjects.iter().any(|tally| tally.attempts < repeat);
     let state = if running {
         CaseState::Running
     } else if cancelled {
@@ -228,12 +270,12 @@ fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOu
     } else {
         match finished_state(&attempts) {
             // Repetitions that were never seen may fail.
-            CaseState::Passed { .. } | CaseState::Warned { .. } if attempts.len() < planned => CaseState::Stale,
+            CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
             state => state,
         }
     };
     let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
-    CaseOutcome { state, from, attempts }
+    CaseOutcome { state, from, attempts, subjects, can_ask: false }
 }
 
 fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {

@@ -12,7 +12,7 @@ use crate::{
         Answer, Concealed, Context, Evidence, ModelReply, Need, Peer, QuestionAnswer, QuestionNeed, QuestionPart,
     },
     mask::shown,
-    verdict::{Check, FailureCode, Mismatch, Related, Verdict},
+    verdict::{Check, FailureCode, Mismatch, Verdict},
 };
 
 /// One entry of `judge`.
