@@ -420,13 +420,13 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
 
 #[test]
 fn formats_that_cannot_be_run_yet_say_so() {
-    let suite = "cli: git\ntasks: [{id: a, intent: b, assert: [{ran: git}]}]\nproviders: [openai/gpt]\n";
-    let mut client = Client::start(&[("cli-bench.yaml", suite)]);
-    client.open("cli-bench.yaml");
-    let uri = client.uri("cli-bench.yaml");
+    let contract = "version: '1.0'\ntarget: {type: skill, path: ., trigger: /a}\nscenarios: [{name: a, when: {invoke: /a}, then: [{type: artifact_exists, path: out.md}]}]\n";
+    let mut client = Client::start(&[("tests/scenarios.yaml", contract)]);
+    client.open("tests/scenarios.yaml");
+    let uri = client.uri("tests/scenarios.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `a` was not run: running cli-bench suites is not supported yet");
+    assert_eq!(told["message"], "speclens: `a` was not run: running ClawSpec contracts is not supported yet");
 }
 
 #[test]
