@@ -225,3 +225,42 @@ fn interrupted_run_leaves_no_process_and_no_directory() {
     let state = fs::read_to_string(format!("/proc/{}/stat", inner.trim()));
     assert!(state.is_err() || state.unwrap().contains(") Z "), "the process is gone");
 }
+
+#[test]
+fn scripted_model_does_a_task_without_a_key() {
+    let place = place(&SUITE.replace("local/one", "scripted/good"), &[]);
+    place.write(
+        "good.script.yaml",
+        "tasks:\n  greet:\n    - run: cat name > out.txt; echo you >> out.txt\n    - run: cat out.txt\n      \
+         expect: {exit_code: 0, output_contains: hello you}\n    - say: Done.\n",
+    );
+    let done = Done::of(&place.program(&["run"]).output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // What a script says is a part of what is done.
+    place.write("good.script.yaml", place.read("good.script.yaml").replace("you", "me"));
+    let done = place.run(&["run", "--recorded"]);
+    assert!(done.code == Some(3) && done.stdout.contains("stale"), "{done:?}");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    place.write("good.script.yaml", place.read("good.script.yaml").replace("hello me", "hello you"));
+    let done = place.run(&["run"]);
+    assert!(done.code == Some(3) && done.stdout.contains("error[script]"), "{done:?}");
+}
+
+#[test]
+fn agent_program_does_a_task_and_what_cannot_be_seen_of_it_is_unknown() {
+    let place = place(SUITE, &[]);
+    let program =
+        "exec:read intent; echo \"working on: $intent\"; sh -c 'cat name > out.txt; echo you >> out.txt; cat out.txt'";
+    let (code, found) = place.report(&["--model", program]);
+    let entry = &found["suites"][0]["cases"][0]["runs"][0];
+    assert_eq!(code, Some(3), "{found}");
+    assert_eq!(
+        entry["evidence"]["turns"][0]["text"].as_str().unwrap().lines().next(),
+        Some("working on: Write a greeting into out.txt")
+    );
+    let outcomes: Vec<&str> =
+        entry["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["unknown", "unknown", "pass", "pass", "pass"], "{found}");
+    assert_eq!(entry["evidence"]["files"][0]["path"], "out.txt");
+}

@@ -46,6 +46,15 @@ fn the_starters_of_the_other_formats_have_no_mistakes_and_overwrite_nothing() {
 }
 
 #[test]
+fn starter_suite_of_cli_bench_runs_and_passes_without_a_key() {
+    let place = Place::empty();
+    assert!(place.run(&["init", "cli-bench"]).stdout.contains("rehearsal.script.yaml"));
+    let done = Done::of(&place.program(&["run"]).env_remove("ANTHROPIC_API_KEY").output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("2 tests: 2 passed"), "{done:?}");
+}
+
+#[test]
 fn the_shipped_examples_pass() {
     let place = Place::copy_of("schema/examples");
     let done = place.run(&["run"]);

@@ -303,6 +303,7 @@ fn settings_change_what_is_shown_and_unknown_ones_are_named_once() {
     client.open("kindlm.yaml");
     run(&mut client, "refuses");
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    client.notification("window/showMessage", |told| told["message"].as_str().unwrap().contains("`refuses` failed"));
     client.forget();
     let settings = json!({ "settings": { "speclens": { "run": { "severity": "off" }, "colour": "red" } } });
     client.notify("workspace/didChangeConfiguration", settings.clone());

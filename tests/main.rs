@@ -26,3 +26,5 @@ mod scanning;
 mod secrets;
 mod settings;
 mod support;
+#[cfg(unix)]
+mod tasks;

@@ -144,7 +144,7 @@ fn task_of_another_file_is_reported_in_that_file() {
     let verdict = &case["runs"][0]["verdicts"][0];
     assert_eq!(verdict["place"]["path"], "b/tasks/one.yaml");
     assert_eq!(verdict["place"]["range"]["start"]["line"], 3);
-    assert!(human::run(&reports).contains("b/tasks/one.yaml"), "{}", human::run(&reports));
+    assert!(human::run(&reports, 100).contains("b/tasks/one.yaml"), "{}", human::run(&reports, 100));
     assert!(github::render(&reports).contains("::error file=b/tasks/one.yaml,line=4"));
     assert!(sarif::render(&reports).contains("\"uri\": \"b/tasks/one.yaml\""));
     assert!(junit::render(&reports).contains("classname=\"b/tasks/one.yaml\""), "{}", junit::render(&reports));

@@ -26,7 +26,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
     let document = Document::read(&text, SpecFile::CliBench.scalar_rules());
     let (files, settings) = (DiskFiles::new(directory, place), Settings::default());
     let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &settings).suite;
-    let book = Book::of(&settings, directory, place);
+    let book = Book::of(&settings, directory, place, || None);
     for case in &suite.cases {
         for subject in case.action.subjects() {
             let asked = Asked { suite: &suite, case, subject: &subject, repeat: 0 };
@@ -38,7 +38,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
             };
             let recorded = Recorded {
                 key: asked.key(),
-                act: case.action.parts(suite.dialect, &subject, &case.action.inputs()),
+                act: case.action.parts(suite.dialect, &subject, &suite.inputs(&case.action)),
                 began_us: beginning_us(),
                 now: NOW.to_owned(),
                 evidence: Arc::new(evidence),

@@ -66,6 +66,52 @@ fn a_script_elsewhere_in_the_workspace_counts() {
 }
 
 #[test]
+fn settings_above_the_workspace_make_it_no_larger() {
+    let place = Place::empty();
+    place.write("speclens.yaml", "");
+    place.write("run.sh", "echo hello\n");
+    place.write("work/kindlm.yaml", suite("sh ../run.sh", "{output: {contains: [hello]}}"));
+    for (folder, is_noted) in [("work", true), ("", false)] {
+        let mut program = place.program(&["run", "--report", "json"]);
+        let output = program.current_dir(place.path().join(folder)).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(!run_of(&report)["notes"].is_null(), is_noted, "{report}");
+    }
+}
+
+#[test]
+fn declared_files_that_no_command_names_make_a_recording_stale() {
+    for settings in ["inputs: [src]\n", "inputs:\r\n- 'src/*.sh'\r\n", "inputs:\n  - \"./src/inner.sh\"\n"] {
+        let place = Place::empty();
+        place.write("speclens.yaml", settings);
+        place.write("suite/kindlm.yaml", suite("sh -c 'cd ../src && sh inner.sh'", "{output: {contains: [hello]}}"));
+        place.write("src/inner.sh", "echo hello\n");
+        place.write("src/other.md", "");
+        assert_eq!(place.run(&["run"]).code, Some(0));
+        let (code, report) = place.report(&["--recorded"]);
+        assert_eq!(code, Some(0), "{settings}: {report}");
+        place.write("other.md", "changed");
+        assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
+        place.write("src/inner.sh", "echo bye\n");
+        let (code, report) = place.report(&["--recorded"]);
+        let error = &run_of(&report)["error"];
+        assert_eq!((code, &error["kind"]), (Some(3), &"stale".into()), "{settings}");
+        assert!(error["message"].as_str().unwrap().contains("file `../src/inner.sh` has changed"), "{error}");
+    }
+}
+
+#[test]
+fn declared_file_that_the_command_changes_is_noted() {
+    let place = Place::with(&suite("sh work.sh", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", "inputs: [state]\n");
+    place.write("work.sh", "echo x >> state/count; echo hello\n");
+    place.write("state/count", "");
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, Some(0));
+    assert!(run_of(&report)["notes"][0].as_str().unwrap().starts_with("`state/count` changed while"), "{report}");
+}
+
+#[test]
 fn a_script_outside_the_workspace_is_marked() {
     let elsewhere = Place::empty();
     elsewhere.write("run.sh", "echo hello\n");
@@ -132,6 +178,29 @@ fn an_input_that_an_earlier_test_writes_is_the_one_that_is_recorded() {
         let (_, report) = place.report(&["--recorded"]);
         assert_eq!(report["suites"][0]["cases"][1]["status"], "pass", "{report}");
     }
+}
+
+#[test]
+fn recording_of_another_machine_is_judged_and_marked() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let (_, report) = place.report(&["--recorded"]);
+    assert_eq!((&run_of(&report)["recording"], &run_of(&report)["notes"]), (&"replayed".into(), &Value::Null));
+    let path = place.recordings()[0].clone();
+    let mut recording: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(recording["machine"].as_str().map(str::len), Some(32), "{recording}");
+    recording["machine"] = "0123456789abcdef0123456789abcdef".into();
+    fs::write(&path, recording.to_string()).unwrap();
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, &run_of(&report)["recording"]), (Some(0), &"foreign".into()), "{report}");
+    for arguments in [&["run", "--recorded"][..], &["recordings", "list"], &["recordings", "show", "only"]] {
+        let done = place.run(arguments);
+        assert!(done.stdout.contains("recorded on another machine"), "{arguments:?}: {done:?}");
+    }
+    // One that does not say where it was made is not another machine's.
+    recording.as_object_mut().unwrap().remove("machine");
+    fs::write(&path, recording.to_string()).unwrap();
+    assert_eq!(run_of(&place.report(&["--recorded"]).1)["recording"], "replayed");
 }
 
 #[test]

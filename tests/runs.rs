@@ -37,7 +37,7 @@ fn the_failing_example_shows_what_is_wrong_and_what_helps() {
         "failed[SCHEMA_INVALID]",
         "error[timed-out]: `ends-in-time`: timed out after 1000 ms",
         "standard error: agent: still thinking",
-        "5 tests: 1 passed, 3 failed, 1 broke",
+        "11 tests: 1 passed, 9 failed, 1 broke",
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
@@ -310,7 +310,7 @@ fn the_json_report_keeps_its_contract() {
     let slow = &report["suites"][0]["cases"][3]["runs"][0];
     assert_eq!((&slow["status"], &slow["error"]["kind"]), (&"error".into(), &"timed-out".into()));
     assert_eq!(slow["evidence"]["stdout"], "Let me think about that.\n");
-    assert_eq!(report["totals"]["failed"], 3);
+    assert_eq!(report["totals"]["failed"], 9);
     assert_eq!(report["totals"]["errored"], 1);
 }
 
@@ -332,15 +332,15 @@ fn reports_go_to_files_while_people_read() {
     fs::create_dir(place.path().join("out")).unwrap();
     let done = place.run(&["run", "--report", "junit=out/junit.xml", "--report", "json=out/report.json"]);
     assert_eq!(done.code, Some(1));
-    assert!(done.stdout.contains("5 tests"), "{done:?}");
+    assert!(done.stdout.contains("11 tests"), "{done:?}");
     let junit = place.read("out/junit.xml");
     assert!(junit.contains("<failure") && junit.contains("<error") && junit.contains("type=\"timed-out\""), "{junit}");
-    assert!(junit.contains("failures=\"3\"") && junit.contains("errors=\"1\""), "{junit}");
+    assert!(junit.contains("failures=\"9\"") && junit.contains("errors=\"1\""), "{junit}");
     let report: Value = serde_json::from_str(&place.read("out/report.json")).unwrap();
     assert_eq!(report["speclens"], 1);
     place.write("plain.txt", "");
     place.run(&["run", "--report", "human=plain.txt"]);
-    assert!(place.read("plain.txt").contains("5 tests") && !place.read("plain.txt").contains('\u{1b}'));
+    assert!(place.read("plain.txt").contains("11 tests") && !place.read("plain.txt").contains('\u{1b}'));
 }
 
 #[test]
@@ -431,4 +431,27 @@ fn the_latency_of_an_output_that_was_held_open_is_not_known() {
         let (found, report) = place.report(&[]);
         assert_eq!(found, Some(code), "{expect} {gate}: {report}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn large_outputs_at_once_leave_memory_when_they_are_recorded() {
+    const MAX_KIB: u64 = 300 * 1024;
+    let mut text = "kindlm: 1\nproject: demo\nsuite: {name: demo}\ndefaults: {concurrency: 4}\ntests:\n".to_owned();
+    for number in 0..12 {
+        let command = format!("yes 0123456789abcde{number} | head -c 30000000; echo needle");
+        text.push_str(&format!(
+            "  - {{name: t{number}, command: '{command}', expect: {{output: {{contains: [needle]}}}}}}\n"
+        ));
+    }
+    // The peak so far of the program that runs the commands.
+    text.push_str(
+        "  - {name: peak, command: 'sed -n s/VmHWM://p /proc/$PPID/status', expect: {output: {contains: [kB]}}}\n",
+    );
+    let place = Place::with(&text);
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let (_, report) = place.report(&["--recorded", "--test", "peak"]);
+    let peak = report["suites"][0]["cases"][0]["runs"][0]["evidence"]["stdout"].as_str().unwrap().to_owned();
+    let peak: u64 = peak.trim().trim_end_matches("kB").trim().parse().unwrap();
+    assert!(peak < MAX_KIB, "{} MiB", peak / 1024);
 }

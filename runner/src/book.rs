@@ -21,11 +21,14 @@ use speclens_schema::{
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, Held, OnDisk, Origin, RunResult},
-    recording::{Found, InUse, Label, Recorded, Recording, Recordings, Retention, Unusable},
+    recording::{Found, InUse, Label, Machine, Recorded, Recording, Recordings, Retention, Unusable},
 };
 
 /// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
 const MAX_HELD_BYTES: usize = 16 * 1024;
+
+/// What is said about a recording of another machine.
+pub const FOREIGN: &str = "recorded on another machine";
 
 /// What is known of the attempts of one suite.
 #[derive(Debug, Default)]
@@ -51,8 +54,8 @@ struct Known {
     attempt: Remembered,
     /// The case whose recording it is, where that is another one that does the same.
     from: Option<String>,
-    /// Where it is, if it is on disk.
-    on_disk: Option<OnDisk>,
+    /// Whose recording it is and where, if it is on disk.
+    on_disk: Option<(Origin, OnDisk)>,
 }
 
 /// What became of evidence that was entered.
@@ -82,7 +85,7 @@ pub struct Asked<'a> {
 impl Asked<'_> {
     /// The key of what the case does now.
     pub fn key(&self) -> String {
-        self.case.action.key(self.suite.dialect, self.subject, &self.case.action.inputs())
+        self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
     }
 
     /// Whose attempt it is.
@@ -97,10 +100,11 @@ impl Book {
         Book { recordings, retention, unrecorded: Mutex::default() }
     }
 
-    /// The book of the suite at a place below a directory, as the settings want it.
-    pub fn of(settings: &Settings, directory: &Path, place: &str) -> Book {
+    /// The book of the suite at a place below a directory, as the settings want it, on this machine.
+    pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> Book {
         let limit = settings.limits.recording_bytes();
-        let recordings = settings.recordings.enabled.then(|| Arc::new(Recordings::open(directory, place, limit)));
+        let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
+        let recordings = settings.recordings.enabled.then(open);
         Book::new(recordings, Retention::of(settings))
     }
 
@@ -195,7 +199,7 @@ impl Book {
         let Remembered { key, began_us, evidence, notes, .. } = attempt;
         let result = asked.judged(&evidence, secrets, notes);
         let (origin, evidence) = match on_disk {
-            Some(on_disk) => (Origin::Replayed, Held::Disk(on_disk)),
+            Some((origin, on_disk)) => (origin, Held::Disk(on_disk)),
             None => (Origin::Observed, result.evidence),
         };
         RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
@@ -251,11 +255,16 @@ impl Book {
             Found::None => return Err(missing()),
         };
         let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
+        let origin = match recordings.is_foreign(recording.machine.as_ref()) {
+            true => Origin::Foreign,
+            false => Origin::Replayed,
+        };
         let on_disk =
             OnDisk { recordings: Arc::clone(recordings), path: file.path, dialect, secrets: Arc::clone(secrets) };
-        let Recording { act, evidence, notes, .. } = recording;
+        let Recording { act, evidence, mut notes, .. } = recording;
+        notes.extend((origin == Origin::Foreign).then(|| FOREIGN.to_owned()));
         let attempt = Remembered { key, began_us: file.began_us, act, evidence, notes };
-        Ok(Known { attempt, from, on_disk: Some(on_disk) })
+        Ok(Known { attempt, from, on_disk: Some((origin, on_disk)) })
     }
 }
 
@@ -263,7 +272,7 @@ impl Asked<'_> {
     /// Why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
-        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &action.inputs()));
+        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
         if changed.is_empty() {
             return "stale: the test does something else than what was recorded; run it again".to_owned();
         }

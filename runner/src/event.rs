@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
     dialect::{Dialect, GateReport},
-    evidence::{Evidence, RunErrorKind},
+    evidence::{Answer, Ended, Evidence, ModelReply, RunErrorKind, Usage},
     judge::Judged,
     mask::Secrets,
     suite::Subject,
@@ -100,7 +100,22 @@ pub struct Figures {
     pub duration_ms: Option<f64>,
     /// Whether it may have taken longer than that.
     pub duration_is_open: bool,
-    /// US dollars; `None` when the price is not known.
+    /// The number of answers of the model that acted; `None` where none did.
+    pub turns: Option<u32>,
+    /// What ended the act; `None` where it was not seen to end.
+    pub stopped: Option<Ended>,
+    /// Tokens and money of who acted; `None` when they are not known.
+    pub usage: Option<Usage>,
+    /// What judges answered about it; `None` where none was asked.
+    pub judges: Option<Judges>,
+}
+
+/// What judges answered about an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judges {
+    /// The number of answers.
+    pub answers: u32,
+    /// US dollars; `None` when the price of an answer is not known.
     pub cost_usd: Option<f64>,
 }
 
@@ -110,8 +125,36 @@ impl Figures {
         Figures {
             duration_ms: evidence.duration_ms,
             duration_is_open: evidence.duration_is_open(),
-            cost_usd: evidence.usage.and_then(|usage| usage.cost_usd),
+            turns: (!evidence.turns.is_empty()).then_some(evidence.turns.len() as u32),
+            stopped: evidence.ended,
+            usage: evidence.usage,
+            judges: Judges::of(evidence),
         }
+    }
+
+    /// US dollars that who acted cost; `None` when the price is not known.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.usage?.cost_usd
+    }
+}
+
+impl Judges {
+    fn of(evidence: &Evidence) -> Option<Judges> {
+        let replies = evidence.observations.iter().flat_map(|observation| match &observation.answer {
+            Answer::Question(answer) => answer.replies.as_slice(),
+            Answer::Path(_)
+            | Answer::Command(_)
+            | Answer::Files(_)
+            | Answer::Variables(_)
+            | Answer::Response(_)
+            | Answer::Trace(_)
+            | Answer::Scores(_)
+            | Answer::Nothing(_) => &[],
+        });
+        // Who refuses to answer asks for no money.
+        let answers: Vec<&ModelReply> = replies.filter(|reply| reply.error.is_none()).collect();
+        let cost_usd = answers.iter().map(|reply| reply.usage?.cost_usd).sum();
+        (!answers.is_empty()).then_some(Judges { answers: answers.len() as u32, cost_usd })
     }
 }
 
@@ -170,6 +213,8 @@ pub enum Origin {
     Observed,
     /// Read from a recording.
     Replayed,
+    /// Read from a recording that another machine made.
+    Foreign,
     /// There is none.
     Nowhere,
 }
@@ -336,4 +381,35 @@ pub struct SuiteResult {
     pub cancelled: bool,
     /// From start to end.
     pub duration: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::evidence::{Need, Observation, QuestionAnswer, Turn};
+
+    use super::*;
+
+    #[test]
+    fn cost_of_judges_is_the_sum_of_their_answers_apart_from_that_of_who_acted() {
+        let usage = |cost_usd| Some(Usage { input_tokens: 10, output_tokens: 1, cost_usd });
+        let asked = |replies| Observation { need: Need::Trace, answer: Answer::Question(QuestionAnswer { replies }) };
+        let reply = |cost_usd| ModelReply { usage: usage(cost_usd), ..ModelReply::default() };
+        let refused = ModelReply { error: Some("429".to_owned()), ..ModelReply::default() };
+        let judges = |replies: Vec<ModelReply>| {
+            let evidence = Evidence {
+                turns: vec![Turn::default(), Turn::default()],
+                usage: usage(Some(4.0)),
+                observations: vec![asked(replies)],
+                ..Evidence::default()
+            };
+            let figures = Figures::of(&evidence);
+            assert_eq!((figures.cost_usd(), figures.turns), (Some(4.0), Some(2)));
+            figures.judges
+        };
+        let both = vec![reply(Some(0.5)), refused.clone(), reply(Some(0.25))];
+        assert_eq!(judges(both), Some(Judges { answers: 2, cost_usd: Some(0.75) }));
+        assert_eq!(judges(vec![reply(Some(0.5)), reply(None)]), Some(Judges { answers: 2, cost_usd: None }));
+        assert_eq!(judges(vec![refused]), None);
+        assert_eq!(judges(Vec::new()), None);
+    }
 }

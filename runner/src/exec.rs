@@ -9,6 +9,7 @@ pub mod program;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -21,10 +22,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     event::{Event, Events},
-    model::Model,
+    files::DiskFiles,
 };
 
 pub use inputs::Inputs;
+
+#[cfg(unix)]
+pub use program::command_of;
+
+/// Returns the command of an agent program by its id: elsewhere there are none.
+#[cfg(not(unix))]
+pub fn command_of(_: &str) -> Option<&str> {
+    None
+}
 
 /// What an attempt left behind, and what was noticed on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +63,8 @@ pub struct World<'a> {
     pub dialect: Dialect,
     /// The directory of the suite.
     pub directory: &'a Path,
+    /// The files of the workspace that decide what commands do.
+    pub files: &'a Arc<DiskFiles>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
     /// Owns what the action leaves running.
@@ -61,10 +73,14 @@ pub struct World<'a> {
     pub cancel: &'a CancellationToken,
     /// The test, by its id or name.
     pub test: &'a str,
+    /// The place of the test in the suite.
+    pub case: usize,
     /// Who acts.
     pub subject: &'a Subject,
-    /// The model that acts; `None` where none does.
-    pub model: Option<&'a dyn Model>,
+    /// Which repetition, from 0.
+    pub repeat: u32,
+    /// Who works on a task; `None` where nobody does.
+    pub worker: Option<agent::Worker<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub keys: &'a BTreeSet<String>,
     /// Where is told what an attempt waits for.
@@ -98,12 +114,12 @@ pub struct Site {
 pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Performed {
     match action {
         Action::Command(command) => {
-            let inputs = Inputs::before(world.dialect, command, world.directory).await;
+            let inputs = Inputs::before(command, world.files).await;
             let attempt = self::command(command, context, world).await;
             Performed { attempt, inputs: Some(inputs), site: Site::of_suite(world) }
         }
-        Action::Agent(task) => match world.model {
-            Some(model) => agent(task, model, context, world).await,
+        Action::Agent(task) => match world.worker {
+            Some(worker) => agent(task, worker, context, world).await,
             None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
         },
         Action::Prompt(_) | Action::Trigger(_) | Action::None => {
@@ -116,8 +132,8 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
 /// That a task has nobody to work on it.
 pub const NO_MODEL: &str = "no model works on this task; name one under `providers`, or with `--model`";
 
-/// Lets a model work on a task.
-async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: World<'_>) -> Performed {
+/// Lets somebody work on a task.
+async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {
     let mode = match world.subject {
         Subject::Model { mode, .. } => *mode,
         Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
@@ -129,8 +145,13 @@ async fn agent(task: &AgentAction, model: &dyn Model, context: Context, world: W
         cancel: world.cancel,
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
+        turn: &|turn| {
+            let subject = world.subject.clone();
+            let (case, repeat, turns) = (world.case, world.repeat, task.max_turns);
+            drop(world.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
+        },
     };
-    let actor = agent::Actor { test: world.test, model, mode };
+    let actor = agent::Actor { test: world.test, worker, mode };
     let (attempt, site) = agent::perform(task, actor, context, around).await;
     Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
 }

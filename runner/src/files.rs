@@ -1,6 +1,9 @@
 //! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until
 //! something changes, and never outside of the directory, but for the files of its workspace that a command
-//! names.
+//! names or that settings declare.
+
+mod declared;
+mod digests;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -8,10 +11,18 @@ use std::{
     io::Read,
     ops::Bound,
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use speclens_schema::files::{FileKind, Files, Lead};
+use speclens_schema::{
+    files::{FileKind, Files, Lead, digest},
+    suite::Inputs,
+};
+
+use declared::Seen;
+use digests::Digests;
+
+pub use declared::Declared;
 
 /// A file that is read for a check may be as large.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -39,10 +50,11 @@ pub struct DiskFiles {
     follows: bool,
     /// Whether the files that a main file names are checked along with it.
     with_parts: bool,
-    /// The directory of the whole workspace, once somebody asked for it.
-    workspace: OnceLock<Option<PathBuf>>,
+    /// The directory of the whole workspace.
+    workspace: Option<PathBuf>,
     /// The folders, and the workspace, without symbolic links.
     reach: OnceLock<Vec<PathBuf>>,
+    digests: Digests,
     /// Open documents: their texts count instead of what is on the disk.
     buffers: Option<Arc<dyn Buffers>>,
     cache: Mutex<Cache>,
@@ -50,9 +62,16 @@ pub struct DiskFiles {
 
 #[derive(Debug, Default)]
 struct Cache {
+    /// Counts how often everything was forgotten.
+    generation: u64,
+    /// What settings declare as inputs. It is never forgotten.
+    declared: Option<Arc<Declared>>,
+    /// What was found of it.
+    declared_seen: Option<Arc<Seen>>,
     kinds: HashMap<String, Option<FileKind>>,
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
-    beyond: HashMap<String, Option<Arc<[u8]>>>,
+    digests: HashMap<String, Option<String>>,
+    digests_beyond: HashMap<String, Option<String>>,
     lists: HashMap<String, Vec<(String, FileKind)>>,
     /// What was found at paths that the suite names.
     named: HashMap<String, Lead>,
@@ -77,8 +96,9 @@ impl DiskFiles {
             folders: Vec::new(),
             follows: false,
             with_parts: false,
-            workspace: OnceLock::new(),
+            workspace: None,
             reach: OnceLock::new(),
+            digests: Digests::default(),
             cache: Mutex::default(),
         }
     }
@@ -93,6 +113,43 @@ impl DiskFiles {
     pub fn within(mut self, folders: Vec<PathBuf>) -> DiskFiles {
         self.folders = folders;
         self
+    }
+
+    /// The same in a workspace that reaches up to a directory.
+    pub fn in_workspace(mut self, top: &Path) -> DiskFiles {
+        self.workspace = fs::canonicalize(top).ok();
+        self
+    }
+
+    /// Has these files count as inputs of every command.
+    pub fn declare(&self, declared: Option<Declared>) {
+        let mut cache = self.cache();
+        if cache.declared.as_deref() != declared.as_ref() {
+            cache.declared = declared.map(Arc::new);
+            cache.declared_seen = None;
+        }
+    }
+
+    /// The entries of what is declared that stand for more files than are looked at.
+    pub fn declared_beyond_limit(&self) -> Vec<String> {
+        self.declared_seen().cut.clone()
+    }
+
+    fn declared_seen(&self) -> Arc<Seen> {
+        let (declared, generation) = {
+            let cache = self.cache();
+            match (&cache.declared, &cache.declared_seen) {
+                (None, _) => return Arc::default(),
+                (Some(_), Some(seen)) => return Arc::clone(seen),
+                (Some(declared), None) => (Arc::clone(declared), cache.generation),
+            }
+        };
+        let seen = Arc::new(declared.look(&self.root, &self.digests));
+        let mut cache = self.cache();
+        if cache.generation == generation && cache.declared.as_ref() == Some(&declared) {
+            cache.declared_seen = Some(Arc::clone(&seen));
+        }
+        seen
     }
 
     /// The same for somebody who is trusted: what a suite names is read wherever it stands.
@@ -118,7 +175,10 @@ impl DiskFiles {
         if self.root.starts_with(path) {
             return true;
         }
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = self.cache();
+        if cache.declared.as_ref().is_some_and(|declared| declared.concerns(path)) {
+            return true;
+        }
         let mut below = cache.seen.range::<Path, _>((Bound::Included(path), Bound::Unbounded));
         below.next().is_some_and(|seen| seen.starts_with(path))
             || path.parent().is_some_and(|parent| cache.listed.contains(parent))
@@ -126,7 +186,7 @@ impl DiskFiles {
 
     /// Whether the content of a file was asked for.
     pub fn has_read(&self, path: &Path) -> bool {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).read.contains(path)
+        self.cache().read.contains(path)
     }
 
     /// The text of an open document.
@@ -136,18 +196,48 @@ impl DiskFiles {
 
     /// Forgets what was seen: files may have changed.
     pub fn forget(&self) {
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+        let mut cache = self.cache();
+        let (generation, declared) = (cache.generation + 1, cache.declared.take());
+        *cache = Cache { generation, declared, ..Cache::default() };
     }
 
-    /// The directory of the workspace: what version control holds together, else what has its settings at the
-    /// top; nothing when there is neither.
-    fn workspace(&self) -> Option<&Path> {
-        let find = || {
-            let root = fs::canonicalize(&self.root).ok()?;
-            let holder = |name: &str| root.ancestors().find(|ancestor| ancestor.join(name).exists());
-            holder(".git").or_else(|| holder("speclens.yaml")).map(Path::to_owned)
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a table says about a path; where it says nothing, it is found out, while others may use the cache.
+    fn known<T: Clone>(
+        &self,
+        table: impl Fn(&mut Cache) -> &mut HashMap<String, T>,
+        path: &str,
+        find: impl FnOnce() -> T,
+    ) -> T {
+        let generation = {
+            let mut cache = self.cache();
+            if let Some(known) = table(&mut cache).get(path) {
+                return known.clone();
+            }
+            cache.generation
         };
-        self.workspace.get_or_init(find).as_deref()
+        let found = find();
+        let mut cache = self.cache();
+        // What was found while files changed may be void already.
+        if cache.generation == generation {
+            table(&mut cache).insert(path.to_owned(), found.clone());
+        }
+        found
+    }
+
+    /// Something depends on what is at a path. Said before anybody looks there, so that no change is missed.
+    fn see(&self, path: PathBuf) {
+        self.cache().seen.insert(path);
+    }
+
+    /// What is at a path counts, and so does what is in it.
+    fn follow(&self, path: PathBuf) {
+        let mut cache = self.cache();
+        cache.listed.insert(path.clone());
+        cache.seen.insert(path);
     }
 
     /// What stands in a directory, open documents included. `real` is its path on the disk.
@@ -184,7 +274,7 @@ impl DiskFiles {
             let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
             let folders = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok());
             let mut reach: Vec<PathBuf> = folders.filter(|folder| root.starts_with(folder)).collect();
-            reach.extend(self.workspace().map(Path::to_owned));
+            reach.extend(self.workspace.clone());
             if self.follows {
                 let here = env::current_dir().and_then(fs::canonicalize).ok();
                 // The root of the file system says nothing.
@@ -219,7 +309,7 @@ impl DiskFiles {
     }
 
     /// The real path; nothing for one that leads out of the directory.
-    fn real(&self, cache: &mut Cache, path: &str) -> Option<PathBuf> {
+    fn real(&self, path: &str) -> Option<PathBuf> {
         // A document that was never saved has no directory.
         if self.root.as_os_str().is_empty() {
             return None;
@@ -238,13 +328,13 @@ impl DiskFiles {
             }
         }
         let real = self.root.join(relative);
-        cache.seen.insert(lexical(&real));
+        self.see(lexical(&real));
         // A symbolic link must not lead out either.
         match (fs::canonicalize(&self.root), fs::canonicalize(&real)) {
             (Ok(root), Ok(target)) => {
                 let below = slashed(target.strip_prefix(&root).ok()?);
                 if below != normal(path) {
-                    cache.follow(self.root.join(below));
+                    self.follow(self.root.join(below));
                 }
                 Some(target)
             }
@@ -255,20 +345,12 @@ impl DiskFiles {
                 let place = place.and_then(|(ancestor, target)| Some(target.join(real.strip_prefix(ancestor).ok()?)));
                 let below = place.and_then(|place| place.strip_prefix(&root).ok().map(slashed));
                 if let Some(below) = below.filter(|below| *below != normal(path)) {
-                    cache.follow(self.root.join(below));
+                    self.follow(self.root.join(below));
                 }
                 Some(real)
             }
             (Err(_), Ok(_) | Err(_)) => Some(real),
         }
-    }
-}
-
-impl Cache {
-    /// What is at a path counts, and so does what is in it.
-    fn follow(&mut self, path: PathBuf) {
-        self.listed.insert(path.clone());
-        self.seen.insert(path);
     }
 }
 
@@ -278,49 +360,66 @@ impl Files for DiskFiles {
     }
 
     fn kind(&self, path: &str) -> Option<FileKind> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kind) = cache.kinds.get(path) {
-            return *kind;
-        }
-        let on_disk =
-            self.real(&mut cache, path).and_then(|path| fs::metadata(path).ok()).map(|metadata| kind_of(&metadata));
-        let kind = on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File));
-        cache.kinds.insert(path.to_owned(), kind);
-        kind
+        self.known(
+            |cache| &mut cache.kinds,
+            path,
+            || {
+                let metadata = self.real(path).and_then(|path| fs::metadata(path).ok());
+                let on_disk = metadata.map(|metadata| kind_of(&metadata));
+                on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File))
+            },
+        )
     }
 
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(content) = cache.contents.get(path) {
-            return content.clone();
-        }
-        cache.read.insert(lexical(&self.root.join(path)));
-        let content = match self.real(&mut cache, path) {
-            Some(real) => match self.buffer(path) {
-                Some(text) => Ok(text.into_bytes().into()),
-                None => read_bounded(&real),
+        self.known(
+            |cache| &mut cache.contents,
+            path,
+            || {
+                self.cache().read.insert(lexical(&self.root.join(path)));
+                match self.real(path) {
+                    Some(real) => match self.buffer(path) {
+                        Some(text) => Ok(text.into_bytes().into()),
+                        None => read_bounded(&real),
+                    },
+                    None => Err("it is outside of the directory of the suite".to_owned()),
+                }
             },
-            None => Err("it is outside of the directory of the suite".to_owned()),
-        };
-        cache.contents.insert(path.to_owned(), content.clone());
-        content
+        )
     }
 
-    fn read_beyond(&self, path: &str) -> Option<Arc<[u8]>> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(content) = cache.beyond.get(path) {
-            return content.clone();
-        }
-        let place = self.root.join(path);
-        cache.seen.insert(lexical(&place));
-        let real = self.workspace().and_then(|workspace| {
-            let real = fs::canonicalize(&place).ok()?;
-            real.starts_with(workspace).then_some(real)
-        });
-        cache.seen.extend(real.clone());
-        let content = real.and_then(|real| read_bounded(&real).ok());
-        cache.beyond.insert(path.to_owned(), content.clone());
-        content
+    fn digest(&self, path: &str) -> Option<String> {
+        self.known(
+            |cache| &mut cache.digests,
+            path,
+            || {
+                self.cache().read.insert(lexical(&self.root.join(path)));
+                let real = self.real(path)?;
+                match self.buffer(path) {
+                    Some(text) => Some(digest(text.as_bytes())),
+                    None => self.digests.of_one(&real),
+                }
+            },
+        )
+    }
+
+    fn digest_beyond(&self, path: &str) -> Option<String> {
+        self.known(
+            |cache| &mut cache.digests_beyond,
+            path,
+            || {
+                let place = self.root.join(path);
+                self.see(lexical(&place));
+                let workspace = self.workspace.as_ref()?;
+                let real = fs::canonicalize(&place).ok().filter(|real| real.starts_with(workspace))?;
+                self.see(real.clone());
+                self.digests.of_one(&real)
+            },
+        )
+    }
+
+    fn declared(&self) -> Inputs {
+        self.declared_seen().inputs.clone()
     }
 
     fn parts_are_checked(&self) -> bool {
@@ -328,39 +427,41 @@ impl Files for DiskFiles {
     }
 
     fn named(&self, path: &str) -> Lead {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lead) = cache.named.get(path) {
-            return lead.clone();
-        }
-        let (lead, real) = self.locate(path);
-        let is_directory = matches!(lead, Lead::Found { kind: FileKind::Directory, .. });
-        for place in [lexical(&self.root.join(path)), real] {
-            if is_directory {
-                cache.listed.insert(place.clone());
-            }
-            cache.seen.insert(place);
-        }
-        cache.named.insert(path.to_owned(), lead.clone());
-        lead
+        self.known(
+            |cache| &mut cache.named,
+            path,
+            || {
+                let place = lexical(&self.root.join(path));
+                self.see(place.clone());
+                let (lead, real) = self.locate(path);
+                if matches!(lead, Lead::Found { kind: FileKind::Directory, .. }) {
+                    self.follow(place);
+                    self.follow(real);
+                } else {
+                    self.see(real);
+                }
+                lead
+            },
+        )
     }
 
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(content) = cache.named_contents.get(path) {
-            return content.clone();
-        }
-        let place = lexical(&self.root.join(path));
-        cache.seen.insert(place.clone());
-        cache.read.insert(place);
-        let content = match self.locate(path) {
-            (Lead::Unread, _) => Err("it is outside of the workspace".to_owned()),
-            (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
-                Some(text) => Ok(text.into_bytes().into()),
-                None => read_bounded(&real),
+        self.known(
+            |cache| &mut cache.named_contents,
+            path,
+            || {
+                let place = lexical(&self.root.join(path));
+                self.see(place.clone());
+                self.cache().read.insert(place);
+                match self.locate(path) {
+                    (Lead::Unread, _) => Err("it is outside of the workspace".to_owned()),
+                    (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
+                        Some(text) => Ok(text.into_bytes().into()),
+                        None => read_bounded(&real),
+                    },
+                }
             },
-        };
-        cache.named_contents.insert(path.to_owned(), content.clone());
-        content
+        )
     }
 
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
@@ -368,29 +469,29 @@ impl Files for DiskFiles {
         if !directory.starts_with("..") {
             return self.list(directory);
         }
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entries) = cache.named_lists.get(directory) {
-            return entries.clone();
-        }
-        cache.follow(lexical(&self.root.join(directory)));
-        let entries = match self.locate(directory) {
-            (Lead::Found { .. }, real) => self.entries(directory, &real),
-            (Lead::Nothing | Lead::Unread, _) => Vec::new(),
-        };
-        cache.named_lists.insert(directory.to_owned(), entries.clone());
-        entries
+        self.known(
+            |cache| &mut cache.named_lists,
+            directory,
+            || {
+                self.follow(lexical(&self.root.join(directory)));
+                match self.locate(directory) {
+                    (Lead::Found { .. }, real) => self.entries(directory, &real),
+                    (Lead::Nothing | Lead::Unread, _) => Vec::new(),
+                }
+            },
+        )
     }
 
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entries) = cache.lists.get(directory) {
-            return entries.clone();
-        }
-        let Some(real) = self.real(&mut cache, directory) else { return Vec::new() };
-        cache.listed.insert(lexical(&self.root.join(directory)));
-        let entries = self.entries(directory, &real);
-        cache.lists.insert(directory.to_owned(), entries.clone());
-        entries
+        self.known(
+            |cache| &mut cache.lists,
+            directory,
+            || {
+                let Some(real) = self.real(directory) else { return Vec::new() };
+                self.cache().listed.insert(lexical(&self.root.join(directory)));
+                self.entries(directory, &real)
+            },
+        )
     }
 
     fn place(&self) -> &str {

@@ -20,6 +20,7 @@ use serde_json::Value;
 use speclens_schema::evidence::{RunError, ToolCall, Usage};
 
 pub use price::PRICES_OF;
+pub use provider::EntryFault;
 pub use registry::{Description, KeyState, Models};
 
 /// An answer that is awaited. Dropping it ends the request.

@@ -7,6 +7,7 @@
 
 mod entry;
 mod lock;
+mod machine;
 mod name;
 mod retention;
 mod store;
@@ -17,6 +18,7 @@ mod tidy;
 mod tests;
 
 use std::{
+    collections::HashSet,
     io,
     path::{Path, PathBuf},
     sync::{
@@ -40,6 +42,7 @@ use store::{Mark, Store, Unreadable};
 use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
+pub use machine::Machine;
 pub use retention::{Retention, Standing};
 pub use store::DIRECTORY;
 pub use tidy::{Earnest, InUse, Removed};
@@ -57,6 +60,8 @@ pub struct Recordings {
     store: Store,
     place: String,
     limit: u64,
+    /// Finds out which machine this is, when that is needed.
+    machine: fn() -> Option<Machine>,
     seen: Mutex<Seen>,
 }
 
@@ -138,6 +143,9 @@ pub struct Recording {
     pub began_us: u64,
     /// When it was written, RFC 3339.
     pub recorded: String,
+    /// The machine that it was written on, where that has an identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// The parts of what was done.
     pub act: Parts,
     /// What was observed, secrets masked.
@@ -202,10 +210,26 @@ impl Recordings {
     /// Looks at what there is for the suite at this place below this directory. Recordings of more than `limit` bytes,
     /// their texts included, are neither written nor read.
     pub fn open(directory: &Path, place: &str, limit: u64) -> Recordings {
-        let recordings =
-            Recordings { store: Store::beside(directory), place: place.to_owned(), limit, seen: Mutex::default() };
+        let recordings = Recordings {
+            store: Store::beside(directory),
+            place: place.to_owned(),
+            limit,
+            machine: || None,
+            seen: Mutex::default(),
+        };
         recordings.look_again();
         recordings
+    }
+
+    /// The same, written on a machine. It is asked for when something is written or read.
+    pub fn on(mut self, machine: fn() -> Option<Machine>) -> Recordings {
+        self.machine = machine;
+        self
+    }
+
+    /// Whether a recording was surely written on another machine than this one.
+    pub fn is_foreign(&self, machine: Option<&Machine>) -> bool {
+        machine.is_some_and(|other| (self.machine)().is_some_and(|own| own != *other))
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -354,6 +378,7 @@ impl Recordings {
             repeat: label.repeat,
             began_us: recorded.began_us,
             recorded: recorded.now.clone(),
+            machine: (self.machine)(),
             act: recorded.act.clone(),
             evidence: std::mem::take(&mut recorded.evidence),
             notes: recorded.notes.clone(),
@@ -373,7 +398,8 @@ impl Recordings {
         // Nobody removes the texts before the recording refers to them. Who waited in vain goes on: a text that was
         // written after the other process began to look is not removed.
         let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
-        for (digest, text) in texts {
+        let mut written = HashSet::new();
+        for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
             self.store.write_text(digest, text)?;
         }
         let path = self.store.write(&name.file_name(), json)?;

@@ -6,6 +6,7 @@ pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
+mod matrix;
 pub mod plain;
 pub mod sarif;
 

@@ -2,6 +2,7 @@
 
 mod asking;
 mod attempt;
+mod budget;
 mod masked;
 
 use std::{
@@ -30,6 +31,7 @@ use crate::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::process::{Background, Until},
+    files::DiskFiles,
     model::Models,
     recording,
 };
@@ -41,6 +43,8 @@ pub struct Job {
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
+    /// The files of the workspace, as they are on the disk.
+    pub files: Arc<DiskFiles>,
     /// Where evidence goes, and where it is found.
     pub book: Arc<Book>,
     /// What must not be seen.
@@ -116,9 +120,7 @@ struct Run {
 pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: Events) -> Arc<SuiteResult> {
     let (started, began_us) = (Instant::now(), recording::beginning_us());
     let suite = Arc::clone(&job.suite);
-    let selected: Vec<usize> = (0..suite.cases.len())
-        .filter(|index| options.cases.as_ref().is_none_or(|cases| cases.contains(index)))
-        .collect();
+    let selected = selected(&suite, &options);
     let units = plan(&suite, &selected, &options);
     let mut counts = vec![0; suite.cases.len()];
     units.iter().for_each(|unit| counts[unit.case] += 1);
@@ -173,6 +175,24 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     });
     run.tell(Event::Finished(Arc::clone(&result)));
     result
+}
+
+/// Returns who acts in a run, in the order of the file, and in how many attempts.
+pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
+    let mut planned: Vec<(Subject, usize)> = Vec::new();
+    for unit in plan(suite, &selected(suite, options), options) {
+        match planned.iter_mut().find(|(subject, _)| *subject == unit.subject) {
+            Some((_, attempts)) => *attempts += 1,
+            None => planned.push((unit.subject, 1)),
+        }
+    }
+    planned
+}
+
+/// The cases that are run, by their place in the suite.
+fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
+    let is_selected = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
+    (0..suite.cases.len()).filter(is_selected).collect()
 }
 
 /// The attempts in the order of the file.
@@ -253,7 +273,7 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
                     verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
                     duration_ms: run.figures.duration_ms,
                     duration_is_open: run.figures.duration_is_open,
-                    cost_usd: run.figures.cost_usd,
+                    cost_usd: run.figures.cost_usd(),
                 })
                 .collect(),
         })

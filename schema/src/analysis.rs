@@ -25,7 +25,7 @@ use crate::{
     problem::{Applicability, Code, Problem},
     rewrite, script,
     settings::Settings,
-    suite::{Case, Suite},
+    suite::{Action, Case, Inputs, Suite},
     validate::{self, Definition, validate_node},
 };
 
@@ -288,7 +288,7 @@ impl Analyzer {
             suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
         }
         suite.cases.extend(self.cases(document, files, &context, &errors));
-        suite
+        with_declared(suite, files)
     }
 
     /// The suite with no test but the one around an offset: what can be said about it costs no more.
@@ -304,7 +304,7 @@ impl Analyzer {
         if let Some((item, at)) = item {
             suite.cases.extend(lower_item(item, &at, &context, files).into_iter().map(Arc::new));
         }
-        suite
+        with_declared(suite, files)
     }
 
     fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
@@ -336,6 +336,7 @@ impl Analyzer {
                 cases: Vec::new(),
                 gates: crate::dialect::Gates::None,
                 concurrency: 1,
+                inputs: Inputs::new(),
             },
         }
     }
@@ -379,6 +380,14 @@ impl Analyzer {
         });
         cases.collect()
     }
+}
+
+/// A suite with the files that settings declare. Only commands have inputs, so nobody else has them looked for.
+fn with_declared(mut suite: Suite, files: &dyn Files) -> Suite {
+    if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_))) {
+        suite.inputs = files.declared();
+    }
+    suite
 }
 
 fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {

@@ -9,14 +9,11 @@ pub(crate) mod other_names;
 pub(crate) mod secrets;
 pub(crate) mod unfilled;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
     evidence::{Concealed, Evidence, Usage},
-    files::Files,
     mask::Secrets,
     problem::Severity,
     suite::Subject,
@@ -141,30 +138,6 @@ impl Dialect {
         let ran = evidence.exit().is_some();
         if ran && evidence.usage.is_none() {
             evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
-        }
-    }
-
-    /// The files that a command names, each with a digest of its content.
-    pub fn inputs_of(self, command: &str, files: &dyn Files) -> BTreeMap<String, String> {
-        match self {
-            Dialect::KindLm => kindlm::lower::inputs_of(command, files),
-            Dialect::CliBench | Dialect::ClawSpec => BTreeMap::new(),
-        }
-    }
-
-    /// The paths in a command that it probably writes to.
-    pub fn outputs_of(self, command: &str) -> BTreeSet<String> {
-        match self {
-            Dialect::KindLm => kindlm::lower::outputs_of(command),
-            Dialect::CliBench | Dialect::ClawSpec => BTreeSet::new(),
-        }
-    }
-
-    /// The paths in a command that lead out of the suite's directory.
-    pub fn outsiders_of(self, command: &str) -> BTreeSet<String> {
-        match self {
-            Dialect::KindLm => kindlm::lower::outsiders_of(command),
-            Dialect::CliBench | Dialect::ClawSpec => BTreeSet::new(),
         }
     }
 

@@ -243,6 +243,11 @@ impl Document {
         });
     }
 
+    /// Whether the tree is up to date.
+    pub fn is_current(&self) -> bool {
+        self.pending.is_none()
+    }
+
     /// Brings the tree up to date. Costs the blocks that were touched.
     pub fn refresh(&mut self) {
         // Kept until the blocks are there: should that panic, the next edit finds everything as it was.

@@ -7,9 +7,14 @@ pub use glob::python_name_matches;
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+use sha2::{Digest, Sha256};
+
+use crate::suite::Inputs;
 
 /// A view of the files below a suite's directory, as one document of the suite sees them. Every path is
 /// relative to that directory and uses `/`.
@@ -23,10 +28,18 @@ pub trait Files: Send + Sync {
     fn kind(&self, path: &str) -> Option<FileKind>;
     /// The content of a file, or why it cannot be read.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
-    /// The content of a file outside the directory, at an absolute path or one that begins with `..`. Nothing when there is
-    /// none, or it lies outside the workspace: what stands there is not ours to read.
-    fn read_beyond(&self, _path: &str) -> Option<Arc<[u8]>> {
+    /// The digest of the content of a file.
+    fn digest(&self, path: &str) -> Option<String> {
+        self.read(path).ok().map(|content| digest(&content))
+    }
+    /// The digest of a file outside the directory, at an absolute path or one that begins with `..`. `None` where there is
+    /// none, or where it is outside the workspace: what is there is not ours to read.
+    fn digest_beyond(&self, _path: &str) -> Option<String> {
         None
+    }
+    /// The files that settings declare as inputs of every command, by their paths from here.
+    fn declared(&self) -> Inputs {
+        Inputs::new()
     }
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
@@ -71,6 +84,41 @@ pub trait Files: Send + Sync {
 /// Whether a pattern, as [`Files::glob`] takes it, matches a path. Nothing is looked up.
 pub fn matches(pattern: &str, path: &str) -> bool {
     glob::matches(pattern, path)
+}
+
+/// The first 16 digits of the SHA-256 of a content.
+pub fn digest(content: &[u8]) -> String {
+    short(&Sha256::digest(content))
+}
+
+/// The first 16 digits of a digest.
+pub fn short(digest: &[u8]) -> String {
+    const BYTES: usize = 8;
+    digest.iter().take(BYTES).fold(String::with_capacity(BYTES * 2), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// A relative path without `.` and `..`, when it stays inside the directory that it starts from.
+pub fn inside(path: &str) -> Option<String> {
+    if path.is_empty() || path.starts_with(['/', '\\', '~', '-']) || path.contains(['\n', '\0']) {
+        return None;
+    }
+    if path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic() {
+        return None;
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => {
+                steps.pop()?;
+            }
+            step => steps.push(step),
+        }
+    }
+    (!steps.is_empty()).then(|| steps.join("/"))
 }
 
 /// What stands at a path that a suite names.

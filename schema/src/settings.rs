@@ -1,7 +1,7 @@
 //! `speclens.yaml`, the settings of a workspace: editor and command line read the same file, so both say
 //! the same.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::{
 ///   unused: off
 ///   no-claims: error
 /// compat: [kindlm]
+/// inputs: [src, prompts/*.md]
 /// recordings:
 ///   redact_env: [CUSTOMER_ID]
 /// ```
@@ -32,6 +33,14 @@ pub struct Settings {
     /// What one of them rejects or reads differently (`upstream-differs`) is an error in files of its format, whatever
     /// `severity` says.
     pub compat: Vec<Dialect>,
+    /// Files, directories and patterns, relative to this file, whose content decides what commands do.
+    ///
+    /// When one of these files changes, the recording of a command is stale, as it is when a file changes that the command
+    /// names. What a program reads by itself (a module, a configuration, a prompt) is not known otherwise. A directory stands
+    /// for all files below it that version control does not ignore. `.git` and `.speclens` never count, and no symbolic link
+    /// leads out of the directory of this file.
+    #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }))]
+    pub inputs: Vec<String>,
     /// Limits that decide when the suite's own file says nothing.
     pub thresholds: Thresholds,
     /// What is kept of a run, and what is masked in it.
@@ -67,6 +76,9 @@ pub struct Settings {
     ///   local/qwen3: { input: 0, output: 0 }
     /// ```
     pub prices: BTreeMap<String, Price>,
+    /// The directory of the file that they come from.
+    #[serde(skip)]
+    pub directory: Option<PathBuf>,
 }
 
 /// Where the models of a provider are reached.

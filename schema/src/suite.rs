@@ -2,6 +2,7 @@
 //! and the editor see only this.
 
 mod action;
+mod named;
 mod parts;
 mod phase;
 mod subject;
@@ -12,9 +13,10 @@ use std::{collections::BTreeSet, sync::Arc};
 pub use action::{
     Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
 };
+pub use named::{inputs_of, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
-pub use subject::Subject;
+pub use subject::{Subject, short_names};
 pub use written::{WrittenCase, list_of_cases, written_cases};
 
 use crate::{
@@ -37,6 +39,27 @@ pub struct Suite {
     pub gates: Gates,
     /// How many attempts may be under way at once; where models act, how many requests to them.
     pub concurrency: usize,
+    /// The files that settings declare as inputs of every command, as they were when the suite was read.
+    pub inputs: Inputs,
+}
+
+impl Suite {
+    /// The files that decide what an action does, as they were when the suite was read: those that it names, and those that
+    /// are declared.
+    pub fn inputs(&self, action: &Action) -> Inputs {
+        match action {
+            Action::Command(command) => declared_and_named(&self.inputs, &command.inputs),
+            Action::Agent(agent) => agent.surroundings.scripts.clone(),
+            Action::Prompt(_) | Action::Trigger(_) | Action::None => Inputs::new(),
+        }
+    }
+}
+
+/// The files that are declared, and those that a command names.
+pub fn declared_and_named(declared: &Inputs, named: &Inputs) -> Inputs {
+    let mut all = declared.clone();
+    all.extend(named.iter().map(|(path, digest)| (path.clone(), digest.clone())));
+    all
 }
 
 /// What a suite itself wants masked.

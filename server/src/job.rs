@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use speclens_runner::{book::Book, clock::Clock, model::Models, run::Job};
+use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, model::Models, run::Job};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
@@ -16,7 +16,10 @@ use speclens_schema::{
     suite::Suite,
 };
 
-use crate::workspace::{SettingsFile, Workspace};
+use crate::{
+    trust,
+    workspace::{SettingsFile, Workspace},
+};
 
 /// A suite that somebody wants to run.
 #[derive(Debug)]
@@ -70,6 +73,7 @@ pub struct Prepared {
     directory: PathBuf,
     place: String,
     settings: Arc<Settings>,
+    files: Arc<DiskFiles>,
     secrets: Arc<Secrets>,
     clock: Clock,
     models: Arc<Models>,
@@ -97,6 +101,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
         settings,
+        files: Arc::new(order.workspace.files(order.directory, "")),
         secrets: order.secrets,
         clock: order.clock,
     })
@@ -108,9 +113,14 @@ impl Prepared {
         &self.settings
     }
 
+    /// Returns the models that the suite may ask.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
     /// Opens the book of evidence of the suite.
     pub fn book(&self) -> Book {
-        Book::of(&self.settings, &self.directory, &self.place)
+        Book::of(&self.settings, &self.directory, &self.place, trust::machine)
     }
 
     /// Returns the job that writes into a book.
@@ -118,6 +128,7 @@ impl Prepared {
         Job {
             suite: Arc::clone(&self.suite),
             directory: self.directory.clone(),
+            files: Arc::clone(&self.files),
             book,
             secrets: Arc::clone(&self.secrets),
             clock: self.clock,

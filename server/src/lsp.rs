@@ -8,6 +8,7 @@
 mod across;
 mod backend;
 mod client;
+mod commands;
 mod convert;
 mod documents;
 mod elsewhere;

@@ -5,10 +5,14 @@ use std::{
     env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use anyhow::{Context, bail};
+use speclens_runner::recording::Machine;
 
 /// Whether a directory, or one that it lies in, is trusted.
 pub fn is_trusted(directory: &Path) -> bool {
@@ -88,6 +92,12 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("speclens"))
+}
+
+/// The identity of this machine, where the state directory can hold one.
+pub(crate) fn machine() -> Option<Machine> {
+    static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
+    MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()
 }
 
 /// Replaces a file in one step, so that nobody ever reads half of it.

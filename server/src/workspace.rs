@@ -7,13 +7,17 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use speclens_runner::{
+    files::{Declared, DiskFiles},
+    model::EntryFault,
+};
 use speclens_schema::{
     dialect::ScalarRules,
     document::{Document, Pointer},
     json_schema::SpecFile,
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},
-    settings::Settings,
+    settings::{Provider, Settings},
     suite::{Redactions, Suite},
     validate,
     words::{is_surely, nearest},
@@ -39,6 +43,8 @@ pub struct Workspace {
     pub settings: Arc<Settings>,
     /// The file they come from.
     pub file: Option<Arc<SettingsFile>>,
+    /// The topmost directory of the workspace; empty where a text has no place.
+    pub top: PathBuf,
 }
 
 /// A file of settings.
@@ -95,6 +101,10 @@ pub fn settings_for(reach: &Reach) -> Workspace {
 
 /// Looks for the settings in force. What `held` returns for a path counts before the file on the disk.
 pub fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
+    Workspace { top: reach.top.clone(), ..nearest_settings(reach, held) }
+}
+
+fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     let exists = |file: &Path| match fs::symlink_metadata(file) {
         Ok(_) => true,
         // What cannot be looked at may be there.
@@ -148,8 +158,9 @@ fn read(path: PathBuf, text: &str, unreadable: Option<Problem>) -> Workspace {
         Some(problem) => (Settings::default(), vec![problem]),
         None => (settings_of(&document), problems(&document)),
     };
+    let settings = Settings { directory: path.parent().map(Path::to_owned), ..settings };
     let file = SettingsFile { path, document, problems };
-    Workspace { settings: Arc::new(settings), file: Some(Arc::new(file)) }
+    Workspace { settings: Arc::new(settings), file: Some(Arc::new(file)), ..Workspace::default() }
 }
 
 fn settings_of(document: &Document) -> Settings {
@@ -215,12 +226,32 @@ pub fn problems(document: &Document) -> Vec<Problem> {
         problems.push(problem);
     }
     problems.extend(unread_patterns(document));
+    problems.extend(unreachable_providers(document));
+    problems.extend(inputs_outside(document));
     // What was meant to be masked would be written down, what was meant to fail would pass.
     for problem in problems.iter_mut().filter(|problem| problem.severity == Severity::Warning) {
         problem.severity = Severity::Error;
     }
     problems.sort_by_key(|problem| problem.range.start);
     problems
+}
+
+/// Providers whose models could not be asked.
+fn unreachable_providers(document: &Document) -> Vec<Problem> {
+    let providers = document.root().and_then(|root| root.get("providers"));
+    let faulty = providers.into_iter().flat_map(|providers| providers.entries()).filter_map(|entry| {
+        // The schema reports one that is not of the right form.
+        let provider: Provider = serde_json::from_value(entry.value.to_value().ok()?).ok()?;
+        let name = entry.key.key_text();
+        let fault = EntryFault::of(&name, &provider)?;
+        let at = Pointer::root().key("providers").key(&name);
+        let (at, place) = match entry.value.get("base_url") {
+            Some(address) => (at.key("base_url"), address),
+            None => (at, entry.key),
+        };
+        Some(Problem::new(Code::InvalidSetting, at, place.range(), fault.to_string()).with_help(fault.help()))
+    });
+    faulty.collect()
 }
 
 /// Patterns that would mask nothing.
@@ -240,7 +271,39 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
         .collect()
 }
 
+/// Declared inputs that are outside of the directory of the settings.
+fn inputs_outside(document: &Document) -> Vec<Problem> {
+    let list = document.root().and_then(|root| root.get("inputs"));
+    let items = list.into_iter().flat_map(|list| list.items()).enumerate();
+    items
+        .filter_map(|(index, item)| {
+            let text = item.text().filter(|text| !text.is_empty() && Declared::pattern(text).is_none())?;
+            let at = Pointer::root().key("inputs").index(index);
+            let message = format!("`{text}` is outside of the directory of `{SETTINGS_FILE}`");
+            Some(
+                Problem::new(Code::InvalidSetting, at, item.range(), message)
+                    .with_note("no file outside of it counts as an input")
+                    .with_help("write a path that starts from that directory and stays in it")
+                    .with_severity(Severity::Error),
+            )
+        })
+        .collect()
+}
+
 impl Workspace {
+    /// The files of the suite at a place below a directory, in this workspace.
+    pub fn files(&self, directory: &Path, place: &str) -> DiskFiles {
+        let files = DiskFiles::new(directory, place).in_workspace(&self.top);
+        files.declare(self.declared());
+        files
+    }
+
+    /// The files that the settings declare as inputs.
+    pub fn declared(&self) -> Option<Declared> {
+        let directory = self.settings.directory.as_deref().filter(|_| !self.settings.inputs.is_empty())?;
+        Some(Declared::new(directory, &self.settings.inputs))
+    }
+
     /// The file of settings, if something in it is wrong: then nothing runs.
     pub fn wrong(&self) -> Option<&Arc<SettingsFile>> {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
@@ -304,6 +367,32 @@ mod tests {
             assert_eq!(told, [Severity::Error], "{problems:#?}");
         }
         assert!(read("recordings: {redact_patterns: ['sk-[a-z]+']}\n").1.is_empty());
+    }
+
+    #[test]
+    fn provider_that_cannot_be_asked_is_an_error_at_its_address() {
+        for (entry, place, message) in [
+            ("{key_env: KEY}", "local", "missing `base_url`, since there is no built-in provider of this name"),
+            ("{base_url: ftp://host/v1}", "ftp://host/v1", "`base_url` does not begin with `https://` or `http://`"),
+            ("{base_url: \"https://me:secret@host\"}", "\"https://me:secret@host\"", "`base_url` holds a password"),
+            (
+                "{base_url: http://host/v1, key_env: KEY}",
+                "http://host/v1",
+                "the key would be sent over `http://`, which does not encrypt it",
+            ),
+        ] {
+            for text in
+                [format!("providers:\n  local: {entry}\n"), format!("providers:\r\n  local:\r\n    {entry}\r\n")]
+            {
+                let (_, problems) = read(&text);
+                let found: Vec<_> = problems
+                    .iter()
+                    .map(|problem| (&text[problem.range.clone()], problem.message.as_str(), problem.severity))
+                    .collect();
+                assert_eq!(found, [(place, message, Severity::Error)]);
+            }
+        }
+        assert!(read("providers: {openai: {key_env: KEY}, l: {base_url: 'http://localhost:1/v1'}}\n").1.is_empty());
     }
 
     #[test]

@@ -133,3 +133,27 @@ fn change_among_thousands_is_noticed() {
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
     client.diagnostics("s7/kindlm.yaml", |found| found.iter().any(|found| found["code"] == "invalid-schema-file"));
 }
+
+#[test]
+fn change_of_a_declared_file_makes_the_lens_stale() {
+    let suite = SUITE.replace("echo other", "sh -c 'sh src/say.sh'");
+    let settings = "inputs: [src]\n";
+    let mut client =
+        Client::start(&[("kindlm.yaml", &suite), ("src/say.sh", "echo other"), ("speclens.yaml", settings)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "other");
+    lenses_until(&mut client, "it ran", |titles| has(titles, "✓ passed"));
+    fs::write(client.path("src/say.sh"), "echo other # changed").unwrap();
+    let changed = |client: &mut Client, name: &str| {
+        let change = json!({ "uri": client.uri(name), "type": 2 });
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+    };
+    changed(&mut client, "src/say.sh");
+    lenses_until(&mut client, "the file changed", |titles| has(titles, "⚠ stale"));
+    fs::write(client.path("src/say.sh"), "echo other").unwrap();
+    changed(&mut client, "src/say.sh");
+    lenses_until(&mut client, "it is as before", |titles| has(titles, "✓ passed"));
+    fs::write(client.path("speclens.yaml"), "inputs: [kindlm.yaml]\n").unwrap();
+    changed(&mut client, "speclens.yaml");
+    lenses_until(&mut client, "other files are declared", |titles| has(titles, "⚠ stale"));
+}

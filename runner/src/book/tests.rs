@@ -68,7 +68,14 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         claims: claims.iter().map(claim).collect(),
         intact: true,
     };
-    Suite { dialect: Dialect::KindLm, name: None, cases: vec![Arc::new(case)], gates: Gates::None, concurrency: 1 }
+    Suite {
+        dialect: Dialect::KindLm,
+        name: None,
+        cases: vec![Arc::new(case)],
+        gates: Gates::None,
+        concurrency: 1,
+        inputs: BTreeMap::new(),
+    }
 }
 
 fn asked(suite: &Suite) -> Asked<'_> {
@@ -79,7 +86,7 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
     let asked = asked(suite);
     let recorded = Recorded {
         key: asked.key(),
-        act: asked.case.action.parts(suite.dialect, asked.subject, &asked.case.action.inputs()),
+        act: asked.case.action.parts(suite.dialect, asked.subject, &suite.inputs(&asked.case.action)),
         began_us,
         now: String::new(),
         evidence: Arc::new(Evidence {

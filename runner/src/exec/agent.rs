@@ -3,6 +3,7 @@
 //! Directory, scaffold, `setup`, help, conversation: whatever breaks on the way ends the attempt, and what was prepared
 //! until then is given back by [`Closing`]. Claims are observed between the conversation and the closing.
 
+mod bound;
 mod changes;
 mod conversation;
 mod help;
@@ -11,17 +12,18 @@ mod scaffold;
 mod setup;
 mod shell;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Ended, Evidence, FileLog, RunError},
+    evidence::{Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
     suite::AgentAction,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
 use crate::model::Model;
+pub use bound::{Bound, assumptions, grouped};
 use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};
@@ -31,10 +33,19 @@ use shell::{Deadline, Shell};
 pub struct Actor<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
-    /// The model.
-    pub model: &'a dyn Model,
+    /// Who it is.
+    pub worker: Worker<'a>,
     /// How it learns about the program.
     pub mode: Option<HelpMode>,
+}
+
+/// A model, or something in its place.
+#[derive(Clone, Copy, Debug)]
+pub enum Worker<'a> {
+    /// A model, whose commands the runner runs.
+    Model(&'a dyn Model),
+    /// The shell command of an agent program, which runs commands by itself.
+    Program(&'a str),
 }
 
 /// Where a task begins, and within which bounds.
@@ -50,6 +61,8 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancellationToken,
     /// Who is told what an attempt waits for.
     pub tell: &'a (dyn Fn(String) + Sync),
+    /// Who is told which answer of the model is awaited, counted from 1.
+    pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
 /// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
@@ -147,10 +160,58 @@ async fn act(
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
     };
     let before = changes::snapshot(&shell.directory).await;
-    let talk = Talk { action, actor, help: help.as_deref(), shell, deadline, limit: around.output_limit };
-    let conversation = talk.hold().await;
+    let limit = around.output_limit;
+    let conversation = match actor.worker {
+        Worker::Model(model) => {
+            let Actor { test, mode, .. } = actor;
+            let turn = around.turn;
+            Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
+        }
+        Worker::Program(command) => program_works(command, action, shell, deadline, limit).await,
+    };
     let files = changes::since(before, &shell.directory).await;
     Ok((conversation, files))
+}
+
+/// Lets an agent program work. It takes as long as it takes, within the time of the task.
+#[cfg(unix)]
+async fn program_works(
+    command: &str,
+    action: &AgentAction,
+    shell: &Shell,
+    deadline: Deadline,
+    limit: usize,
+) -> Conversation {
+    use super::program::{self, Work};
+
+    /// How long a program may take where the task has no deadline.
+    const MOST: Duration = Duration::from_secs(30 * 60);
+
+    let recorder = match std::env::current_exe() {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            let message = format!("cannot find the program of speclens, which records the commands: {error}");
+            return Conversation {
+                error: Some(RunError { kind: RunErrorKind::Workspace, message }),
+                ..Conversation::default()
+            };
+        }
+    };
+    let Shell { directory, environment, background, cancel } = shell;
+    let timeout = deadline.left(MOST);
+    let intent = format!("{}\n", action.intent.trim_end());
+    let work = Work { command, intent: &intent, directory, environment, timeout, limit, recorder: &recorder };
+    let program::Worked { turns, commands, ended, error, notes, duration_ms } =
+        program::perform(work, background, cancel).await;
+    let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
+    let error = if deadline.is_over() { Some(deadline.error()) } else { error };
+    Conversation { turns, commands, ended, error, notes, duration }
+}
+
+#[cfg(not(unix))]
+async fn program_works(_: &str, _: &AgentAction, _: &Shell, _: Deadline, _: usize) -> Conversation {
+    let message = "agent programs are run on Unix only".to_owned();
+    Conversation { error: Some(RunError { kind: RunErrorKind::Workspace, message }), ..Conversation::default() }
 }
 
 #[cfg(all(test, unix))]

@@ -3,13 +3,12 @@
 //! A recording is found by the content of the files that its command names. The suite was read before the run
 //! began, and earlier tests may have changed them since; and a command may write to files that it names.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
-use speclens_schema::{dialect::Dialect, suite::CommandAction};
+use speclens_schema::{
+    files::Files as _,
+    suite::{CommandAction, Inputs as Digests, declared_and_named, inputs_of, outputs_of, outsiders_of},
+};
 
 use crate::files::DiskFiles;
 
@@ -17,23 +16,19 @@ use crate::files::DiskFiles;
 const SYSTEM: [&str; 12] =
     ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", "/nix", "/opt/homebrew", "/System"];
 
-/// Digests by path.
-type Digests = BTreeMap<String, String>;
-
-/// What a command names, as it stood at one moment.
+/// What a command names, and what settings declare, as it was at one moment.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    dialect: Dialect,
     script: String,
-    directory: PathBuf,
+    files: Arc<DiskFiles>,
     before: Digests,
 }
 
 impl Inputs {
     /// Looks at the files before the command begins.
-    pub async fn before(dialect: Dialect, action: &CommandAction, directory: &Path) -> Inputs {
+    pub async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
         let script = action.expanded.clone().unwrap_or_default();
-        let mut inputs = Inputs { dialect, script, directory: directory.to_owned(), before: action.inputs.clone() };
+        let mut inputs = Inputs { script, files: Arc::clone(files), before: action.inputs.clone() };
         let looking = inputs.clone();
         if let Ok(before) = tokio::task::spawn_blocking(move || looking.now()).await {
             inputs.before = before;
@@ -44,7 +39,7 @@ impl Inputs {
     /// The files that the recording is found by, and what its reader should know about them.
     pub fn after(self) -> (Digests, Vec<String>) {
         let now = self.now();
-        let outputs = self.dialect.outputs_of(&self.script);
+        let outputs = outputs_of(&self.script);
         let mut inputs = self.before.clone();
         let mut notes = Vec::new();
         let paths: BTreeSet<&String> = self.before.keys().chain(now.keys()).collect();
@@ -68,22 +63,28 @@ impl Inputs {
                 ));
             }
         }
-        let outsiders = self.dialect.outsiders_of(&self.script);
+        let outsiders = outsiders_of(&self.script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
             notes.push(format!(
                 "`{path}` is outside of the workspace: when it changes, the recording does not become stale"
+            ));
+        }
+        for entry in self.files.declared_beyond_limit() {
+            notes.push(format!(
+                "`{entry}` under `inputs` has more files than are looked at: a change of the others makes no recording stale"
             ));
         }
         (inputs, notes)
     }
 
     fn now(&self) -> Digests {
-        self.dialect.inputs_of(&self.script, &DiskFiles::new(&self.directory, ""))
+        self.files.forget();
+        declared_and_named(&self.files.declared(), &inputs_of(&self.script, self.files.as_ref()))
     }
 
     /// Whether somebody may edit this file without anybody noticing.
     fn is_foreign(&self, path: &str) -> bool {
-        let Ok(real) = fs::canonicalize(self.directory.join(path)) else { return false };
+        let Ok(real) = fs::canonicalize(self.files.root().join(path)) else { return false };
         let is_system = |path: &Path| SYSTEM.iter().any(|system| path.starts_with(system));
         real.is_file() && !is_system(&real) && !is_system(Path::new(path))
     }

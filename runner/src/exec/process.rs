@@ -38,6 +38,9 @@ const MOMENT: Duration = Duration::from_millis(5);
 /// As many bytes are read at once: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
 
+/// Allocators keep smaller pieces of memory for later (glibc up to 32 MiB).
+const HUGE: usize = 33 * 1024 * 1024;
+
 /// What to run, and within which bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
@@ -395,11 +398,24 @@ impl<R: AsyncRead + Unpin> Stream<R> {
             Ok(0) => self.reader = None,
             Ok(count) => {
                 let kept = count.min(self.limit - self.kept.len());
+                if self.kept.len() + kept > self.kept.capacity() {
+                    self.grow(kept);
+                }
                 self.kept.extend_from_slice(&self.chunk[..kept]);
                 self.dropped += (count - kept) as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.reader = None,
+        }
+    }
+
+    /// Makes room. A large output gets all the room that it may need at once: it is moved no more, pages that are not written to
+    /// take no memory, and an allocator returns so large a piece to the system as soon as it is free.
+    fn grow(&mut self, more: usize) {
+        const LARGE: usize = 4 * 1024 * 1024;
+        if self.kept.len() + more > LARGE {
+            // Where address space is short, the buffer grows as any other.
+            let _ = self.kept.try_reserve_exact(self.limit.max(HUGE) - self.kept.len());
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use speclens_schema::files::{FileKind, Files};
 
-use super::{Buffers, DiskFiles};
+use super::{Buffers, Declared, DiskFiles};
 
 #[test]
 fn only_what_lies_below_the_directory_is_seen() {
@@ -37,9 +37,11 @@ fn beyond_the_directory_only_the_workspace_is_seen() {
     std::fs::write(directory.path().join("secret"), "x").unwrap();
     std::fs::write(directory.path().join("workspace/run.sh"), "echo").unwrap();
     let script = directory.path().join("workspace/run.sh");
-    let read = |path: &str| DiskFiles::new(&inside, "kindlm.yaml").read_beyond(path).is_some();
-    assert!(!read("../run.sh"), "nothing says how far the workspace reaches");
-    std::fs::write(directory.path().join("workspace/speclens.yaml"), "").unwrap();
+    let top = directory.path().join("workspace");
+    std::fs::write(directory.path().join("speclens.yaml"), "").unwrap();
+    let alone = DiskFiles::new(&inside, "kindlm.yaml");
+    assert_eq!(alone.digest_beyond("../run.sh"), None, "nothing says how far the workspace reaches");
+    let read = |path: &str| DiskFiles::new(&inside, "kindlm.yaml").in_workspace(&top).digest_beyond(path).is_some();
     assert!(read("../run.sh") && read(script.to_str().unwrap()));
     assert!(!read("../../secret") && !read("../none") && !read(".."));
     #[cfg(unix)]
@@ -148,4 +150,74 @@ fn what_was_seen_is_forgotten_when_told() {
     assert!(files.read("a").is_err(), "kept until told");
     files.forget();
     assert_eq!(&*files.read("a").unwrap(), b"x");
+}
+
+/// The declared files of a suite in `suite/`, seen from there.
+fn declared(root: &Path, entries: &[&str]) -> Vec<String> {
+    let files = DiskFiles::new(&root.join("suite"), "kindlm.yaml");
+    let entries: Vec<String> = entries.iter().map(|entry| (*entry).to_owned()).collect();
+    files.declare(Some(Declared::new(root, &entries)));
+    files.declared().into_keys().collect()
+}
+
+fn tree(files: &[&str]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for path in files {
+        let path = directory.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+    directory
+}
+
+#[test]
+fn declared_entries_stand_for_files_trees_and_matches() {
+    let directory =
+        tree(&["suite/kindlm.yaml", "src/a.py", "src/deep/b.py", "src/deep/c.txt", ".env", ".git/x", ".speclens/y"]);
+    let root = directory.path();
+    assert_eq!(declared(root, &["src"]), ["../src/a.py", "../src/deep/b.py", "../src/deep/c.txt"]);
+    assert_eq!(declared(root, &["./src/**/*.py", "src/a.py"]), ["../src/a.py", "../src/deep/b.py"]);
+    assert_eq!(declared(root, &["src/deep/b.py/"]), ["../src/deep/b.py"]);
+    assert_eq!(declared(root, &["."]).len(), 5, "neither .git nor .speclens");
+    assert_eq!(declared(root, &["../src", "/etc", "none", "src/*.md"]), [""; 0]);
+}
+
+#[test]
+fn files_that_version_control_ignores_are_declared_only_by_name() {
+    let directory = tree(&["suite/kindlm.yaml", "src/a.py", "src/a.pyc", "build/out.js"]);
+    std::fs::write(directory.path().join(".gitignore"), "*.pyc\nbuild/\n").unwrap();
+    assert_eq!(declared(directory.path(), &["src"]), ["../src/a.py"]);
+    assert_eq!(declared(directory.path(), &["src/a.pyc"]), ["../src/a.pyc"]);
+    assert_eq!(declared(directory.path(), &["build"]), ["../build/out.js"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_no_declared_entry_out() {
+    let directory = tree(&["suite/kindlm.yaml", "src/a.py", "far/secret"]);
+    let root = directory.path().join("work");
+    std::fs::create_dir_all(root.join("suite")).unwrap();
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::write(root.join("near"), "x").unwrap();
+    for (link, target) in [("src/far", "../../far/secret"), ("src/near", "../near"), ("tree", "../far")] {
+        std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+    }
+    assert_eq!(declared(&root, &["src", "tree"]), ["../src/near"]);
+}
+
+#[test]
+fn every_declared_file_counts_beyond_those_that_are_listed() {
+    let names: Vec<String> = (0..100).map(|number| format!("src/{number:03}")).collect();
+    let directory = tree(&names.iter().map(String::as_str).chain(["suite/kindlm.yaml"]).collect::<Vec<_>>());
+    let root = directory.path();
+    let files = DiskFiles::new(&root.join("suite"), "kindlm.yaml");
+    files.declare(Some(Declared::new(root, &["src".to_owned()])));
+    let first = files.declared();
+    assert!(first.len() < 70 && first.contains_key("../src/"), "{first:?}");
+    std::fs::write(root.join("src/099"), "other").unwrap();
+    assert_eq!(files.declared(), first, "until it is told to forget");
+    assert!(files.has_seen(&root.join("src/099")) && files.has_seen(&root.join("src/new")));
+    assert!(!files.has_seen(&root.join("other")) && !files.has_seen(&root.join("src/.git/x")));
+    files.forget();
+    assert_ne!(files.declared(), first);
 }

@@ -127,7 +127,7 @@ impl Failure {
             }
             Failure::TimedOut => {
                 let seconds = deadline.as_secs_f64();
-                let help = "raise `limits.request_seconds` in speclens.yaml, or choose a faster model";
+                let help = "raise `limits.request_seconds` in `speclens.yaml`, or choose a faster model";
                 (RunErrorKind::TimedOut, format!("{host} did not answer within {seconds} s; {help}"))
             }
             Failure::Unreadable(why) => {
@@ -152,10 +152,12 @@ fn of_status(
     match status {
         401 | 403 => {
             let message = match asked.variable {
-                Some(variable) => format!("{host} refused the key ({status}): {words}; check the value of {variable}"),
+                Some(variable) => {
+                    format!("{host} refused the key ({status}): {words}; check the value of `{variable}`")
+                }
                 None => format!(
                     "{host} asks for a key ({status}): {words}; name its variable as `key_env` beside the `base_url` in \
-                     speclens.yaml"
+                     `speclens.yaml`"
                 ),
             };
             (RunErrorKind::Key, message)

@@ -3,12 +3,13 @@
 //! A key goes to the built-in address of its own provider, or to an address that is in the same entry of the settings as
 //! the name of its variable. Nothing else sends one.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use genai::adapter::AdapterKind;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Provider, Settings},
+    words,
 };
 use url::{Host, Url};
 
@@ -104,20 +105,24 @@ pub(super) fn key_variables(settings: &Settings) -> BTreeSet<String> {
 /// Finds where the model with an id is reached.
 pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Result<Target, RunError> {
     let (provider, model) = split(id)?;
-    let built_in = BUILT_IN.iter().find(|known| known.names.contains(&provider));
+    let built_in = built_in(provider);
     if let Some(entry) = settings.providers.get(provider) {
-        return described(provider, model, entry, built_in);
+        return described(model, entry, built_in).map_err(|fault| fault.into_error(provider));
     }
     let has_key = |known: &BuiltIn| known.variables.is_empty() || known.variables.iter().any(|name| is_set(name));
     match built_in {
-        Some(known) if has_key(known) || !has_key(&GATEWAY) => known.target(model, false),
-        Some(_) => GATEWAY.target(id, true),
-        None if has_key(&GATEWAY) => GATEWAY.target(id, true),
-        None => Err(broken(format!(
-            "unknown provider `{provider}` of the model `{id}`; describe it under `providers:` in speclens.yaml, or set {} \
-             to reach it through the AI Gateway",
-            GATEWAY_VARIABLE
-        ))),
+        Some(known) if has_key(known) || !has_key(&GATEWAY) => Ok(known.target(model, false)),
+        Some(_) => Ok(GATEWAY.target(id, true)),
+        None if has_key(&GATEWAY) => Ok(GATEWAY.target(id, true)),
+        None => {
+            let known = BUILT_IN.iter().flat_map(|known| known.names).copied();
+            let near = words::nearest(provider, known.chain(settings.providers.keys().map(String::as_str)));
+            let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+            Err(broken(format!(
+                "unknown provider `{provider}` of the model `{id}`; {near}describe it under `providers:` in `speclens.yaml`, \
+                 or set `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
+            )))
+        }
     }
 }
 
@@ -134,29 +139,94 @@ pub(super) fn of_suite(
     base_url: Option<&str>,
     key_env: Option<&str>,
 ) -> Result<Target, RunError> {
-    let built_in = BUILT_IN.iter().find(|known| known.names.contains(&provider));
-    let Some(known) = built_in else {
+    let Some(known) = built_in(provider) else {
         return Err(broken(format!(
             "models of the provider `{provider}` cannot judge; name another one under `judge:` in speclens.yaml"
         )));
     };
-    let address = read_address(base_url.unwrap_or(known.base_url)).map_err(|what| {
-        broken(format!("the `baseUrl` of the provider `{provider}` {what}; correct it in the suite"))
-    })?;
+    let of_suite = |fault: EntryFault| RunError {
+        kind: fault.kind(),
+        message: format!("{} (provider `{provider}` in the suite); {}", fault.sentence("baseUrl"), fault.help()),
+    };
     let target = Target {
         model: model.to_owned(),
         api: known.api,
         adapter: known.adapter,
-        base_url: address,
+        base_url: read_address(base_url.unwrap_or(known.base_url)).map_err(of_suite)?,
         // A provider that needs no key gets none, whatever the suite names.
         variables: key_env.filter(|_| !known.variables.is_empty()).map(str::to_owned).into_iter().collect(),
         is_gateway: false,
     };
-    target.checked(provider)
+    target.checked().map_err(of_suite)
+}
+
+/// What is wrong with an entry of `providers`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryFault {
+    /// There is no address, and no built-in provider of the name.
+    NoAddress,
+    /// The address is not one. Says why.
+    NotAnAddress(String),
+    /// The address is not one of the web.
+    NotWeb,
+    /// The address holds a password.
+    Password,
+    /// The key would not be encrypted on its way.
+    Open,
+}
+
+impl EntryFault {
+    /// Finds what is wrong with the entry of a name.
+    pub fn of(name: &str, entry: &Provider) -> Option<EntryFault> {
+        described("any", entry, built_in(name)).err()
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            EntryFault::NoAddress => "give it a `base_url`",
+            EntryFault::NotAnAddress(_) | EntryFault::NotWeb => "write it as `https://host/v1`",
+            EntryFault::Password => "put it into an environment variable, and name that as `key_env`",
+            EntryFault::Open => "use `https://`, or leave out `key_env`",
+        }
+    }
+
+    fn into_error(self, name: &str) -> RunError {
+        let message = format!("{self} (provider `{name}` in `speclens.yaml`); {}", self.help());
+        RunError { kind: self.kind(), message }
+    }
+
+    fn kind(&self) -> RunErrorKind {
+        match self {
+            EntryFault::Open | EntryFault::Password => RunErrorKind::Key,
+            EntryFault::NoAddress | EntryFault::NotAnAddress(_) | EntryFault::NotWeb => RunErrorKind::Provider,
+        }
+    }
+
+    /// What is wrong, where the address is the value of this key.
+    fn sentence(&self, key: &str) -> String {
+        match self {
+            EntryFault::NoAddress => format!("missing `{key}`, since there is no built-in provider of this name"),
+            EntryFault::NotAnAddress(why) => format!("`{key}` is not a valid address: {why}"),
+            EntryFault::NotWeb => format!("`{key}` does not begin with `https://` or `http://`"),
+            EntryFault::Password => format!("`{key}` holds a password"),
+            EntryFault::Open => "the key would be sent over `http://`, which does not encrypt it".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for EntryFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.sentence("base_url"))
+    }
+}
+
+fn built_in(name: &str) -> Option<&'static BuiltIn> {
+    BUILT_IN.iter().find(|known| known.names.contains(&name))
 }
 
 /// A target as an entry of the settings describes it.
-fn described(name: &str, model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, RunError> {
+fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, EntryFault> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
     let adapter = match (api, built_in) {
         (api, Some(known)) if known.api == api => known.adapter,
@@ -170,60 +240,49 @@ fn described(name: &str, model: &str, entry: &Provider, built_in: Option<&BuiltI
         (Some(address), _) => (&**address, own),
         (None, Some(known)) if entry.key_env.is_none() => (known.base_url, owned(known.variables)),
         (None, Some(known)) => (known.base_url, own),
-        (None, None) => {
-            return Err(broken(format!("the provider `{name}` has no address; give it a `base_url` in speclens.yaml")));
-        }
+        (None, None) => return Err(EntryFault::NoAddress),
     };
     let target = Target {
         model: model.to_owned(),
         api,
         adapter,
-        base_url: read_address(address).map_err(|what| {
-            broken(format!("the `base_url` of the provider `{name}` {what}; correct it in speclens.yaml"))
-        })?,
+        base_url: read_address(address)?,
         variables,
         is_gateway: false,
     };
-    target.checked(name)
+    target.checked()
 }
 
 /// Reads an address as a base: no part of it may be a credential.
-fn read_address(text: &str) -> Result<Url, String> {
-    let address = Url::parse(text.trim()).map_err(|error| format!("is not an address ({error})"))?;
+fn read_address(text: &str) -> Result<Url, EntryFault> {
+    let address = Url::parse(text.trim()).map_err(|error| EntryFault::NotAnAddress(error.to_string()))?;
     if !matches!(address.scheme(), "http" | "https") || !address.has_host() {
-        return Err("does not begin with `https://` or `http://`".to_owned());
+        return Err(EntryFault::NotWeb);
     }
     if !address.username().is_empty() || address.password().is_some() {
-        return Err("holds a password, which belongs into the variable that `key_env` names".to_owned());
+        return Err(EntryFault::Password);
     }
     Ok(address)
 }
 
 impl BuiltIn {
-    fn target(&self, model: &str, is_gateway: bool) -> Result<Target, RunError> {
-        Ok(Target {
+    fn target(&self, model: &str, is_gateway: bool) -> Target {
+        Target {
             model: model.to_owned(),
             api: self.api,
             adapter: self.adapter,
-            base_url: read_address(self.base_url).map_err(broken)?,
+            base_url: Url::parse(self.base_url).expect("built-in addresses are tested"),
             variables: owned(self.variables),
             is_gateway,
-        })
+        }
     }
 }
 
 impl Target {
     /// Refuses to send a key where everybody on the way can read it.
-    fn checked(self, name: &str) -> Result<Target, RunError> {
+    fn checked(self) -> Result<Target, EntryFault> {
         let is_open = self.base_url.scheme() == "http" && !is_loopback(&self.base_url);
-        if is_open && !self.variables.is_empty() {
-            let message = format!(
-                "the provider `{name}` would get its key over `http://`, which does not encrypt it; use `https://`, or leave \
-                 out `key_env`"
-            );
-            return Err(RunError { kind: RunErrorKind::Key, message });
-        }
-        Ok(self)
+        if is_open && !self.variables.is_empty() { Err(EntryFault::Open) } else { Ok(self) }
     }
 
     /// Returns the host, with the port where it is not the usual one.
@@ -341,7 +400,7 @@ mod tests {
             let open = settings("local", None, Some(address), Some("KEY"));
             let error = target("local/m", &open, |_| true).unwrap_err();
             assert_eq!(error.kind, RunErrorKind::Key, "{address}");
-            assert!(error.message.contains("`https://`"), "{}", error.message);
+            assert!(error.message.contains("`local`") && error.message.contains("`https://`"), "{}", error.message);
             assert!(target("local/m", &settings("local", None, Some(address), None), |_| true).is_ok());
         }
         for address in ["http://LOCALHOST:8000/v1", "http://127.8.8.8/v1", "http://[::1]:80/v1"] {
@@ -364,7 +423,7 @@ mod tests {
         }
         check_refused("meta/llama", &none, &["`meta`", "`providers:`", "AI_GATEWAY_API_KEY"]);
         check_refused("local/m", &settings("local", None, None, Some("KEY")), &["`local`", "`base_url`"]);
-        for address in ["localhost:8000", "ftp://a/b", "https://user:password@host/v1", "http://"] {
+        for address in ["localhost:8000", "ftp://a/b", "http://", "not an address"] {
             check_refused("local/m", &settings("local", None, Some(address), None), &["`local`", "`base_url`"]);
         }
     }
@@ -372,7 +431,7 @@ mod tests {
     #[test]
     fn passwords_of_addresses_are_not_repeated() {
         let error = target("l/m", &settings("l", None, Some("https://u:hunter2@h/v1"), None), |_| true).unwrap_err();
-        assert!(!error.message.contains("hunter2"), "{}", error.message);
+        assert!(error.message.contains("`key_env`") && !error.message.contains("hunter2"), "{}", error.message);
     }
 
     #[test]

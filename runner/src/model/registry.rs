@@ -156,9 +156,9 @@ impl Models {
         let gateway = match id.split_once('/') {
             // An entry of the settings says where to go: nothing else stands in for it.
             Some((provider, _)) if self.settings.providers.contains_key(provider) => String::new(),
-            Some(_) | None => format!(", or {} to a key of the AI Gateway", provider::GATEWAY_VARIABLE),
+            Some(_) | None => format!(", or `{}` to a key of the AI Gateway", provider::GATEWAY_VARIABLE),
         };
-        let message = format!("no key for `{id}`; set {variable} to a key of {host}{gateway}");
+        let message = format!("no key for `{id}`; set `{variable}` to a key of {host}{gateway}");
         RunError { kind: RunErrorKind::Key, message }
     }
 }

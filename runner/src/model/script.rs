@@ -203,7 +203,7 @@ fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unme
         let code = told.get("exit_code").and_then(Value::as_i64);
         if code != Some(i64::from(wanted)) {
             let code = code.map_or_else(|| shown(result), |code| format!("exit code {code}"));
-            let streams = ["stderr", "stdout"].into_iter().filter_map(|name| stream(name));
+            let streams = ["stderr", "stdout"].into_iter().filter_map(&stream);
             let output = streams.into_iter().find(|text| !text.trim().is_empty());
             let output = output.map(|text| format!(" and the output {}", shown(text))).unwrap_or_default();
             return Some(Unmet { expected: format!("exit code {wanted}"), found: format!("{code}{output}") });

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use speclens_schema::suite::Subject;
 
-use super::{Label, Recording, Recordings, Unreadable, Unusable, VERSION, Version, name::Name, now_us, texts::TextRef};
+use super::{
+    Label, Machine, Recording, Recordings, Unreadable, Unusable, VERSION, Version, name::Name, now_us, texts::TextRef,
+};
 
 /// A recording on the disk.
 #[derive(Clone, Debug)]
@@ -37,6 +39,9 @@ pub struct About {
     pub repeat: u32,
     /// When it was written, RFC 3339.
     pub recorded: String,
+    /// The machine that it was written on, where that has an identity.
+    #[serde(default)]
+    pub machine: Option<Machine>,
 }
 
 #[derive(Deserialize)]

@@ -1,16 +1,19 @@
 //! Large texts lie beside the recordings, each under its digest, so that equal ones are stored once and the recording
 //! itself stays small. This part takes them out of the evidence and puts them back; [`super::store`] writes and reads.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use speclens_schema::evidence::Evidence;
+use speclens_schema::evidence::{Capture, Evidence};
 
 use super::{Recording, Unusable};
 
 /// Captures of more bytes are stored as texts of their own.
 const LARGE: usize = 64 * 1024;
+
+/// So are captures of more bytes that a recording has more than once: an agent reads the same file again and again.
+const REPEATED: usize = 2 * 1024;
 
 const DIGEST_LENGTH: usize = 64;
 
@@ -148,9 +151,18 @@ fn level(lengths: &mut [usize], budget: usize) -> usize {
 
 /// Takes the large texts out of evidence.
 fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {
-    let large = evidence.captures_mut().into_iter().enumerate().filter(|(_, capture)| capture.text.len() > LARGE);
+    let captures = evidence.captures_mut();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for capture in captures.iter().filter(|capture| capture.text.len() > REPEATED) {
+        *counts.entry(&capture.text).or_default() += 1;
+    }
+    let is_taken = |capture: &Capture| {
+        capture.text.len() > LARGE || counts.get(capture.text.as_str()).is_some_and(|count| *count > 1)
+    };
+    let taken: Vec<bool> = captures.iter().map(|capture| is_taken(capture)).collect();
+    let large = captures.into_iter().enumerate().zip(taken).filter(|(_, is_taken)| *is_taken);
     large
-        .map(|(place, capture)| {
+        .map(|((place, capture), _)| {
             let text = std::mem::take(&mut capture.text);
             let sha256 = Digest::of(text.as_bytes());
             (TextRef { capture: place, sha256: sha256.clone(), bytes: text.len() as u64 }, (sha256, text))
@@ -177,9 +189,7 @@ pub(super) fn put_back(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
-    use speclens_schema::evidence::{Capture, CommandLog, Ran};
+    use speclens_schema::evidence::{CommandLog, Ran};
 
     use super::*;
 

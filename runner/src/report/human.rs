@@ -2,6 +2,8 @@
 //!
 //! The text carries colours; whoever prints it takes them out where they do not belong.
 
+mod matrix;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
@@ -13,7 +15,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Rende
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
     document::Pointer,
-    evidence::{Evidence, RunErrorKind},
+    evidence::{Evidence, Exit, RunErrorKind},
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Subject},
@@ -40,15 +42,17 @@ pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
 
-/// What `speclens run` prints.
-pub fn run(reports: &[SuiteReport]) -> String {
+pub use matrix::dollars;
+
+/// What `speclens run` prints, on a terminal with so many columns.
+pub fn run(reports: &[SuiteReport], width: usize) -> String {
     let mut text = String::new();
     let mut settings = BTreeSet::new();
     for report in reports {
         heading(&mut text, report);
         problems(&mut text, report, &mut settings);
         match &report.result {
-            Some(result) => suite(&mut text, report, result),
+            Some(result) => suite(&mut text, report, result, width),
             None => {
                 let refusal = report.refusal().into_iter();
                 text.extend(refusal.map(|reason| format!("{RED}refused{RED:#}: {reason}\n\n")));
@@ -119,7 +123,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     render(group)
 }
 
-fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
+fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: usize) {
     let mut details = String::new();
     for outcome in &result.cases {
         let case = &report.suite.cases[outcome.case];
@@ -130,6 +134,7 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     }
     text.push('\n');
     text.push_str(&details);
+    matrix::write(text, report, result, width);
     gates(text, report, result);
 }
 
@@ -310,6 +315,17 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
         && exit.code != Some(0)
     {
         elements.push(note("command", &exit.sentence()));
+    }
+    // The verdict has the last one already.
+    if let Some(log) = evidence.commands.as_ref().filter(|log| log.commands.len() > 1) {
+        let commands = log.commands.iter().map(|ran| {
+            let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
+            format!(
+                "{} ({how})",
+                clipped(&ran.command.text.replace('\n', "⏎"), VALUE_LIMIT, "see --report json for all")
+            )
+        });
+        elements.push(note("commands of the agent", &tail(&commands.collect::<Vec<_>>().join("\n"))));
     }
     if let Some(stdout) = evidence.stdout().filter(|stdout| with_output && !stdout.text.trim().is_empty()) {
         elements.push(note("output so far", &tail(&stdout.text)));

@@ -8,6 +8,7 @@ use speclens_schema::{
     cure,
     dialect::{Dialect, GateOutcome, cli_bench::config::HelpMode},
     document::{LineColumn, Pointer},
+    evidence::Ended,
     json_schema,
     judge::Judged,
     problem::{Applicability, Fix, Problem, Severity},
@@ -20,6 +21,7 @@ mod evidence;
 use super::{
     SourceText, SuiteReport, Tally,
     finding::{place_in, place_in_file},
+    matrix::{Matrix, SubjectScore},
 };
 pub use evidence::EvidenceEntry;
 
@@ -80,9 +82,29 @@ struct SuiteEntry {
     problems: Vec<ProblemEntry>,
     /// The conditions on the whole run; empty when nothing ran.
     gates: Vec<GateEntry>,
+    /// What came of it by who acted, where models did; empty elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subjects: Vec<ScoreEntry>,
     /// The tests in the order of the file. Only in reports of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     cases: Option<Vec<CaseEntry>>,
+}
+
+/// What came of all attempts of a model in one help mode. The threshold of the model, and whether it is met, is a gate.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+struct ScoreEntry {
+    /// Who acted.
+    subject: SubjectEntry,
+    /// How many attempts there are. Those that never began, because of an earlier failure, are not among them.
+    runs: usize,
+    /// How many of them passed.
+    passed: usize,
+    /// Percentage of the attempts that passed; null where there are none.
+    pass_rate: Option<f64>,
+    /// Mean number of answers of the model; null where none are known.
+    mean_turns: Option<f64>,
+    /// US dollars that the model cost; null when the price of an attempt is not known.
+    cost_usd: Option<f64>,
 }
 
 /// A problem in the text.
@@ -191,8 +213,20 @@ struct RunEntry {
     status: Status,
     /// How long it took; null when it did not begin.
     duration_ms: Option<f64>,
-    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), or is
-    /// not on disk (`none`).
+    /// The number of answers of the model; absent where none acted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<u32>,
+    /// What ended the act; absent where it was not seen to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<Ended>,
+    /// US dollars that the model cost; absent when the price is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    /// US dollars that judges cost; absent when none was asked, or the price of an answer is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge_cost_usd: Option<f64>,
+    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), also
+    /// one of another machine (`foreign`), or is not on disk (`none`).
     recording: RecordingState,
     /// Why there are no verdicts, when there are none to be had.
     error: Option<ErrorEntry>,
@@ -240,6 +274,8 @@ enum RecordingState {
     Fresh,
     /// Read from a recording.
     Replayed,
+    /// Read from a recording that another machine made: programs and files outside the workspace may differ there.
+    Foreign,
     /// Not on disk.
     None,
 }
@@ -379,8 +415,22 @@ impl Writer<'_> {
             status: report.status(),
             problems: problems.map(|(source, problem)| problem_entry(source, problem)).collect(),
             gates: gates.iter().map(|gate| self.gate(gate)).collect(),
+            subjects: result.map(|result| self.subjects(&Matrix::of(result))).unwrap_or_default(),
             cases: self.content.cases.then(|| cases.iter().map(|case| self.case(case)).collect()),
         }
+    }
+
+    fn subjects(&self, matrix: &Matrix<'_>) -> Vec<ScoreEntry> {
+        let entry = |SubjectScore { subject, score, .. }: &SubjectScore<'_>| ScoreEntry {
+            subject: SubjectEntry::of(subject),
+            runs: score.runs,
+            passed: score.passed,
+            pass_rate: score.rate(),
+            mean_turns: score.mean_turns(),
+            cost_usd: score.cost.known(),
+        };
+        let with_models = matrix.subjects.iter().filter(|score| score.subject.model_id().is_some());
+        with_models.map(entry).collect()
     }
 
     fn gate(&self, gate: &GateOutcome) -> GateEntry {
@@ -413,9 +463,14 @@ impl Writer<'_> {
             subject: SubjectEntry::of(&run.subject),
             status: run.status,
             duration_ms: run.figures.duration_ms,
+            turns: run.figures.turns,
+            stopped: run.figures.stopped,
+            cost_usd: run.figures.cost_usd(),
+            judge_cost_usd: run.figures.judges.and_then(|judges| judges.cost_usd),
             recording: match run.origin {
                 Origin::Recorded => RecordingState::Fresh,
                 Origin::Replayed => RecordingState::Replayed,
+                Origin::Foreign => RecordingState::Foreign,
                 Origin::Observed | Origin::Nowhere => RecordingState::None,
             },
             error: run.absence.as_ref().map(|absence| ErrorEntry {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use speclens_schema::{
-    evidence::Evidence,
+    evidence::{Evidence, Ran},
     judge::Judged,
     problem::Severity,
     suite::Case,
@@ -108,6 +108,14 @@ fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> 
     for note in &run.notes {
         test.add_property(Property::new("note", plain::line(&report.masked(note))));
     }
+    let figures = [
+        ("turns", run.figures.turns.map(|turns| turns.to_string())),
+        ("cost_usd", run.figures.cost_usd().map(|usd| usd.to_string())),
+        ("judge_cost_usd", run.figures.judges.and_then(|judges| judges.cost_usd).map(|usd| usd.to_string())),
+    ];
+    for (name, value) in figures.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        test.add_property(Property::new(name, value));
+    }
     if let Some(duration) = run.figures.duration_ms {
         test.set_time(Duration::from_secs_f64((duration / 1000.0).max(0.0)));
     }
@@ -131,7 +139,21 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
         if let Some(stderr) = evidence.stderr() {
             test.set_system_err(plain::block(&stderr.text));
         }
+        if let Some(log) = &evidence.commands {
+            test.set_system_out(plain::block(&log.commands.iter().map(console).collect::<String>()));
+        }
     }
+}
+
+/// A command of an agent with what it printed, as a terminal would have shown it.
+fn console(ran: &Ran) -> String {
+    let mut text = format!("$ {}\n", ran.command.text);
+    for stream in [&ran.stdout, &ran.stderr].into_iter().flatten().filter(|stream| !stream.text.is_empty()) {
+        text.push_str(stream.text.trim_end_matches('\n'));
+        text.push('\n');
+    }
+    text.push_str(&ran.exit.map(|exit| format!("[{}]\n", exit.sentence())).unwrap_or_default());
+    text
 }
 
 fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStatus {

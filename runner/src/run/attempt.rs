@@ -15,12 +15,13 @@ use speclens_schema::{
 
 use super::{
     Mode, Run, Unit,
-    masked::{Masked, turn_of},
+    budget::within,
+    masked::{Masked, size_of},
 };
 use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
-    exec::{self, Attempt, Performed, Site, World, process::Background},
+    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, program::command_of},
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
@@ -54,7 +55,11 @@ impl Run {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
-                Ok(model) => self.act(&case, unit, model.as_deref()).await.unwrap_or_else(|broken| *broken),
+                Ok(model) => {
+                    let model = model.as_deref().map(Worker::Model);
+                    let worker = model.or_else(|| unit.subject.model_id().and_then(command_of).map(Worker::Program));
+                    self.act(&case, unit, worker).await.unwrap_or_else(|broken| *broken)
+                }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
             },
@@ -67,9 +72,10 @@ impl Run {
         result
     }
 
-    /// Opens the model that acts; `None` where none does.
+    /// Opens the model that acts; `None` where none does, or an agent program.
     fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
         match (&case.action, unit.subject.model_id()) {
+            (Action::Agent(_), Some(id)) if command_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
             (Action::Agent(_), None) => {
                 Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
@@ -83,7 +89,7 @@ impl Run {
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
-        model: Option<&dyn Model>,
+        worker: Option<Worker<'_>>,
     ) -> Result<RunResult, Box<RunResult>> {
         let began_us = recording::beginning_us();
         let dialect = self.job.suite.dialect;
@@ -92,12 +98,15 @@ impl Run {
         let world = World {
             dialect,
             directory: &self.job.directory,
+            files: &self.job.files,
             output_limit: self.job.output_limit,
             background: if dialect.keeps_background() { &self.background } else { &own },
             cancel: &self.cancel,
             test: &case.name,
+            case: unit.case,
             subject: &unit.subject,
-            model,
+            repeat: unit.repeat,
+            worker,
             keys: &self.keys,
             events: &self.events,
         };
@@ -109,7 +118,7 @@ impl Run {
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
-        let Performed { attempt, inputs, site } = match start {
+        let Performed { mut attempt, inputs, site } = match start {
             Start::Act => exec::perform(&case.action, context, world).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
@@ -117,26 +126,31 @@ impl Run {
             }
         };
         let (run, shared) = (Arc::clone(self), Arc::clone(case));
-        let (masked, inputs, needs) = self
-            .blocking(case, unit, move || {
-                // Paths are looked up as they are. What is written of them is masked.
-                let needs = match (start, &attempt.evidence.error) {
-                    (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
-                    // Nothing is judged by what would be seen.
-                    (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
-                };
-                let Attempt { evidence, mut notes } = attempt;
-                let inputs = match inputs {
-                    Some(inputs) => {
-                        let (inputs, more) = inputs.after();
-                        notes.extend(more);
-                        inputs
-                    }
-                    None => shared.action.inputs().into_owned(),
-                };
-                let attempt = Attempt { evidence, notes };
-                (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
-            })
+        let bytes = size_of(&mut attempt.evidence);
+        let (mut masked, inputs, needs) = self
+            .blocking(
+                case,
+                unit,
+                within(bytes, move || {
+                    // Paths are looked up as they are. What is written of them is masked.
+                    let needs = match (start, &attempt.evidence.error) {
+                        (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
+                        // Nothing is judged by what would be seen.
+                        (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+                    };
+                    let Attempt { evidence, mut notes } = attempt;
+                    let inputs = match inputs {
+                        Some(inputs) => {
+                            let (inputs, more) = inputs.after();
+                            notes.extend(more);
+                            inputs
+                        }
+                        None => run.job.suite.inputs(&shared.action),
+                    };
+                    let attempt = Attempt { evidence, notes };
+                    (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
+                }),
+            )
             .await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
@@ -144,11 +158,13 @@ impl Run {
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let left = site.close(&own).await;
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        self.blocking(case, unit, move || {
-            let masked = masked.with(observations).noting(left);
+        let mut observed = Evidence { observations, ..Evidence::default() };
+        let bytes = masked.size() + size_of(&mut observed);
+        let settle = move || {
+            let masked = masked.with(observed.observations).noting(left);
             run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
-        })
-        .await
+        };
+        self.blocking(case, unit, within(bytes, settle)).await
     }
 
     /// Looks at what must be seen before the act, and judges the preconditions by it.
@@ -199,7 +215,6 @@ impl Run {
         }
         let act = action.parts(dialect, asked.subject, inputs);
         let now = self.job.clock.now();
-        let _turn = turn_of(&mut evidence);
         let evidence = Arc::new(evidence);
         self.enter(asked, Recorded { key, act, began_us, now, evidence, notes })
     }

@@ -1,6 +1,6 @@
 //! Evidence without secrets: the only evidence that is recorded, judged, or shown to whoever observes more.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use speclens_schema::{
     dialect::Dialect,
@@ -30,9 +30,7 @@ impl Masked {
             true => secrets.names_in(&texts).iter().map(|name| format!("`{name}`")).collect(),
             false => Vec::new(),
         };
-        let turn = turn_of(&mut evidence);
         dialect.mask(&mut evidence, secrets);
-        drop(turn);
         notes.iter_mut().for_each(|note| *note = secrets.mask(note));
         if let Some(note) = evidence.mask_note().filter(|_| !names.is_empty()) {
             notes.push(format!("{note} ({})", names.join(", ")));
@@ -43,7 +41,6 @@ impl Masked {
     /// Adds what was observed on behalf of claims, masked.
     pub(super) fn with(mut self, observations: Vec<Observation>) -> Masked {
         let mut observed = Evidence { observations, ..Evidence::default() };
-        let _turn = turn_of(&mut observed);
         self.dialect.mask(&mut observed, &self.secrets);
         self.evidence.observations.append(&mut observed.observations);
         self
@@ -73,17 +70,18 @@ impl Masked {
         read.output
     }
 
+    /// How many bytes of captured text it holds.
+    pub(super) fn size(&mut self) -> usize {
+        size_of(&mut self.evidence)
+    }
+
     /// The evidence and the notes.
     pub(super) fn into_parts(self) -> (Evidence, Vec<String>) {
         (self.evidence, self.notes)
     }
 }
 
-/// Waits until no other large evidence is masked or judged: that takes several times its memory, so one at a time is enough.
-pub(super) fn turn_of(evidence: &mut Evidence) -> Option<MutexGuard<'static, ()>> {
-    const LARGE: usize = 4 * 1024 * 1024;
-    static ONE_LARGE: Mutex<()> = Mutex::new(());
-
-    let size: usize = evidence.captures_mut().iter().map(|capture| capture.text.len()).sum();
-    (size > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner))
+/// How many bytes of captured text it holds.
+pub(super) fn size_of(evidence: &mut Evidence) -> usize {
+    evidence.captures_mut().iter().map(|capture| capture.text.len()).sum()
 }

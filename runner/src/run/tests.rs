@@ -22,6 +22,7 @@ use crate::{
     book::Book,
     clock::Clock,
     event::{AbsenceKind, Event, Origin, SuiteResult},
+    files::DiskFiles,
     model::Models,
     recording::{Recordings, Retention},
 };
@@ -104,10 +105,12 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         cases: cases.into_iter().map(Arc::new).collect(),
         gates: Gates::KindLm(Box::default()),
         concurrency: 4,
+        inputs: BTreeMap::new(),
     };
     Job {
         suite: Arc::new(suite),
         directory: directory.to_owned(),
+        files: Arc::new(DiskFiles::new(directory, "")),
         book: Arc::new(Book::new(
             Some(Arc::new(Recordings::open(directory, "kindlm.yaml", 1024 * 1024))),
             Retention::default(),

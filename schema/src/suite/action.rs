@@ -1,6 +1,6 @@
 //! What a test does, and the key under which the evidence of it is recorded.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt::Write, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -61,10 +61,10 @@ pub struct CommandAction {
     /// The command with its placeholders filled, or the names that have no value. Follows from the fields above.
     #[serde(skip)]
     pub expanded: Result<String, Vec<String>>,
-    /// Files of the suite that the command names, with a digest of their content: when one changes,
+    /// Files of the workspace that the command names, with a digest of their content: when one changes,
     /// what was recorded is stale. Part of the key by its own parameter, because files change while commands run.
     #[serde(skip)]
-    pub inputs: BTreeMap<String, String>,
+    pub inputs: Inputs,
     /// The deadline. Not part of what is done: a longer one makes no recording stale.
     #[serde(skip)]
     pub timeout_ms: u64,
@@ -252,15 +252,6 @@ impl Action {
         }
     }
 
-    /// The files that decide what is done, each with a digest of its content, as they were when the suite was read.
-    pub fn inputs(&self) -> Cow<'_, Inputs> {
-        match self {
-            Action::Command(command) => Cow::Borrowed(&command.inputs),
-            Action::Agent(agent) => Cow::Borrowed(&agent.surroundings.scripts),
-            Action::Prompt(_) | Action::Trigger(_) | Action::None => Cow::Owned(Inputs::new()),
-        }
-    }
-
     /// The key of an attempt: the digest of who acts and of everything that is done, with these files. The same for the
     /// same act, wherever it is written and whatever is claimed about it.
     ///
@@ -341,7 +332,7 @@ mod tests {
     }
 
     fn key(action: &Action, subject: &Subject) -> String {
-        action.key(Dialect::KindLm, subject, &action.inputs())
+        action.key(Dialect::KindLm, subject, &Inputs::new())
     }
 
     #[test]

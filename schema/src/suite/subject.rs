@@ -44,6 +44,27 @@ impl Subject {
     }
 }
 
+/// Returns the names of subjects in tables and lists: the last part of a model's id where that is enough to tell it from the
+/// others, and the help mode where there are several.
+pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
+    let modes = |subject: &Subject| match subject {
+        Subject::Model { mode, .. } => *mode,
+        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+    };
+    let has_modes = subjects.iter().any(|subject| modes(subject) != modes(subjects[0]));
+    let end = |model: &str| model.rsplit('/').next().unwrap_or_default().to_owned();
+    let short = |subject: &&Subject| {
+        let Some(model) = subject.model_id() else { return subject.to_string() };
+        let mut others = subjects.iter().filter_map(|other| other.model_id()).filter(|other| *other != model);
+        let name = if others.any(|other| end(other) == end(model)) { model.to_owned() } else { end(model) };
+        match modes(subject).filter(|_| has_modes) {
+            Some(mode) => format!("{name} ({})", mode.as_str()),
+            None => name,
+        }
+    };
+    subjects.iter().map(short).collect()
+}
+
 /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
 impl fmt::Display for Subject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,5 +75,25 @@ impl fmt::Display for Subject {
             Subject::Gateway { .. } => formatter.write_str("gateway"),
             Subject::Nobody => formatter.write_str("none"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_name_is_the_shortest_end_that_tells_subjects_apart() {
+        let short = |subjects: &[Subject]| short_names(&subjects.iter().collect::<Vec<_>>());
+        let model = |id| Subject::model(id, Some(HelpMode::None));
+        assert_eq!(
+            short(&[model("anthropic/claude-sonnet-4.6"), model("openai/gpt-4o")]),
+            ["claude-sonnet-4.6", "gpt-4o"]
+        );
+        assert_eq!(short(&[model("a/same"), model("b/same"), model("c/x")]), ["a/same", "b/same", "x"]);
+        let modes = [model("a/one"), Subject::model("a/one", Some(HelpMode::Injected))];
+        assert_eq!(short(&modes), ["one (none)", "one (injected)"]);
+        assert_eq!(short(&[Subject::Command]), ["command"]);
+        assert_eq!(short(&[]), [""; 0]);
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Args {
 enum Dialect {
     /// KindLM: `kindlm.yaml`
     Kindlm,
-    /// cli-bench: `cli-bench.yaml` and a file of tasks
+    /// cli-bench: `cli-bench.yaml`, a file of tasks, and a script that plays a model
     CliBench,
     /// ClawSpec: `clawspec.yaml`, and a skill with its contract
     Clawspec,
@@ -39,7 +39,11 @@ impl Dialect {
         }
         match self {
             Dialect::Kindlm => files!("kindlm" / "kindlm.yaml"),
-            Dialect::CliBench => files!("cli-bench" / "cli-bench.yaml", "cli-bench" / "tasks/basics.yaml"),
+            Dialect::CliBench => files!(
+                "cli-bench" / "cli-bench.yaml",
+                "cli-bench" / "rehearsal.script.yaml",
+                "cli-bench" / "tasks/basics.yaml"
+            ),
             Dialect::Clawspec => files!(
                 "clawspec" / "clawspec.yaml",
                 "clawspec" / "skills/greeter/SKILL.md",
@@ -51,8 +55,8 @@ impl Dialect {
     /// What to try next.
     fn next(self) -> &'static str {
         match self {
-            Dialect::Kindlm => "`speclens check` and `speclens run`",
-            Dialect::CliBench | Dialect::Clawspec => "`speclens check`",
+            Dialect::Kindlm | Dialect::CliBench => "`speclens check` and `speclens run`",
+            Dialect::Clawspec => "`speclens check`",
         }
     }
 }

@@ -125,7 +125,8 @@ impl Loader<'_> {
             self.settings_of(Reach::of(scope, &self.folders));
         let settings = &workspace.settings;
         let (text, unreadable) = read_text(path);
-        let files = DiskFiles::new(&scope.root, &scope.place)
+        let files = workspace
+            .files(&scope.root, &scope.place)
             .named_by(scope.main.clone())
             .following()
             .with_parts(self.wanted == Wanted::Files);

@@ -13,6 +13,16 @@ use speclens_runner::report::plain;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
+/// The columns of what is not shown on a terminal.
+pub(super) const PAGE_COLUMNS: usize = 100;
+
+/// Returns how many columns standard output has: as `COLUMNS` says, else the terminal.
+pub(super) fn columns() -> usize {
+    let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let of_terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    named.or_else(of_terminal).filter(|columns| *columns > 0).unwrap_or(PAGE_COLUMNS)
+}
+
 /// Prints a result. Colours reach terminals only, and `NO_COLOR` keeps them away from those too. A reader
 /// that has gone away is nobody's mistake.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use speclens_runner::{
     clock::Clock,
     event::SuiteResult,
     report::{SuiteReport, github, human, json, junit, sarif},
-    run::{Mode, Options},
+    run::{Mode, Options, planned},
 };
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
@@ -27,6 +27,7 @@ use super::{
 };
 use targets::{ReportKind, ReportTarget};
 
+mod actors;
 mod dry;
 mod past;
 mod progress;
@@ -132,8 +133,19 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         chosen = past.failing;
     }
 
+    let prepared: Vec<Option<Prepared>> = suites.iter().map(|loaded| prepare(loaded, clock).ok()).collect();
+    let described: Vec<dry::Chosen<'_>> = suites
+        .iter()
+        .zip(&chosen)
+        .zip(&prepared)
+        .map(|((loaded, cases), prepared)| {
+            let models = prepared.as_ref().map(Prepared::models);
+            dry::Chosen { loaded, cases, models }
+        })
+        .collect();
+    actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
     if args.dry_run {
-        output::print(&dry::describe(&suites, &chosen, &args.models, &args.help_modes))?;
+        output::print(&dry::describe(&described, &args.models, &args.help_modes))?;
         let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
         return Ok(if refused { INVALID } else { PASSED });
     }
@@ -143,12 +155,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mut reports = Vec::new();
     // The suites after a failure are still reported, as not run.
     let mut given_up = false;
-    for (loaded, cases) in suites.into_iter().zip(chosen) {
-        let prepared = match prepare(&loaded, clock) {
+    for ((loaded, cases), prepared) in suites.into_iter().zip(chosen).zip(prepared) {
+        let prepared = match prepared {
             // A suite without a chosen test has no part in this.
-            Ok(_) if narrowed && cases.is_empty() => continue,
-            Ok(prepared) => prepared,
-            Err(_) => {
+            Some(_) if narrowed && cases.is_empty() => continue,
+            Some(prepared) => prepared,
+            None => {
                 reports.push(loaded.report);
                 continue;
             }
@@ -185,7 +197,9 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
     let mut all = true;
     for target in targets {
         let text = match target.kind {
-            ReportKind::Human => human::run(reports),
+            ReportKind::Human => {
+                human::run(reports, if target.file.is_some() { output::PAGE_COLUMNS } else { output::columns() })
+            }
             ReportKind::Json => json::render(reports, failures, content),
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),
@@ -263,7 +277,8 @@ async fn run(
 ) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
     let job = prepared.job(Arc::new(prepared.book()));
-    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), secrets, quiet));
+    let planned = planned(&job.suite, &options);
+    let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;
     // The events end with the run.
     let _ = shown.await;

@@ -13,7 +13,7 @@ use speclens_schema::{
     problem::Code,
     script,
     shape::{Need, Shape, Type, Word, show},
-    suite::{Action, CommandAction, Suite},
+    suite::{Action, CommandAction, Inputs, Suite},
     template,
     words::listed,
 };
@@ -142,9 +142,9 @@ impl<'d> Place<'d> {
             markdown.push_str("\n\n");
             markdown.push_str(&words);
         }
-        if let Some(command) = self.command(suite) {
+        if let Some((command, declared)) = self.command(suite) {
             markdown.push_str("\n\n");
-            markdown.push_str(&resolved(command));
+            markdown.push_str(&resolved(command, declared));
         }
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
@@ -273,7 +273,8 @@ impl<'d> Place<'d> {
         }
         match shape.word() {
             Some(Word::Template(_)) => {
-                let markdown = resolved(self.command(suite)?);
+                let (command, declared) = self.command(suite)?;
+                let markdown = resolved(command, declared);
                 return Some(Hover { range, markdown, page: None });
             }
             Some(Word::Refers(kind)) => {
@@ -313,9 +314,11 @@ impl<'d> Place<'d> {
     }
 
     /// The command that a test would run, when the cursor stands at it.
-    fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<&'s CommandAction> {
-        suite?.cases.iter().find_map(|case| match &case.action {
-            Action::Command(command) if command.at == self.at => Some(command),
+    /// The command here, and the files that are declared as inputs of each.
+    fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<(&'s CommandAction, &'s Inputs)> {
+        let suite = suite?;
+        suite.cases.iter().find_map(|case| match &case.action {
+            Action::Command(command) if command.at == self.at => Some((command, &suite.inputs)),
             Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
         })
     }
@@ -383,9 +386,9 @@ impl<'d> Place<'d> {
 }
 
 /// The command with its values, or the names that have none.
-fn resolved(command: &CommandAction) -> String {
+fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     match &command.expanded {
-        Ok(text) => format!("Runs\n\n{}", card::verbatim(text, "sh")),
+        Ok(text) => format!("Runs\n\n{}\n\n{}", card::verbatim(text, "sh"), inputs(&command.inputs, declared)),
         Err(missing) => {
             let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
             format!(
@@ -394,6 +397,29 @@ fn resolved(command: &CommandAction) -> String {
                 card::verbatim(&command.template, "sh")
             )
         }
+    }
+}
+
+/// Which files make a recording of a command stale, and which do not.
+fn inputs(named: &Inputs, declared: &Inputs) -> String {
+    const MAX_NAMES: usize = 8;
+    let mut parts: Vec<String> = named.keys().take(MAX_NAMES).map(|path| card::inline(path)).collect();
+    if named.len() > MAX_NAMES {
+        parts.push(format!("{} more files that it names", named.len() - MAX_NAMES));
+    }
+    match declared.keys().filter(|path| !named.contains_key(*path)).count() {
+        0 => {}
+        1 => parts.push("1 file under `inputs` in `speclens.yaml`".to_owned()),
+        count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
+    }
+    match parts.is_empty() {
+        true => "Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in \
+                 `speclens.yaml`, so that a change of them makes its recording stale."
+            .to_owned(),
+        false => format!(
+            "Inputs: {}. A change of them makes its recording stale; a change of other files that it reads does not.",
+            parts.join(", ")
+        ),
     }
 }
 

@@ -8,6 +8,8 @@ use speclens_schema::{
     suite::{WrittenCase, list_of_cases, written_cases},
 };
 
+use speclens_runner::book::FOREIGN;
+
 use super::{
     runnable::{Looks, Obstacle, Obstacles},
     tally::{self, Tally},
@@ -60,6 +62,8 @@ pub struct Known {
     pub state: CaseState,
     /// The other test of the file that was run, where the two do the same.
     pub from: Option<String>,
+    /// Whether it was recorded on another machine.
+    pub is_foreign: bool,
     /// What came of each subject, where the state alone does not say whose it is.
     pub subjects: Vec<Tally>,
     /// Whether a judge can be asked about what is recorded.
@@ -69,7 +73,7 @@ pub struct Known {
 impl Known {
     /// What is known of a test that never ran.
     pub fn nothing() -> Known {
-        Known { state: CaseState::NeverRun, from: None, subjects: Vec::new(), can_ask: false }
+        Known { state: CaseState::NeverRun, from: None, is_foreign: false, subjects: Vec::new(), can_ask: false }
     }
 }
 
@@ -211,7 +215,7 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
         let name: &str = &test.name;
         let range = test.node.range();
         let range = range.start..range.start + name.len().min(range.len());
-        let Known { state, from, subjects, can_ask } = known(name).unwrap_or_else(Known::nothing);
+        let Known { state, from, is_foreign, subjects, can_ask } = known(name).unwrap_or_else(Known::nothing);
         // What is under way began before the text became what it is.
         let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
         let counted = match obstacle {
@@ -240,6 +244,10 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
+                }
+                if is_foreign {
+                    title.push_str(", ");
+                    title.push_str(FOREIGN);
                 }
                 let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
                 push(title, action);
@@ -386,12 +394,10 @@ mod tests {
         let document = Document::read(text, ScalarRules::Yaml12);
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
         let known = |name: &str| {
-            state(name).map(|state| Known {
-                state,
-                from: (name == "e").then(|| "d".to_owned()),
-                can_ask: name == "g",
-                ..Known::nothing()
-            })
+            let from = (name == "e").then(|| "d".to_owned());
+            let known =
+                |state| Known { state, from, is_foreign: name == "a", can_ask: name == "g", ..Known::nothing() };
+            state(name).map(known)
         };
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
         let lines: Vec<String> = lenses(&document, around(&broken), known)
@@ -432,7 +438,7 @@ mod tests {
                 1: ▶ Run file
                 1: 1 failed, 1 broke, 2 passed, 1 stale, 1 not run
                 2: ▶ Run
-                2: ✓ passed 1.2 s
+                2: ✓ passed 1.2 s, recorded on another machine
                 3: ▶ Run
                 3: ✗ 2 claims failed
                 4: ▶ Run

@@ -11,24 +11,17 @@ use tower_lsp_server::{
 };
 
 use crate::{
-    ide::transcript::Language,
     index::Depth,
     threads::{Panicked, Pool},
 };
 
 use super::{
     client::{Abilities, Display},
-    convert, features, fix_all, navigation,
-    runs::{self, Chosen, Deed, Refused, Wanted},
+    commands, convert, features, fix_all, navigation,
+    runs::{self, Chosen},
     session::{Session, Snapshot},
     tokens, transport,
 };
-
-/// The answer that the person gives to have a folder trusted.
-const TRUST: &str = "Trust and run";
-
-/// The answer that the person gives to have every model of the suite at work.
-const WHOLE_SUITE: &str = "as the suite says";
 
 /// As many lists of completions can be asked about: clients ask about the last one.
 const OFFERED: usize = 8;
@@ -117,8 +110,10 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        let Some(snapshot) = self.session.snapshot(&uri.0) else { return Ok(None) };
-        Ok(Some(pool.perform(move || work(snapshot)).await.map_err(panicked)?))
+        // Taken at once, because a later change must not move what the client means; read elsewhere.
+        let Some(snapshot) = self.session.captured(&uri.0) else { return Ok(None) };
+        let (session, uri) = (Arc::clone(&self.session), uri.0.clone());
+        Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
 
     /// The same for answers that may be long: they are put into words away from the transport, too.
@@ -191,106 +186,6 @@ impl Backend {
             }
         });
     }
-
-    async fn run(&self, uri: &str, wanted: Wanted, deed: Deed) -> Result<Option<Value>> {
-        match runs::start(&self.session, uri, wanted.clone(), deed.clone()).await {
-            Ok(number) => Ok(Some(json!({ "run": number }))),
-            Err(Refused::Failed(reason)) => Err(failed(reason)),
-            Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
-            Err(Refused::Told(kind, message)) => {
-                self.session.tell(kind, &message);
-                Ok(Some(json!({ "run": null, "reason": message })))
-            }
-            Err(Refused::Untrusted(directory)) => {
-                if !self.session.state().trust_is_clients {
-                    tokio::spawn(ask_for_trust(Arc::clone(&self.session), uri.to_owned(), (wanted, deed), directory));
-                }
-                Ok(Some(json!({ "run": null, "reason": "untrusted" })))
-            }
-        }
-    }
-}
-
-impl Backend {
-    /// Asks who is to work on tests, and runs them.
-    async fn run_with(self, uri: String, wanted: Wanted, choices: Vec<String>) {
-        let titles = choices.iter().map(String::as_str).chain((choices.len() > 1).then_some(WHOLE_SUITE));
-        let actions = titles.map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() }).collect();
-        let question = "Run with which model?".to_owned();
-        let client = &self.session.client;
-        let Ok(Some(MessageActionItem { title, .. })) =
-            client.show_message_request(MessageType::Info, question, Some(actions)).await
-        else {
-            return;
-        };
-        let models = if title == WHOLE_SUITE { Vec::new() } else { vec![title] };
-        if let Err(error) = self.run(&uri, wanted, Deed::Run { models }).await {
-            self.session.tell(MessageType::Error, &error.message);
-        }
-    }
-}
-
-/// Asks whether a folder is to be trusted, and then runs what was wanted.
-async fn ask_for_trust(
-    session: Arc<Session>,
-    uri: String,
-    (wanted, deed): (Wanted, Deed),
-    directory: std::path::PathBuf,
-) {
-    let asks = session.state().abilities.asks;
-    if !asks {
-        tell_of_trust(&session, &directory).await;
-    }
-    let message =
-        format!("Running executes the commands of this suite on your machine. Do you trust {}?", directory.display());
-    let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
-    let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
-    if answer.is_err() {
-        tell_of_trust(&session, &directory).await;
-    }
-    if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
-        return;
-    }
-    if let Err(error) = crate::trust::trust(&directory) {
-        session.tell(MessageType::Error, &format!("{error:#}"));
-        return;
-    }
-    match runs::start(&session, &uri, wanted, deed).await {
-        Ok(_) | Err(Refused::Cancelled) => {}
-        Err(Refused::Untrusted(directory)) => {
-            session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
-        }
-        Err(Refused::Told(kind, message)) => session.tell(kind, &message),
-        Err(Refused::Failed(message)) => session.tell(MessageType::Error, &message),
-    }
-}
-
-/// Shows a transcript to the person in a file of the program's own, always the same.
-async fn show_text(client: tower_lsp_server::Client, text: String, language: Language) {
-    let written = tokio::task::spawn_blocking(move || {
-        let path = crate::trust::state_directory()?.join(format!("transcript.{}", language.extension()));
-        crate::trust::write_whole(&path, &text).ok()?;
-        convert::uri(&path)
-    });
-    let Ok(Some(uri)) = written.await else { return };
-    let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
-    if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
-        tracing::warn!("the client does not show the transcript: {error}");
-    }
-}
-
-/// Tells once how a folder comes to be trusted, where nobody can be asked.
-async fn tell_of_trust(session: &Session, directory: &std::path::Path) {
-    let message = format!(
-        "Nothing was run, because {} is not trusted, and running executes the commands of its suites on your machine. \
-         If you trust it, enter `speclens trust '{}'` in a terminal, and run the test again.",
-        directory.display(),
-        directory.display()
-    );
-    let is_new = session.state().told.insert(message.clone());
-    if is_new {
-        session.client.show_message(MessageType::Warning, message).await;
-    }
 }
 
 /// The folders of the workspace.
@@ -304,12 +199,12 @@ fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
     uris.into_iter().filter_map(convert::path).collect()
 }
 
-fn panicked(panicked: Panicked) -> Error {
+pub(super) fn panicked(panicked: Panicked) -> Error {
     failed(format!("the request failed inside the server: {panicked}"))
 }
 
 /// A request that cannot be done, for a reason that the user can read.
-fn failed(message: String) -> Error {
+pub(super) fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
@@ -652,56 +547,6 @@ impl LanguageServer for Backend {
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
-        let argument = params.arguments.and_then(|mut arguments| (!arguments.is_empty()).then(|| arguments.remove(0)));
-        let text = |key: &str| -> Option<String> {
-            argument.as_ref().and_then(|argument| argument.get(key)).and_then(Value::as_str).map(str::to_owned)
-        };
-        let needed = |key: &str| {
-            let command = &params.command;
-            text(key)
-                .ok_or_else(|| Error::invalid_params(format!("`{command}` needs one argument with a text `{key}`")))
-        };
-        let tests = || text("test").map_or(Wanted::File, Wanted::Test);
-        // A client that chose already says whom.
-        let models = || -> Vec<String> {
-            let named = argument.as_ref().and_then(|argument| argument.get("models")?.as_array());
-            named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        match params.command.as_str() {
-            "speclens.run" => {
-                self.run(&needed("uri")?, Wanted::Test(needed("test")?), Deed::Run { models: models() }).await
-            }
-            "speclens.runFile" => self.run(&needed("uri")?, Wanted::File, Deed::Run { models: models() }).await,
-            "speclens.ask" => self.run(&needed("uri")?, tests(), Deed::Ask).await,
-            "speclens.runWith" => {
-                let (uri, wanted) = (needed("uri")?, tests());
-                let choices = self.with(&Uri(uri.clone()), |snapshot| features::choices(&snapshot)).await?;
-                tokio::spawn(self.clone().run_with(uri, wanted, choices.unwrap_or_default()));
-                Ok(None)
-            }
-            "speclens.cancel" => {
-                let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
-                let chosen = Chosen { run, uri: text("uri"), test: text("test") };
-                let cancelled = runs::cancel(&self.session, &chosen);
-                Ok(Some(json!({ "cancelled": cancelled })))
-            }
-            "speclens.showTranscript" => {
-                let (uri, test) = (needed("uri")?, needed("test")?);
-                let latest = self.session.snapshot(&uri).and_then(|snapshot| snapshot.latest);
-                let (text, language) = features::transcript(latest.as_deref(), &test);
-                let abilities = self.session.state().abilities;
-                if abilities.shows_documents && !abilities.shows_transcripts {
-                    tokio::spawn(show_text(self.session.client.clone(), text.clone(), language));
-                }
-                Ok(Some(json!({ "text": text, "language": language.as_str() })))
-            }
-            "speclens.showStatus" => {
-                let snapshot = text("uri").and_then(|uri| self.session.snapshot(&uri));
-                let tests = features::status(snapshot.as_ref().and_then(|snapshot| snapshot.latest.as_deref()));
-                let running = runs::under_way(&self.session);
-                Ok(Some(json!({ "tests": tests, "running": running })))
-            }
-            other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
-        }
+        commands::execute(&self.session, params).await
     }
 }

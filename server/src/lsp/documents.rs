@@ -124,13 +124,16 @@ impl Session {
     }
 
     pub(super) fn place_in(&self, path: PathBuf, scope: Scope) -> Place {
-        let files =
-            DiskFiles::new(&scope.root, &scope.place).named_by(scope.main.clone()).within(self.scopes.folders());
+        let settings = Reach::of(&scope, &self.scopes.folders());
+        let files = DiskFiles::new(&scope.root, &scope.place)
+            .named_by(scope.main.clone())
+            .within(self.scopes.folders())
+            .in_workspace(settings.top());
         let buffers = Arc::clone(&self.buffers);
         Place {
             file: scope.file,
             directory: scope.root.clone(),
-            settings: Some(Reach::of(&scope, &self.scopes.folders())),
+            settings: Some(settings),
             files: Arc::new(files.over(buffers)),
             path: Some(path),
             scope: Some(scope),

@@ -17,7 +17,7 @@ use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::{Abilities, SUGGEST},
-    convert, fix_all, ignoring,
+    commands, convert, fix_all, ignoring,
     results::Latest,
     session::{Session, Snapshot},
 };
@@ -67,10 +67,7 @@ pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
         },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
         "executeCommandProvider": {
-            "commands": [
-                "speclens.run", "speclens.runFile", "speclens.runWith", "speclens.ask", "speclens.cancel",
-                "speclens.showTranscript", "speclens.showStatus",
-            ],
+            "commands": commands::names(),
         },
     });
     if abilities.pulls_diagnostics {
@@ -116,7 +113,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
         .into_iter()
         .map(|lens| CodeLens {
             range: ranges.range(lens.range),
-            command: Some(lens_command(lens.title, lens.action, uri)),
+            command: Some(commands::of_lens(lens.title, lens.action, uri)),
             data: None,
         })
         .collect()
@@ -150,8 +147,8 @@ fn way(from: Option<&Path>, to: &Path) -> String {
 
 fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
     let Some(latest) = latest else { return HashMap::new() };
-    let known = latest.own().map(|(case, outcome)| (case.name.as_str(), outcome.known()));
-    let mut known: HashMap<&str, Known> = known.collect();
+    let mut known: HashMap<&str, Known> =
+        latest.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
     // A test that is not there any more has a new name now.
     let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
     let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
@@ -159,20 +156,6 @@ fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
         known.from.take_if(|from| gone.contains(from));
     }
     known
-}
-
-fn lens_command(title: String, action: LensAction, uri: &Uri) -> Command {
-    let (command, arguments) = match action {
-        LensAction::Run(test) => ("speclens.run", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::RunWith(test) => ("speclens.runWith", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::Ask(test) => ("speclens.ask", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::RunFile => ("speclens.runFile", vec![json!({ "uri": uri.0 })]),
-        LensAction::Transcript(test) => ("speclens.showTranscript", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::Cancel(test) => ("speclens.cancel", vec![json!({ "uri": uri.0, "test": test })]),
-        LensAction::CancelFile => ("speclens.cancel", vec![json!({ "uri": uri.0 })]),
-        LensAction::Status => ("speclens.showStatus", vec![json!({ "uri": uri.0 })]),
-    };
-    Command { title, tooltip: None, command: command.to_owned(), arguments: Some(arguments) }
 }
 
 /// The actions at a place: cures of problems, and what can be run from there.
@@ -245,7 +228,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         CodeActionResponse::CodeAction(CodeAction {
             title: title.clone(),
             kind: Some(CodeActionKind::Custom("source.speclens.run".into())),
-            command: Some(lens_command(title, action, uri)),
+            command: Some(commands::of_lens(title, action, uri)),
             ..CodeAction::default()
         })
     };

@@ -17,7 +17,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert, elsewhere,
-    results::{CaseOutcome, Latest},
+    results::{self, CaseOutcome, Latest},
     run_diagnostics::Teller,
     session::{Session, Snapshot},
     settings,
@@ -145,18 +145,22 @@ fn results(
         return Found::default();
     }
     let place = &snapshot.place;
-    let mut results = snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+    let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
-    results.book(&place.suite(uri), &workspace.settings, trusted);
-    results.look_again();
-    if results.is_empty() {
+    // Whoever runs or records waits for none of this: the lock is held only to ask, and to say what was found.
+    let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
+    if book.look_again() {
+        results().recorded_elsewhere();
+    }
+    if results().is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
         return Found::default();
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
-    let outcomes = results.outcomes(uri, &suite, &workspace.secrets_of(&suite));
-    drop(results);
+    let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
+    let seen = look.take(&suite);
+    let outcomes = results().remember(seen);
     let mut found = Found::default();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {

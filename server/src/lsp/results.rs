@@ -3,12 +3,12 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use speclens_runner::{
     book::{Asked, Book},
-    event::{Absence, AbsenceKind, RunResult},
+    event::{Absence, AbsenceKind, Origin, RunResult},
     recording::Retention,
 };
 use speclens_schema::{
@@ -20,10 +20,13 @@ use speclens_schema::{
 };
 
 use super::documents::SuiteId;
-use crate::ide::{
-    lens::{CaseState, Known},
-    run_problems,
-    tally::{self, Tally},
+use crate::{
+    ide::{
+        lens::{CaseState, Known},
+        run_problems,
+        tally::{self, Tally},
+    },
+    trust,
 };
 
 /// What the analysis found last.
@@ -49,7 +52,7 @@ impl Latest {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+    fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
 }
@@ -60,6 +63,8 @@ pub(super) struct CaseOutcome {
     pub state: CaseState,
     /// The other case whose recording it is, where the two do the same.
     pub from: Option<String>,
+    /// Whether one of its recordings is of another machine.
+    pub is_foreign: bool,
     /// The attempts whose evidence is of what the case does now.
     pub attempts: Vec<JudgedAttempt>,
     /// What came of each subject, where the state alone does not say whose it is.
@@ -69,10 +74,10 @@ pub(super) struct CaseOutcome {
 }
 
 impl CaseOutcome {
-    /// What lenses show of it.
+    /// What a lens says about it.
     pub(super) fn known(&self) -> Known {
         let (subjects, can_ask) = (self.subjects.clone(), self.can_ask);
-        Known { state: self.state.clone(), from: self.from.clone(), subjects, can_ask }
+        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign, subjects, can_ask }
     }
 }
 
@@ -93,12 +98,105 @@ pub(super) struct Results {
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
-    /// Who was chosen to act in a case beside those whom the suite names.
-    chosen: HashMap<String, Vec<Subject>>,
-    /// By the document that asks and the case: each file of a suite has cases of its own making.
-    outcomes: HashMap<String, HashMap<String, Remembered>>,
+    /// Who acted in a case since the server began, whether the suite names them or not.
+    acted: HashMap<String, Vec<Subject>>,
+    /// By the document that asks: each file of a suite has cases of its own making.
+    views: HashMap<String, View>,
     /// What is masked in the evidence, and in what the outcomes say.
     secrets: Arc<Secrets>,
+}
+
+/// What one document knows.
+#[derive(Debug, Default)]
+struct View {
+    /// By the case.
+    outcomes: HashMap<String, Remembered>,
+    /// What was found out to have changed since the last look at the book began.
+    missed: Missed,
+}
+
+/// What a look at the book may have come too early for.
+#[derive(Debug, Default)]
+struct Missed {
+    all: bool,
+    /// Attempts, by their case and their key.
+    attempts: Vec<(String, String)>,
+}
+
+/// A look at the book. It is taken without the lock: reading and judging take longer than anybody may wait for it.
+#[derive(Debug)]
+pub(super) struct Look {
+    uri: String,
+    book: Arc<Book>,
+    secrets: Arc<Secrets>,
+    cases: Vec<Sight>,
+}
+
+/// What is known of a case, or is to be looked up.
+#[derive(Debug)]
+enum Sight {
+    Known(Arc<CaseOutcome>),
+    Open { case: Arc<Case>, acted: Vec<Subject>, running: bool, cancelled: bool },
+}
+
+/// What a look found.
+#[derive(Debug)]
+pub(super) struct Seen {
+    uri: String,
+    pub(super) outcomes: Vec<Arc<CaseOutcome>>,
+    fresh: Vec<Remembered>,
+}
+
+impl Look {
+    /// Looks at the cases that nothing is known of.
+    pub(super) fn take(self, suite: &Suite) -> Seen {
+        let mut fresh = Vec::new();
+        let outcomes = self.cases.into_iter().map(|sight| match sight {
+            Sight::Known(outcome) => outcome,
+            Sight::Open { case, acted, running, cancelled } => {
+                let (outcome, keys) = outcome(suite, &case, &acted, (&self.book, &self.secrets), (running, cancelled));
+                let outcome = Arc::new(outcome);
+                fresh.push(Remembered { case, running, cancelled, keys, outcome: Arc::clone(&outcome) });
+                outcome
+            }
+        });
+        Seen { uri: self.uri, outcomes: outcomes.collect(), fresh }
+    }
+}
+
+fn outcome(
+    suite: &Suite,
+    case: &Case,
+    acted: &[Subject],
+    (book, secrets): (&Book, &Arc<Secrets>),
+    (running, cancelled): (bool, bool),
+) -> (CaseOutcome, Vec<String>) {
+    let own = if case.skip { Vec::new() } else { case.action.subjects() };
+    let chosen = acted.iter().filter(|subject| !own.contains(subject));
+    let subjects: Vec<&Subject> = own.iter().chain(chosen).collect();
+    let mut asked = Vec::new();
+    for &subject in &subjects {
+        asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
+    }
+    let results: Vec<RunResult> = asked.iter().map(|asked| book.look(*asked, secrets)).collect();
+    let mut outcome = outcome_of(results, case.repeat as usize, running, cancelled);
+    outcome.can_ask = outcome.attempts.iter().any(|attempt| can_ask(case, &attempt.result));
+    let is_plain = match (own.as_slice(), outcome.subjects.as_slice()) {
+        // Nobody else could be meant.
+        ([only], [tally]) => *only == tally.subject,
+        (_, _) => false,
+    };
+    if is_plain {
+        outcome.subjects.clear();
+    }
+    (outcome, asked.iter().map(Asked::key).collect())
+}
+
+/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
+fn can_ask(case: &Case, result: &RunResult) -> bool {
+    let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
+    result.verdicts.iter().any(is_unknown)
+        && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
 }
 
 /// An outcome with what it was made of.
@@ -124,31 +222,52 @@ struct Kept {
     trusted: bool,
 }
 
+/// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not even read:
+/// somebody else may have made them. The lock is not held while a book is opened.
+pub(super) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
+    let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
+    let enabled = settings.recordings.enabled;
+    let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
+    let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
+    if let Some(book) = results().opened_for(&kept) {
+        return book;
+    }
+    let book = match trusted {
+        true => Book::of(settings, &suite.directory, &suite.place, trust::machine),
+        false => Book::default(),
+    };
+    let mut results = results();
+    // Somebody else may have opened it meanwhile, and a run may write into that one.
+    if let Some(book) = results.opened_for(&kept) {
+        return book;
+    }
+    results.book = Arc::new(book);
+    results.recorded_elsewhere();
+    results.kept = Some(kept);
+    results.opened()
+}
+
 impl Results {
-    /// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not
-    /// even read: somebody else may have made them.
-    pub(super) fn book(&mut self, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
-        let enabled = settings.recordings.enabled;
-        let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
-        let kept = Kept { suite: suite.clone(), enabled, limit, retention, trusted };
-        if self.kept.as_ref() != Some(&kept) {
-            self.book = Arc::new(match trusted {
-                true => Book::of(settings, &suite.directory, &suite.place),
-                false => Book::default(),
-            });
-            self.outcomes.clear();
-            self.kept = Some(kept);
-        }
+    fn opened_for(&self, kept: &Kept) -> Option<Arc<Book>> {
+        (self.kept.as_ref() == Some(kept)).then(|| self.opened())
+    }
+
+    /// The book as it was opened last. Who asks it for what others recorded, and learns that some came or went, says so.
+    pub(super) fn opened(&self) -> Arc<Book> {
         Arc::clone(&self.book)
     }
 
-    /// Looks for recordings that others wrote, and returns whether any came or went.
-    pub(super) fn look_again(&mut self) -> bool {
-        let differs = self.book.look_again();
-        if differs {
-            self.outcomes.clear();
+    /// Recordings came or went: nothing that was found out before counts.
+    pub(super) fn recorded_elsewhere(&mut self) {
+        for view in self.views.values_mut() {
+            view.outcomes.clear();
+            view.missed.all = true;
         }
-        differs
+    }
+
+    /// A document is closed.
+    pub(super) fn forget(&mut self, uri: &str) {
+        self.views.remove(uri);
     }
 
     /// Whether nothing is known about any case, so that nothing can be said about one.
@@ -159,17 +278,18 @@ impl Results {
     /// A case begins to run.
     pub(super) fn started(&mut self, case: &str, subject: &Subject) {
         self.cancelled.remove(case);
-        let chosen = self.chosen.entry(case.to_owned()).or_default();
-        if !chosen.contains(subject) {
-            chosen.push(subject.clone());
+        let acted = self.acted.entry(case.to_owned()).or_default();
+        if !acted.contains(subject) {
+            acted.push(subject.clone());
         }
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
     /// An attempt of a case has left something behind: whoever does the same may look again.
     pub(super) fn finished(&mut self, case: &str, key: &str) {
-        for outcomes in self.outcomes.values_mut() {
-            outcomes.retain(|name, known| name != case && !known.keys.iter().any(|known| known == key));
+        for view in self.views.values_mut() {
+            view.outcomes.retain(|_, known| !known.is_about(case, key));
+            view.missed.attempts.push((case.to_owned(), key.to_owned()));
         }
     }
 
@@ -188,62 +308,52 @@ impl Results {
         self.cancelled.insert(case.to_owned());
     }
 
-    /// What is known about each case of a suite. Looks only at cases that changed.
-    pub(super) fn outcomes(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Vec<Arc<CaseOutcome>> {
+    /// Begins a look of a document at each case of a suite that changed since its last one.
+    pub(super) fn look(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Look {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
-            self.outcomes.clear();
+            self.views.clear();
         }
-        let mut known = self.outcomes.remove(uri).unwrap_or_default();
-        let outcomes = suite.cases.iter().map(|case| self.outcome(&mut known, suite, case)).collect();
-        self.outcomes.insert(uri.to_owned(), known);
-        outcomes
+        let view = self.views.entry(uri.to_owned()).or_default();
+        view.missed = Missed::default();
+        let view = &self.views[uri];
+        let cases = suite.cases.iter().map(|case| self.sight(view, case)).collect();
+        Look { uri: uri.to_owned(), book: Arc::clone(&self.book), secrets: Arc::clone(&self.secrets), cases }
     }
 
-    /// A document is closed.
-    pub(super) fn forget(&mut self, uri: &str) {
-        self.outcomes.remove(uri);
-    }
-
-    fn outcome(&self, outcomes: &mut HashMap<String, Remembered>, suite: &Suite, case: &Arc<Case>) -> Arc<CaseOutcome> {
+    fn sight(&self, view: &View, case: &Arc<Case>) -> Sight {
         let running = self.running.contains_key(&case.name);
         let cancelled = self.cancelled.contains(&case.name);
-        if let Some(known) = outcomes.get(&case.name)
-            && Arc::ptr_eq(&known.case, case)
-            && (known.running, known.cancelled) == (running, cancelled)
-        {
-            return Arc::clone(&known.outcome);
+        let known = view
+            .outcomes
+            .get(&case.name)
+            .filter(|known| Arc::ptr_eq(&known.case, case) && (known.running, known.cancelled) == (running, cancelled));
+        match known {
+            Some(known) => Sight::Known(Arc::clone(&known.outcome)),
+            None => {
+                let acted = self.acted.get(&case.name).cloned().unwrap_or_default();
+                Sight::Open { case: Arc::clone(case), acted, running, cancelled }
+            }
         }
-        let own = if case.skip { Vec::new() } else { case.action.subjects() };
-        let chosen = self.chosen.get(&case.name).into_iter().flatten().filter(|chosen| !own.contains(chosen));
-        let subjects: Vec<Subject> = own.iter().chain(chosen).cloned().collect();
-        let mut asked = Vec::new();
-        for subject in &subjects {
-            asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
-        }
-        let results: Vec<RunResult> = asked.iter().map(|asked| self.book.look(*asked, &self.secrets)).collect();
-        let keys = asked.iter().map(Asked::key).collect();
-        let mut outcome = outcome_of(results, case.repeat as usize, running, cancelled);
-        outcome.can_ask = outcome.attempts.iter().any(|attempt| can_ask(case, &attempt.result));
-        let actors: Vec<&Subject> = outcome.subjects.iter().map(|tally| &tally.subject).collect();
-        if let ([only], [acted]) = (own.as_slice(), actors.as_slice())
-            && only == *acted
-        {
-            outcome.subjects.clear();
-        }
-        let outcome = Arc::new(outcome);
-        let kept = Arc::clone(&outcome);
-        outcomes
-            .insert(case.name.clone(), Remembered { case: Arc::clone(case), running, cancelled, keys, outcome: kept });
-        outcome
+    }
+
+    /// Keeps what a look found, as far as nothing has changed since it began.
+    pub(super) fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
+        let view = self.views.entry(seen.uri).or_default();
+        let missed = std::mem::take(&mut view.missed);
+        let is_void =
+            |known: &Remembered| missed.all || missed.attempts.iter().any(|(case, key)| known.is_about(case, key));
+        let fresh = seen.fresh.into_iter().filter(|known| !is_void(known));
+        view.outcomes.extend(fresh.map(|known| (known.case.name.clone(), known)));
+        seen.outcomes
     }
 }
 
-/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
-fn can_ask(case: &Case, result: &RunResult) -> bool {
-    let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
-    result.verdicts.iter().any(is_unknown)
-        && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
+impl Remembered {
+    /// Whether an attempt of a case with this key is one of its own, or does the same.
+    fn is_about(&self, case: &str, key: &str) -> bool {
+        self.case.name == case || self.keys.iter().any(|known| known == key)
+    }
 }
 
 /// `repeat` is how many attempts of each subject are planned.
@@ -275,7 +385,8 @@ fn outcome_of(results: Vec<RunResult>, repeat: usize, running: bool, cancelled: 
         }
     };
     let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
-    CaseOutcome { state, from, attempts, subjects, can_ask: false }
+    let is_foreign = attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign);
+    CaseOutcome { state, from, is_foreign, attempts, subjects, can_ask: false }
 }
 
 fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {

@@ -23,6 +23,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     documents::SuiteId,
+    results,
     session::{Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
@@ -109,7 +110,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
         open.place.files.forget();
         open.analyzer.files_changed();
     }
-    let Some(snapshot) = session.snapshot(uri) else {
+    let Some(snapshot) = session.captured(uri) else {
         return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
     if !snapshot.place.has_tests() {
@@ -162,7 +163,7 @@ impl Drop for Request {
 impl Request {
     /// Decides whether the run begins, and registers it if it does.
     fn decide(&self) -> Result<(Planned, BTreeSet<usize>), Refused> {
-        let (snapshot, uri) = (&self.snapshot, &self.uri);
+        let (snapshot, uri) = (&self.session.refreshed(&self.uri, self.snapshot.clone()), &self.uri);
         let workspace = snapshot.workspace();
         let suite = Arc::new(self.session.whole_suite(snapshot, &workspace));
         let candidates = cases_in(&suite, snapshot);
@@ -368,11 +369,8 @@ impl Planned {
 
     async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
-        let book = {
-            let suite = self.snapshot.place.suite(&self.uri);
-            let mut results = self.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.book(&suite, self.prepared.settings(), true)
-        };
+        let suite = self.snapshot.place.suite(&self.uri);
+        let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
         let job = self.prepared.job(book);
         let options = Options {
             mode: self.deed.mode(),
@@ -499,7 +497,7 @@ impl Listener<'_> {
         self.with_results(|results| results.finished(&case.name, key));
     }
 
-    fn with_results(&self, change: impl FnOnce(&mut super::results::Results)) {
+    fn with_results(&self, change: impl FnOnce(&mut results::Results)) {
         change(&mut self.planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner));
     }
 

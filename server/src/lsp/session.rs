@@ -191,7 +191,9 @@ impl Snapshot {
     /// The settings that hold for the document, as the editor holds them.
     pub(super) fn workspace(&self) -> Workspace {
         let Some(reach) = &self.place.settings else { return Workspace::default() };
-        workspace::settings_over(reach, |path| self.buffers.text(path))
+        let workspace = workspace::settings_over(reach, |path| self.buffers.text(path));
+        self.place.files.declare(workspace.declared());
+        workspace
     }
 }
 
@@ -310,10 +312,32 @@ impl Session {
 
     /// A document as it stands now, its tree up to date.
     pub(super) fn snapshot(&self, uri: &str) -> Option<Snapshot> {
-        let mut state = self.state();
+        self.captured(uri).map(|snapshot| self.refreshed(uri, snapshot))
+    }
+
+    /// Brings the tree of a snapshot up to date, while others may have the state. The document keeps the tree if its text is
+    /// still the same.
+    pub(super) fn refreshed(&self, uri: &str, mut snapshot: Snapshot) -> Snapshot {
+        if snapshot.document.is_current() {
+            return snapshot;
+        }
+        snapshot.document.refresh();
+        let is_same = |open: &&mut Open| {
+            open.opening == snapshot.opening
+                && !open.document.is_current()
+                && open.document.text().is_instance(snapshot.document.text())
+        };
+        if let Some(open) = self.state().open.get_mut(uri).filter(is_same) {
+            open.document = snapshot.document.clone();
+        }
+        snapshot
+    }
+
+    /// A document as it stands now, its tree perhaps of an older text.
+    pub(super) fn captured(&self, uri: &str) -> Option<Snapshot> {
+        let state = self.state();
         let (abilities, display) = (state.abilities, state.display);
-        let open = state.open.get_mut(uri)?;
-        open.document.refresh();
+        let open = state.open.get(uri)?;
         Some(Snapshot {
             opening: open.opening,
             version: open.version,
@@ -345,9 +369,12 @@ impl Session {
                 suites.push(Arc::clone(&open.results));
             }
         }
-        for results in suites {
-            if results.lock().unwrap_or_else(PoisonError::into_inner).look_again() {
-                self.analyse_suite(&results);
+        for suite in suites {
+            let results = || suite.lock().unwrap_or_else(PoisonError::into_inner);
+            let book = results().opened();
+            if book.look_again() {
+                results().recorded_elsewhere();
+                self.analyse_suite(&suite);
             }
         }
     }

@@ -13,13 +13,10 @@ use speclens_schema::{
     suite::AgentAction,
 };
 
-use super::{
-    Actor,
-    shell::{Deadline, Shell},
-};
+use super::shell::{Deadline, Shell};
 use crate::{
     exec::process::Finished,
-    model::{Message, Reply, Request, Tool},
+    model::{Message, Model, Reply, Request, Tool},
 };
 
 /// The only tool.
@@ -33,7 +30,7 @@ const TIMED_OUT: i32 = 124;
 const NOT_STARTED: i32 = 126;
 
 /// Maximum number of characters of each output that a model is shown; half from the beginning, half from the end.
-const SHOWN: usize = 10_000;
+pub(super) const SHOWN: usize = 10_000;
 
 /// Maximum number of calls in one answer that are run.
 const MAX_CALLS: usize = 32;
@@ -56,16 +53,21 @@ pub(super) struct Conversation {
 }
 
 /// Who talks about what, and where its commands run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Talk<'a> {
     pub(super) action: &'a AgentAction,
-    pub(super) actor: Actor<'a>,
+    /// The name of the test, for scripted models.
+    pub(super) test: &'a str,
+    pub(super) model: &'a dyn Model,
+    pub(super) mode: Option<HelpMode>,
     /// What the model is shown of the program's help.
     pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
     pub(super) deadline: Deadline,
     /// Maximum number of bytes kept of each stream; all streams together keep twice as many.
     pub(super) limit: usize,
+    /// Who is told which answer is awaited, counted from 1.
+    pub(super) turn: &'a (dyn Fn(u32) + Sync),
 }
 
 impl Talk<'_> {
@@ -74,12 +76,9 @@ impl Talk<'_> {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
         let mut request = Request {
-            test: self.actor.test.to_owned(),
-            system: self.instructions(),
-            messages: vec![Message::User(format!(
-                "CLI: {}\nTask: {}",
-                self.action.surroundings.cli, self.action.intent
-            ))],
+            test: self.test.to_owned(),
+            system: instructions(self.action, self.mode, self.help),
+            messages: vec![Message::User(task(self.action))],
             tools: vec![TOOL_SHAPE.clone()],
             temperature: None,
             max_tokens: None,
@@ -92,32 +91,9 @@ impl Talk<'_> {
         conversation
     }
 
-    fn instructions(self) -> String {
-        let mut text = String::from(
-            "You complete a task with a command-line program. Run shell commands with the tool `run_command` until the \
-             task is done, then answer with one sentence and call no tool.\n\
-             Each command runs in a new shell in the same directory: `cd` and `export` last only for one command. \
-             There is no terminal and no standard input, so do not start anything that asks questions. Nobody answers \
-             your questions either: when something is open, choose what fits the task best.",
-        );
-        match self.actor.mode {
-            Some(HelpMode::Discoverable) => {
-                text.push_str("\nIf you do not know the program, read its help first, for example with `--help`.");
-            }
-            Some(HelpMode::Injected | HelpMode::None) | None => {}
-        }
-        if let Some(help) = self.help {
-            text.push_str(&format!("\n\nFrom the help of `{}`:\n\n{help}", self.action.surroundings.cli));
-        }
-        if let Some(more) = &self.action.surroundings.system_prompt {
-            text.push_str("\n\n");
-            text.push_str(more);
-        }
-        text
-    }
-
     async fn turns(self, request: &mut Request, conversation: &mut Conversation) -> Result<Ended, RunError> {
-        for _ in 0..self.action.max_turns.max(1) {
+        for turn in 1..=self.action.max_turns.max(1) {
+            (self.turn)(turn);
             let (reply, took) = self.ask(request).await?;
             conversation.turns.push(Turn {
                 text: Capture::whole(reply.text.clone()),
@@ -143,7 +119,7 @@ impl Talk<'_> {
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
-            self.actor.model.reply(request).await.map(|reply| (reply, began.elapsed()))
+            self.model.reply(request).await.map(|reply| (reply, began.elapsed()))
         };
         tokio::select! {
             biased;
@@ -185,6 +161,43 @@ impl Talk<'_> {
             None => Ok(result),
         }
     }
+}
+
+/// The instructions of a model.
+fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>) -> String {
+    let mut text = String::from(
+        "You complete a task with a command-line program. Run shell commands with the tool `run_command` until the task is \
+         done, then answer with one sentence and call no tool.\n\
+         Each command runs in a new shell in the same directory: `cd` and `export` last only for one command. There is no \
+         terminal and no standard input, so do not start anything that asks questions. Nobody answers your questions either: \
+         when something is open, choose what fits the task best.",
+    );
+    match mode {
+        Some(HelpMode::Discoverable) => {
+            text.push_str("\nIf you do not know the program, read its help first, for example with `--help`.");
+        }
+        Some(HelpMode::Injected | HelpMode::None) | None => {}
+    }
+    if let Some(help) = help {
+        text.push_str(&format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli));
+    }
+    if let Some(more) = &action.surroundings.system_prompt {
+        text.push_str("\n\n");
+        text.push_str(more);
+    }
+    text
+}
+
+/// What a model is asked to do.
+fn task(action: &AgentAction) -> String {
+    format!("CLI: {}\nTask: {}", action.surroundings.cli, action.intent)
+}
+
+/// Returns how many characters the first request has, without the help of the program.
+pub(super) fn characters_of_first_request(action: &AgentAction, mode: Option<HelpMode>) -> usize {
+    let Tool { name, description, parameters } = &*TOOL_SHAPE;
+    let texts = [instructions(action, mode, None), task(action), parameters.to_string()];
+    texts.iter().map(|text| text.chars().count()).sum::<usize>() + name.len() + description.len()
 }
 
 /// A command as the agent learns of it: with an exit code whatever happened, and with both outputs.

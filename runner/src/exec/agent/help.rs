@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 2;
 const LIMIT: usize = 256 * 1024;
 
 /// Maximum number of characters that are shown to a model.
-const MAX_CHARACTERS: usize = 4_000;
+pub(super) const MAX_CHARACTERS: usize = 4_000;
 
 /// A part that is cut to fewer characters than this says too little.
 const MIN_CHARACTERS: usize = 120;

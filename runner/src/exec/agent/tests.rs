@@ -1,5 +1,7 @@
 //! Tasks with real directories and processes, and a model whose answers stand in the test.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod places;
 mod stopping;
 mod talking;
@@ -21,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Surroundings, perform};
+use super::{Actor, Bound, Surroundings, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
@@ -126,6 +128,7 @@ struct Suite {
     keys: BTreeSet<String>,
     cancel: CancellationToken,
     told: Mutex<Vec<String>>,
+    turns: Mutex<Vec<u32>>,
     output_limit: usize,
 }
 
@@ -136,6 +139,7 @@ impl Suite {
             keys: BTreeSet::new(),
             cancel: CancellationToken::new(),
             told: Mutex::default(),
+            turns: Mutex::default(),
             output_limit: 1024 * 1024,
         }
     }
@@ -155,13 +159,14 @@ impl Suite {
     }
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> Worked {
-        let actor = Actor { test: "greet", model, mode: Some(mode) };
+        let actor = Actor { test: "greet", worker: Worker::Model(model), mode: Some(mode) };
         let around = Surroundings {
             suite: self.directory.path(),
             keys: &self.keys,
             output_limit: self.output_limit,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
+            turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;
         Worked { attempt, site }

@@ -12,6 +12,7 @@ use std::{
 };
 
 use speclens_schema::evidence::{Capture, Exit, Ran};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{LIMIT, LOG, WITHIN, log::Entry};
 
@@ -66,34 +67,49 @@ async fn attend(shell: &OsStr, arguments: &[OsString], limit: usize) -> io::Resu
     let (sees_out, sees_err) = (!io::stdout().is_terminal(), !io::stderr().is_terminal());
     let piped = |is_seen: bool| if is_seen { Stdio::piped() } else { Stdio::inherit() };
     process.args(arguments).env(WITHIN, "1").stdout(piped(sees_out)).stderr(piped(sees_err));
+    // From its first moment on the command gets what this process gets.
+    let signals = Signals::listen()?;
     let mut child = process.spawn()?;
     let stdout = child.stdout.take().map(|pipe| pipe.into_owned_fd()).transpose()?;
     let stderr = child.stderr.take().map(|pipe| pipe.into_owned_fd()).transpose()?;
     let stdout = stdout.map(|pipe| Copying::start(pipe.into(), Box::new(io::stdout()), limit));
     let stderr = stderr.map(|pipe| Copying::start(pipe.into(), Box::new(io::stderr()), limit));
-    let status = passing_signals(&mut child).await?;
+    let status = signals.pass_to(&mut child).await?;
     let deadline = Instant::now() + SILENCE;
     let kept = [stdout, stderr].map(|copying| copying.map(|copying| copying.finish(deadline)));
     Ok((exit_of(status), kept))
 }
 
-/// Waits for a process, which gets the signals that this one gets.
-async fn passing_signals(child: &mut tokio::process::Child) -> io::Result<ExitStatus> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-    loop {
-        let signal = tokio::select! {
-            status = child.wait() => return status,
-            _ = terminate.recv() => rustix::process::Signal::TERM,
-            _ = interrupt.recv() => rustix::process::Signal::INT,
-            _ = hangup.recv() => rustix::process::Signal::HUP,
-        };
-        if let Some(id) = id {
-            // One that has just ended needs no signal.
-            let _ = rustix::process::kill_process(id, signal);
+/// The signals that are passed on.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for a process, which gets the signals that this one gets.
+    async fn pass_to(mut self, child: &mut tokio::process::Child) -> io::Result<ExitStatus> {
+        let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+        loop {
+            let received = tokio::select! {
+                status = child.wait() => return status,
+                _ = self.terminate.recv() => rustix::process::Signal::TERM,
+                _ = self.interrupt.recv() => rustix::process::Signal::INT,
+                _ = self.hangup.recv() => rustix::process::Signal::HUP,
+            };
+            if let Some(id) = id {
+                // One that has just ended needs no signal.
+                let _ = rustix::process::kill_process(id, received);
+            }
         }
     }
 }

@@ -202,11 +202,21 @@ async fn missing_key_is_an_error_before_anything_is_sent() {
     check(
         &models.open("local/m").unwrap_err(),
         RunErrorKind::Key,
-        &["`local/m`", "set UNSET_KEY to a key of", &server.host],
+        &["`local/m`", "set `UNSET_KEY` to a key of", &server.host],
     );
     let error = models.open("anthropic/claude").unwrap_err();
-    check(&error, RunErrorKind::Key, &["set ANTHROPIC_API_KEY", "api.anthropic.com", "AI_GATEWAY_API_KEY"]);
+    check(&error, RunErrorKind::Key, &["set `ANTHROPIC_API_KEY`", "api.anthropic.com", "AI_GATEWAY_API_KEY"]);
     assert!(server.seen().is_empty());
+}
+
+#[test]
+fn provider_with_a_key_is_opened_with_the_certificates_of_the_system() {
+    let models = Models::new(Arc::default(), 1, |_| Some(KEY.to_owned()));
+    match models.open("anthropic/claude-sonnet-4.5") {
+        Ok(model) => assert!(format!("{model:?}").contains("api.anthropic.com")),
+        // A machine may have none.
+        Err(error) => check(&error, RunErrorKind::Provider, &["api.anthropic.com", "`ca-certificates`"]),
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use speclens_schema::evidence::{CommandLog, Ran};
+use speclens_schema::evidence::{CommandLog, Ran, Turn};
 
 use super::*;
 use crate::recording::lock::PATIENCE;
@@ -247,4 +247,35 @@ fn evidence_is_whole_again_after_it_was_written_and_after_it_could_not_be() {
     let mut refused = recorded(KEY, beginning_us(), &large);
     open(&blocked).write(&label("a", 0), "a", &mut refused).unwrap_err();
     assert_eq!(refused.evidence.stdout().unwrap().text, large);
+}
+
+/// Records an agent's act of 20 turns with these outputs of its commands, and returns the number of bytes on the disk.
+fn bytes_of_turns(output: impl Fn(usize) -> String) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    let commands = (0..20).map(|turn| Ran { stdout: Some(Capture::whole(output(turn))), ..Ran::default() }).collect();
+    let turn = |turn: usize| Turn { text: Capture::whole(format!("turn {turn}")), ..Turn::default() };
+    let evidence = Evidence {
+        turns: (0..20).map(turn).collect(),
+        commands: Some(CommandLog { commands, ..CommandLog::default() }),
+        ..Evidence::default()
+    };
+    let label = label("agent", 0);
+    let mut whole = Recorded { evidence: Arc::new(evidence.clone()), ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label, "agent", &mut whole).unwrap();
+    assert_eq!(*whole.evidence, evidence, "who recorded it still has it");
+    let path = fresh(&recordings, "agent");
+    let read = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    assert_eq!(*read.evidence, evidence);
+    let sizes = texts(&directory).into_iter().chain([path]).map(|path| fs::metadata(path).unwrap().len());
+    sizes.sum()
+}
+
+#[test]
+fn output_that_an_agent_reads_in_each_turn_is_stored_once() {
+    const OUTPUT: usize = 20 * 1024;
+    let different = bytes_of_turns(|turn| char::from(b'a' + turn as u8).to_string().repeat(OUTPUT));
+    assert!((20 * OUTPUT as u64..21 * OUTPUT as u64).contains(&different), "each output once: {different}");
+    let equal = bytes_of_turns(|_| "x".repeat(OUTPUT));
+    assert!(equal < 2 * OUTPUT as u64, "{equal}");
 }

@@ -28,7 +28,7 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     settings::Settings,
-    suite::{Action, Case, Claim, Phase, Suite, TriggerAction, TriggerKind},
+    suite::{Action, Case, Claim, Inputs, Phase, Suite, TriggerAction, TriggerKind},
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
@@ -112,7 +112,7 @@ pub fn lower_root(
     };
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share the workspace that they look at.
-    Suite { dialect: Dialect::ClawSpec, name, cases, gates: Gates::None, concurrency: 1 }
+    Suite { dialect: Dialect::ClawSpec, name, cases, gates: Gates::None, concurrency: 1, inputs: Inputs::new() }
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.

@@ -1,8 +1,6 @@
 //! From the tree to what can be run and judged. Total: every part that can be made out is taken, whatever is wrong with
 //! the others; [`Case::intact`] says whether that was the whole of it.
 
-mod inputs;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -29,13 +27,11 @@ use crate::{
     dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Peer,
-    files::{FileKind, Files, Lead},
+    files::{FileKind, Files, Lead, inside},
     settings::Settings,
-    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite},
+    suite::{Action, Case, Claim, CommandAction, Inputs, PromptAction, Suite, inputs_of},
     verdict::Check,
 };
-
-pub use inputs::{inputs_of, outputs_of, outsiders_of};
 
 /// What a test needs to know of the rest of the file. When it changes, every test is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,6 +126,7 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
         cases: Vec::new(),
         gates: AnyGates::KindLm(Box::new(gates)),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
+        inputs: Inputs::new(),
     }
 }
 
@@ -317,7 +314,7 @@ impl Lowering<'_> {
 
     /// Reads a schema file. Whether it holds a schema is seen when the claim is judged.
     fn schema_file(&mut self, path: &str) -> SchemaFile {
-        let bytes = match inputs::inside(path) {
+        let bytes = match inside(path) {
             None => Err("the path leaves the suite's directory".to_owned()),
             Some(inside) => match self.files.named(&inside) {
                 Lead::Found { kind: FileKind::File, .. } | Lead::Unread => self.files.read_named(&inside),

@@ -18,7 +18,9 @@ const MARK: &str = r#"{"kindlm":"#;
 pub fn interpret(stdout: &Capture) -> Output {
     let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
     let content = stdout.hidden_text();
-    let mut text: Vec<&str> = Vec::new();
+    // An output may be large: its lines are joined as they come, and the text is trimmed in its place.
+    let mut text = String::with_capacity(content.len());
+    let mut separator = "";
     let mut generated = 0;
     let mut lines = content.split('\n').peekable();
     while let Some(line) = lines.next() {
@@ -28,7 +30,11 @@ pub fn interpret(stdout: &Capture) -> Output {
             break;
         }
         match read(event) {
-            Line::Text => text.push(line),
+            Line::Text => {
+                text.push_str(separator);
+                text.push_str(line);
+                separator = "\n";
+            }
             Line::TooDeep => output.cut = true,
             Line::ToolCall { id, name, arguments } => {
                 let id = id.unwrap_or_else(|| {
@@ -40,8 +46,7 @@ pub fn interpret(stdout: &Capture) -> Output {
             Line::OutputJson(data) => output.json = data,
         }
     }
-    // An output may be large: it is trimmed in its place.
-    output.text = text.join("\n");
+    output.text = text;
     let trimmed = trim(&output.text);
     let start = trimmed.as_ptr() as usize - output.text.as_ptr() as usize;
     let end = start + trimmed.len();

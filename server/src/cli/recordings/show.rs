@@ -5,7 +5,7 @@ use std::{fmt::Write, path::PathBuf, time::Duration};
 use anyhow::{bail, ensure};
 use serde::Serialize;
 use speclens_runner::{
-    book::Asked,
+    book::{Asked, FOREIGN},
     recording::Recording,
     report::{human::duration, json::EvidenceEntry, plain},
 };
@@ -143,7 +143,8 @@ fn json(read: &Read<'_>) -> ShownEntry {
 }
 
 fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
-    recording.notes.iter().map(|note| read.shelf.secrets.mask(note)).collect()
+    let foreign = read.shelf.recordings.is_foreign(recording.machine.as_ref()).then(|| FOREIGN.to_owned());
+    recording.notes.iter().map(|note| read.shelf.secrets.mask(note)).chain(foreign).collect()
 }
 
 fn human(read: &Read<'_>) -> String {

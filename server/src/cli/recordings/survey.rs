@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 use speclens_runner::{
-    book::Asked,
+    book::{Asked, FOREIGN},
     files::lexical,
     recording::{About, DIRECTORY, Entry, Found, Recordings, Unusable},
     report::{json::SubjectEntry, plain},
@@ -31,6 +31,7 @@ use crate::{
         load::{self, Load, Loaded},
         output,
     },
+    trust,
     workspace::{self, Reach},
 };
 
@@ -123,6 +124,8 @@ pub(super) struct ItemEntry {
     subject: Option<SubjectEntry>,
     repeat: Option<u32>,
     state: State,
+    /// Whether another machine made it.
+    foreign: bool,
     began: String,
     age_seconds: u64,
     bytes: u64,
@@ -195,7 +198,7 @@ impl Shelf {
                 (workspace.settings, secrets)
             }
         };
-        let recordings = Recordings::open(directory, "", settings.limits.recording_bytes());
+        let recordings = Recordings::open(directory, "", settings.limits.recording_bytes()).on(trust::machine);
         let entries = recordings.entries();
         let mut shelf = Shelf { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
         let acts = shelf.acts();
@@ -314,6 +317,10 @@ impl Shelf {
         })
     }
 
+    fn is_foreign(&self, entry: &Entry) -> bool {
+        entry.about.as_ref().is_ok_and(|about| self.recordings.is_foreign(about.machine.as_ref()))
+    }
+
     /// A recording in JSON.
     pub(super) fn entry(&self, at: usize, item: &Item) -> ItemEntry {
         let entry = &self.entries[at];
@@ -326,6 +333,7 @@ impl Shelf {
             subject: about.map(|about| SubjectEntry::of(&about.subject)),
             repeat: about.map(|about| about.repeat),
             state: item.state,
+            foreign: self.is_foreign(entry),
             began: entry.began(),
             age_seconds: entry.age().as_secs(),
             bytes: entry.bytes(),
@@ -342,7 +350,8 @@ impl Shelf {
         };
         let former = item.recorded_as.as_ref().map(|name| format!(", recorded as {}", plain::line(name)));
         let (state, age, size) = (item.state.words(), age(entry.age()), size(entry.bytes()));
-        format!("{whose}: {state}{}, {age}, {size}", former.unwrap_or_default())
+        let foreign = if self.is_foreign(entry) { format!(", {FOREIGN}") } else { String::new() };
+        format!("{whose}: {state}{}{foreign}, {age}, {size}", former.unwrap_or_default())
     }
 
     /// The name of the suite of a recording, or of the directory where that is not known.

@@ -64,6 +64,7 @@ fn suite(document: &Document) -> Suite {
         cases: vec![Arc::new(case)],
         gates: Gates::KindLm(Box::default()),
         concurrency: 1,
+        inputs: BTreeMap::new(),
     }
 }
 
@@ -121,13 +122,15 @@ fn a_command_is_shown_as_it_would_run() {
     check(
         "tests:\n  - command: ec$0ho '{{a}}'\n    vars: { a: b c }\n",
         expect![[r#"
-        [echo '{{a}}']
-        Runs
+            [echo '{{a}}']
+            Runs
 
-        ```sh
-        echo 'b c'
-        ```
-    "#]],
+            ```sh
+            echo 'b c'
+            ```
+
+            Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in `speclens.yaml`, so that a change of them makes its recording stale.
+        "#]],
     );
     check(
         "tests:\n  - command: ec$0ho '{{a}}' {{b}}\n    vars: { a: b c }\n",
@@ -632,7 +635,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
         [meta/llama-3.3-70b]
         **llama-3.3-70b** · model of the provider `meta`
 
-        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in speclens.yaml, or set AI_GATEWAY_API_KEY to reach it through the AI Gateway.
+        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
     "#]],
     );
 }

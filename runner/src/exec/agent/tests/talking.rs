@@ -1,6 +1,9 @@
 //! What a model is told, and what is kept of what it does.
 
-use speclens_schema::evidence::{Change, Ended, Exit, Standing};
+use speclens_schema::{
+    evidence::{Change, Ended, Exit, Standing},
+    suite::Subject,
+};
 
 use super::*;
 
@@ -17,6 +20,7 @@ async fn agent_writes_a_file_and_everything_is_evidence() {
     assert!(directory.join("out.txt").exists(), "claims can look at it");
     let found = evidence(&worked);
     assert_eq!((found.ended, &found.error), (Some(Ended::Done), &None));
+    assert_eq!(*suite.turns.lock().unwrap(), [1, 2], "each awaited answer is told");
     let last = commands(&worked).last().unwrap();
     assert_eq!((stdout(last), &*last.stderr.as_ref().unwrap().text), ("hello you\n", "oops\n"));
     assert_eq!(last.exit, Some(Exit { code: Some(3), signal: None }));
@@ -45,6 +49,36 @@ async fn model_is_sent_program_task_and_instructions() {
         assert_eq!(request.system.contains("--help"), mode == HelpMode::Discoverable);
         assert_eq!((request.test.as_str(), request.tools[0].name), ("greet", "run_command"));
     }
+}
+
+#[tokio::test]
+async fn requests_stay_within_the_bound_that_is_said_before() {
+    let suite = Suite::new();
+    let action = task(|action, all| {
+        action.max_turns = 3;
+        all.system_prompt = Some("Be brief.".to_owned());
+    });
+    // As much as a model is shown, in each turn.
+    let fill = "head -c 30000 /dev/zero | tr '\\0' x; head -c 30000 /dev/zero | tr '\\0' y >&2";
+    let model = model([Step::Answers(runs(&[fill])), Step::Answers(runs(&[fill])), Step::Answers(says("Done."))]);
+    close(suite.work(&action, &model).await).await;
+    let requests = model.requests.lock().unwrap();
+    let characters = |request: &Request| {
+        let messages = request.messages.iter().map(|message| match message {
+            Message::User(text) | Message::Result { text, .. } => text.chars().count(),
+            Message::Model(reply) => {
+                reply.text.chars().count()
+                    + reply.calls.iter().map(|call| call.arguments.to_string().len()).sum::<usize>()
+            }
+        });
+        request.system.chars().count() + messages.sum::<usize>() + request.tools[0].parameters.to_string().len()
+    };
+    let sent: usize = requests.iter().map(characters).sum();
+    let bound = Bound::of(&action, &Subject::model("a/b", Some(HelpMode::None)));
+    assert_eq!((bound.requests, bound.output_tokens), (3, 3_000));
+    assert!(sent > 60_000 && sent as u64 / 3 <= bound.input_tokens, "{sent} {bound:?}");
+    let injected = Bound::of(&action, &Subject::model("a/b", Some(HelpMode::Injected)));
+    assert!(injected.input_tokens > bound.input_tokens, "help is sent with each request");
 }
 
 #[tokio::test]

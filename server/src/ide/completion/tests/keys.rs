@@ -138,7 +138,10 @@ fn nothing_is_offered_in_prose() {
 
 #[test]
 fn settings_are_completed() {
-    check_labels("//- /speclens.yaml\n$0\n", expect!["severity compat thresholds recordings limits"]);
+    check_labels(
+        "//- /speclens.yaml\n$0\n",
+        expect!["severity compat inputs thresholds recordings limits providers judge prices"],
+    );
     check(
         "//- /speclens.yaml\nseverity:\n  unused: $0\n",
         expect![[r#"

@@ -1,0 +1,134 @@
+//! The files that settings declare as inputs of every command: single files, trees, and what patterns match.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ignore::WalkBuilder;
+use sha2::{Digest as _, Sha256};
+use speclens_schema::{files, suite::Inputs};
+
+use super::{Digests, slashed, way};
+
+/// Maximum number of files that one entry stands for. What is beyond it decides nothing, and is noted.
+const MAX_FILES: usize = 20_000;
+
+/// Maximum number of bytes of all files together whose content counts.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Maximum number of files that are listed one by one; the others share a digest.
+const MAX_LISTED: usize = 64;
+
+/// Directories whose content is never an input: it changes whenever something is recorded.
+const EXCLUDED: [&str; 2] = [".git", ".speclens"];
+
+/// Files that are declared, relative to a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    directory: PathBuf,
+    patterns: Vec<String>,
+}
+
+/// What was found of what is declared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that names them.
+    pub(super) inputs: Inputs,
+    /// The entries that stand for more files than are looked at.
+    pub(super) cut: Vec<String>,
+}
+
+impl Declared {
+    /// Declares paths and patterns that start from a directory. Those that lead out of it are left out.
+    pub fn new(directory: &Path, entries: &[String]) -> Declared {
+        let patterns = entries.iter().filter_map(|entry| Declared::pattern(entry)).collect();
+        Declared { directory: directory.to_owned(), patterns }
+    }
+
+    /// An entry without `.` and `..`, the empty text for the directory itself; `None` for one that leads out.
+    pub fn pattern(entry: &str) -> Option<String> {
+        let is_whole =
+            !entry.is_empty() && entry.split('/').all(|step| matches!(step, "" | ".")) && !entry.starts_with('/');
+        if is_whole { Some(String::new()) } else { files::inside(entry) }
+    }
+
+    /// Looks for the files.
+    pub(super) fn look(&self, root: &Path, digests: &Digests) -> Seen {
+        let Ok(directory) = fs::canonicalize(&self.directory) else { return Seen::default() };
+        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        let Seen { mut inputs, mut cut } = Seen::default();
+        let mut left = MAX_BYTES;
+        for pattern in &self.patterns {
+            let mut rest = Sha256::new();
+            let mut has_rest = false;
+            let files = files_of(&directory, pattern);
+            if files.len() > MAX_FILES {
+                cut.push(if pattern.is_empty() { ".".to_owned() } else { pattern.clone() });
+            }
+            for (name, path) in files.into_iter().take(MAX_FILES) {
+                let digest = digests.of(&path, &mut left);
+                let Some((name, digest)) = way(&root, &directory.join(&name)).zip(digest) else { continue };
+                if inputs.len() < MAX_LISTED || inputs.contains_key(&name) {
+                    inputs.insert(name, digest);
+                } else {
+                    has_rest = true;
+                    rest.update(format!("{name}\0{digest}\n"));
+                }
+            }
+            if has_rest && let Some(name) = way(&root, &directory.join(pattern)) {
+                inputs.insert(format!("{name}/"), files::short(&rest.finalize()));
+            }
+        }
+        Seen { inputs, cut }
+    }
+
+    /// Whether a change of a path may change what is declared.
+    pub(super) fn concerns(&self, path: &Path) -> bool {
+        if self.directory.starts_with(path) {
+            return true;
+        }
+        let Ok(below) = path.strip_prefix(&self.directory) else { return false };
+        let is_excluded = below.components().any(|step| EXCLUDED.iter().any(|name| step.as_os_str() == *name));
+        !is_excluded
+            && self.patterns.iter().any(|pattern| {
+                let fixed = Path::new(fixed(pattern));
+                below.starts_with(fixed) || fixed.starts_with(below)
+            })
+    }
+}
+
+/// The part of a pattern before the first step with a wildcard.
+fn fixed(pattern: &str) -> &str {
+    let Some(wild) = pattern.find(is_wild) else { return pattern };
+    pattern[..wild].rsplit_once('/').map_or("", |(fixed, _)| fixed)
+}
+
+fn is_wild(letter: char) -> bool {
+    matches!(letter, '*' | '?' | '[')
+}
+
+/// The files that an entry stands for, by their paths from the directory, with their places on the disk.
+fn files_of(directory: &Path, pattern: &str) -> BTreeMap<String, PathBuf> {
+    let start = directory.join(fixed(pattern));
+    let real = |path: &Path| fs::canonicalize(path).ok().filter(|real| real.starts_with(directory));
+    let Some(found) = real(&start) else { return BTreeMap::new() };
+    if found.is_file() {
+        return BTreeMap::from([(pattern.to_owned(), found)]);
+    }
+    let is_pattern = pattern.contains(is_wild);
+    let is_excluded = |name: &std::ffi::OsStr| EXCLUDED.iter().any(|excluded| name == *excluded);
+    let mut walk = WalkBuilder::new(&start);
+    walk.require_git(false).hidden(false).sort_by_file_path(Ord::cmp);
+    walk.filter_entry(move |entry| !is_excluded(entry.file_name()));
+    let files = walk.build().flatten().filter_map(|entry| {
+        let name = slashed(entry.path().strip_prefix(directory).ok()?);
+        if is_pattern && !files::matches(pattern, &name) {
+            return None;
+        }
+        let real = if entry.path_is_symlink() { real(entry.path())? } else { entry.path().to_owned() };
+        real.is_file().then_some((name, real))
+    });
+    files.take(MAX_FILES + 1).collect()
+}

@@ -1,0 +1,71 @@
+//! Digests of files, kept as long as neither the size nor the time of the last change says that a file is another one.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use sha2::{Digest as _, Sha256};
+use speclens_schema::files::short;
+
+/// Maximum size in bytes of a file whose content counts. A larger one is known by its size and the time of its last change.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// File systems count time in steps: a file that changed within this time before it was read may have changed once more without
+/// showing it.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The digests of files that were read.
+#[derive(Debug, Default)]
+pub(super) struct Digests {
+    known: Mutex<HashMap<PathBuf, Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    size: u64,
+    changed: SystemTime,
+    digest: String,
+}
+
+impl Digests {
+    /// The digest of one file, whatever else is read.
+    pub(super) fn of_one(&self, path: &Path) -> Option<String> {
+        self.of(path, &mut { u64::MAX })
+    }
+
+    /// The digest of a regular file at a path without symbolic links; `None` where there is none, or it cannot be read. Where
+    /// no more than `left` bytes may be read, a larger file is known as one that is too large.
+    pub(super) fn of(&self, path: &Path, left: &mut u64) -> Option<String> {
+        let now = SystemTime::now();
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let (size, changed) = (metadata.len(), metadata.modified().ok()?);
+        let rest = left.checked_sub(size).filter(|_| size <= MAX_BYTES);
+        let Some(rest) = rest else {
+            let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            return Some(short(&Sha256::digest(format!("{size} {}", since.as_nanos()))));
+        };
+        *left = rest;
+        let known = |known: &&Known| known.size == size && known.changed == changed;
+        let digest = self.known().get(path).filter(known).map(|known| known.digest.clone());
+        if digest.is_some() {
+            return digest;
+        }
+        let mut hash = Sha256::new();
+        // A file that grows meanwhile is read as far as it reached.
+        io::copy(&mut fs::File::open(path).ok()?.take(size), &mut hash).ok()?;
+        let digest = short(&hash.finalize());
+        if now.duration_since(changed).is_ok_and(|age| age > SETTLED) {
+            self.known().insert(path.to_owned(), Known { size, changed, digest: digest.clone() });
+        }
+        Some(digest)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

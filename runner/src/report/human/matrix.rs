@@ -1,0 +1,479 @@
+//! What came of the tests by who acted: a table where it fits, else lines.
+
+use std::fmt::Write;
+
+use speclens_schema::verdict::Status;
+use unicode_width::UnicodeWidthStr;
+
+use super::{BOLD, DIM, GREEN, RED, YELLOW, plural};
+use crate::{
+    event::SuiteResult,
+    report::{
+        SuiteReport,
+        matrix::{Cost, Matrix, Row, Score, Spending, Stability},
+        plain,
+    },
+};
+
+/// Maximum number of columns of the names of tests.
+const MAX_NAME: usize = 40;
+/// Maximum number of tests that a line lists.
+const MAX_LISTED: usize = 10;
+
+/// Writes the end of the report of a suite: its tests by who acted where models did, and what all of it cost.
+pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: usize) {
+    let matrix = Matrix::of(result);
+    if matrix.has_models() {
+        let view = View { report, matrix: &matrix };
+        if matrix.subjects.len() > 1 || matrix.has_repeats() {
+            match view.table().filter(|lines| lines.iter().all(|line| line.width() <= width)) {
+                Some(lines) => lines.iter().for_each(|line| line.write(text)),
+                None => view.lines(text),
+            }
+            text.push('\n');
+            view.stability(text);
+        } else if let [only] = &matrix.subjects[..] {
+            if let Some(turns) = only.score.mean_turns() {
+                let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
+            }
+        }
+    }
+    met_gates(text, report, result);
+    spending(text, matrix.spending);
+}
+
+fn name(report: &SuiteReport, text: &str) -> String {
+    plain::line(&report.masked(text))
+}
+
+/// A piece of text in a colour.
+#[derive(Clone, Debug, Default)]
+struct Piece {
+    text: String,
+    style: anstyle::Style,
+}
+
+/// A line of pieces.
+#[derive(Clone, Debug, Default)]
+struct Line(Vec<Piece>);
+
+impl Line {
+    fn push(&mut self, text: impl Into<String>, style: anstyle::Style) {
+        self.0.push(Piece { text: text.into(), style });
+    }
+
+    fn width(&self) -> usize {
+        self.0.iter().map(|piece| piece.text.width()).sum()
+    }
+
+    fn write(&self, text: &mut String) {
+        let shown = self.0.iter().rposition(|piece| !piece.text.trim().is_empty()).map_or(0, |last| last + 1);
+        for Piece { text: piece, style } in &self.0[..shown] {
+            let _ = write!(text, "{style}{piece}{style:#}");
+        }
+        text.push('\n');
+    }
+}
+
+struct View<'v> {
+    report: &'v SuiteReport,
+    matrix: &'v Matrix<'v>,
+}
+
+/// What a table says about a score, part by part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Passed,
+    Turns,
+    Cost,
+}
+
+impl Part {
+    const ALL: [Part; 3] = [Part::Passed, Part::Turns, Part::Cost];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Part::Passed => "passed",
+            Part::Turns => "turns",
+            Part::Cost => "cost",
+        }
+    }
+
+    fn of(self, score: Score) -> String {
+        match self {
+            Part::Passed => format!("{}/{}", score.passed, score.runs),
+            Part::Turns => score.mean_turns().map(|turns| format!("{turns:.1}")).unwrap_or_else(|| "-".to_owned()),
+            Part::Cost => match score.cost {
+                cost if cost.is_nothing() => "-".to_owned(),
+                cost => cost.known().map_or_else(|| "?".to_owned(), dollars),
+            },
+        }
+    }
+}
+
+impl View<'_> {
+    fn case(&self, row: &Row) -> String {
+        name(self.report, &self.report.suite.cases[row.case].name)
+    }
+
+    fn subject(&self, index: usize) -> String {
+        name(self.report, &self.matrix.subjects[index].name)
+    }
+
+    /// The parts that are known of anybody.
+    fn parts(&self) -> Vec<Part> {
+        let scores = || self.matrix.subjects.iter().map(|subject| subject.score);
+        let is_known = |part: &Part| match part {
+            Part::Passed => true,
+            Part::Turns => scores().any(|score| score.mean_turns().is_some()),
+            Part::Cost => scores().any(|score| score.cost.priced > 0),
+        };
+        Part::ALL.into_iter().filter(is_known).collect()
+    }
+
+    /// The lines of the table; `None` where a name is too long for one.
+    fn table(&self) -> Option<Vec<Line>> {
+        const ALL: &str = "all tests";
+        let parts = self.parts();
+        let totals: Vec<Score> = self.matrix.subjects.iter().map(|subject| subject.score).collect();
+        let scores = || self.matrix.rows.iter().map(|row| &row.scores).chain([&totals]);
+        let names: Vec<String> = self.matrix.rows.iter().map(|row| self.case(row)).collect();
+        let first = names.iter().map(|name| name.width()).max()?.max(ALL.len());
+        if first > MAX_NAME {
+            return None;
+        }
+        // The width of each part of each subject.
+        let widths: Vec<Vec<usize>> = (0..totals.len())
+            .map(|subject| {
+                let widest = |part: &Part| {
+                    scores().map(|row| part.of(row[subject]).width()).max().unwrap_or(0).max(part.heading().len())
+                };
+                let mut widths: Vec<usize> = parts.iter().map(widest).collect();
+                // A long name takes its room from the first part.
+                let sum = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+                widths[0] += self.subject(subject).width().saturating_sub(sum);
+                widths
+            })
+            .collect();
+        let mut head = Line::default();
+        head.push(" ".repeat(first + 2), DIM);
+        let mut kinds = head.clone();
+        for (subject, widths) in widths.iter().enumerate() {
+            let room = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+            let shown = self.subject(subject);
+            head.push(format!("  {}{shown}", " ".repeat(room.saturating_sub(shown.width()))), BOLD);
+            for (part, width) in parts.iter().zip(widths) {
+                kinds.push(format!("  {:>width$}", part.heading()), DIM);
+            }
+        }
+        let mut lines = vec![head, kinds];
+        for (title, row) in names.iter().map(String::as_str).chain([ALL]).zip(scores()) {
+            let mut line = Line::default();
+            let style = if title == ALL { BOLD } else { anstyle::Style::new() };
+            line.push(format!("  {title}{}", " ".repeat(first - title.width())), style);
+            for (score, widths) in row.iter().zip(&widths) {
+                for (part, width) in parts.iter().zip(widths) {
+                    let style = if *part == Part::Passed { colour(*score) } else { anstyle::Style::new() };
+                    line.push(format!("  {:>width$}", part.of(*score)), style);
+                }
+            }
+            lines.push(line);
+        }
+        let mut rates = Line::default();
+        rates.push(" ".repeat(first + 2), DIM);
+        for (score, widths) in totals.iter().zip(&widths) {
+            let rate = score.rate().map(|rate| format!("{}%", percent(rate))).unwrap_or_default();
+            rates.push(format!("  {:>width$}", rate, width = widths[0]), DIM);
+            rates.push(" ".repeat(widths[1..].iter().map(|width| width + 2).sum()), DIM);
+        }
+        lines.push(rates);
+        Some(lines)
+    }
+
+    /// The same in lines, for narrow terminals, long names and many subjects.
+    fn lines(&self, text: &mut String) {
+        for (index, subject) in self.matrix.subjects.iter().enumerate() {
+            let score = subject.score;
+            let rate = score.rate().map(|rate| format!(" ({}%)", percent(rate))).unwrap_or_default();
+            let mut figures = vec![format!("{} of {} passed{rate}", score.passed, plural(score.runs, "run"))];
+            figures.extend(score.mean_turns().map(|turns| format!("{turns:.1} turns per run")));
+            figures.extend(score.cost.known().map(dollars));
+            let _ = writeln!(text, "  {BOLD}{}{BOLD:#}: {}", self.subject(index), figures.join(", "));
+            for row in self.matrix.rows.iter().filter(|row| row.scores[index].runs > 0) {
+                let (score, style) = (row.scores[index], colour(row.scores[index]));
+                let _ = writeln!(text, "    {style}{}/{}{style:#} {}", score.passed, score.runs, self.case(row));
+            }
+        }
+    }
+
+    /// Which tests agree in all repetitions, which in some, and which fail in all.
+    fn stability(&self, text: &mut String) {
+        if !self.matrix.has_repeats() {
+            return;
+        }
+        let of = |wanted: Stability| {
+            let listed = self.matrix.rows.iter().filter_map(|row| {
+                let begun = || row.scores.iter().filter(|score| score.runs > 0);
+                let with = |index: usize| row.scores[index].stability() == Some(wanted);
+                let indices: Vec<usize> = (0..row.scores.len()).filter(|index| with(*index)).collect();
+                match indices.len() {
+                    0 => None,
+                    all if all == begun().count() => Some(self.case(row)),
+                    _ => {
+                        let names: Vec<String> = indices.into_iter().map(|index| self.subject(index)).collect();
+                        Some(format!("{} ({})", self.case(row), names.join(", ")))
+                    }
+                }
+            });
+            listed.collect::<Vec<_>>()
+        };
+        for (stability, word, style) in [
+            (Stability::Stable, "stable", GREEN),
+            (Stability::Flaky, "flaky", YELLOW),
+            (Stability::Failing, "always failing", RED),
+        ] {
+            let listed = of(stability);
+            if listed.is_empty() {
+                continue;
+            }
+            let more = match listed.len().saturating_sub(MAX_LISTED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let _ =
+                writeln!(text, "  {style}{word}{style:#}: {}{more}", listed[..listed.len().min(MAX_LISTED)].join(", "));
+        }
+        text.push('\n');
+    }
+}
+
+/// The gates that are met or only inform. Those that fail have a part of their own in the report.
+fn met_gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
+    let mut any = false;
+    for gate in result.gates.gates.iter().filter(|gate| gate.at.is_some()) {
+        let (mark, style) = match gate.status {
+            Status::Pass => ("✓", GREEN),
+            Status::Warn => ("⚠", YELLOW),
+            Status::Skip | Status::Unknown | Status::Fail | Status::Error => continue,
+        };
+        any = true;
+        let _ = writeln!(text, "  {style}{mark}{style:#} {}", name(report, &gate.message));
+    }
+    if any {
+        text.push('\n');
+    }
+}
+
+/// What was spent on those who acted, and on those who judged.
+fn spending(text: &mut String, spending: Spending) {
+    let of = |word: &str, cost: Cost| match cost {
+        cost if cost.is_nothing() => None,
+        Cost { usd, unpriced: 0, .. } => Some(format!("{word} {}", dollars(usd))),
+        Cost { priced: 0, .. } => Some(format!("{word} unknown")),
+        Cost { usd, unpriced, .. } => {
+            Some(format!("{word} at least {} ({} without a price)", dollars(usd), plural(unpriced, "run")))
+        }
+    };
+    let parts = [of("models", spending.subjects), of("judges", spending.judges)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        let when = if spending.is_replayed { " when recorded" } else { "" };
+        let _ = writeln!(text, "  {BOLD}cost{when}{BOLD:#}: {}\n", parts.join(", "));
+    }
+}
+
+fn colour(score: Score) -> anstyle::Style {
+    match score.stability() {
+        Some(Stability::Stable) => GREEN,
+        Some(Stability::Flaky) => YELLOW,
+        Some(Stability::Failing) => RED,
+        None => DIM,
+    }
+}
+
+/// With one decimal, where there is one.
+fn percent(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+/// A price, with the digits that say something of a small one.
+pub fn dollars(usd: f64) -> String {
+    if usd == 0.0 || usd >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use expect_test::{Expect, expect};
+    use speclens_schema::{
+        dialect::{Dialect, GateOutcome, GateReport, Gates, ScalarRules},
+        document::{Document, Pointer},
+        evidence::Usage,
+        mask::Secrets,
+        suite::{Action, Case, Inputs, Subject, Suite},
+    };
+
+    use super::*;
+    use crate::{
+        event::{CaseResult, Figures, Held, Judges, Origin, RunResult},
+        report::{Root, SourceText},
+    };
+
+    fn case(name: &str) -> Arc<Case> {
+        Arc::new(Case {
+            name: name.to_owned(),
+            at: Pointer::root(),
+            file: None,
+            tags: Vec::new(),
+            skip: false,
+            repeat: 1,
+            action: Action::None,
+            claims: Vec::new(),
+            intact: true,
+        })
+    }
+
+    /// An attempt of `model` in so many turns for so much money.
+    fn run(model: &str, repeat: u32, status: Status, turns: u32, cost_usd: Option<f64>) -> Arc<RunResult> {
+        let usage = Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd });
+        Arc::new(RunResult {
+            subject: Subject::model(model, None),
+            repeat,
+            status,
+            absence: None,
+            verdicts: Vec::new(),
+            figures: Figures { turns: Some(turns), usage, ..Figures::default() },
+            evidence: Held::Nowhere,
+            key: None,
+            began_us: 0,
+            from: None,
+            origin: Origin::Recorded,
+            notes: Vec::new(),
+        })
+    }
+
+    fn written(names: &[&str], runs: Vec<Vec<Arc<RunResult>>>, gates: Vec<GateOutcome>, width: usize) -> String {
+        let suite = Suite {
+            dialect: Dialect::CliBench,
+            name: None,
+            cases: names.iter().map(|name| case(name)).collect(),
+            gates: Gates::None,
+            concurrency: 1,
+            inputs: Inputs::new(),
+        };
+        let document = Document::read("cli: a\n", ScalarRules::Yaml12);
+        let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };
+        let cases = runs.into_iter().enumerate();
+        let result = SuiteResult {
+            status: Status::Fail,
+            cases: cases.map(|(case, runs)| CaseResult { case, status: Status::Fail, runs }).collect(),
+            gates: GateReport { gates, rescued: false },
+            failed: true,
+            broken: false,
+            cancelled: false,
+            duration: Duration::ZERO,
+        };
+        let report = SuiteReport {
+            source,
+            root: Root::default(),
+            dialect: Dialect::CliBench,
+            settings: None,
+            problems: Vec::new(),
+            suite: Arc::new(suite),
+            result: None,
+        };
+        let mut text = String::new();
+        write(&mut text, &report, &result, width);
+        text
+    }
+
+    /// Without colours.
+    fn bare(text: &str) -> String {
+        let mut plain = String::new();
+        let mut escaped = false;
+        for it in text.chars() {
+            match it {
+                '\u{1b}' => escaped = true,
+                'm' if escaped => escaped = false,
+                it if !escaped => plain.push(it),
+                _ => {}
+            }
+        }
+        plain
+    }
+
+    fn two_models(width: usize) -> String {
+        let (one, other) = ("anthropic/claude-sonnet-4.6", "openai/gpt-4o-mini");
+        let runs = |first: [Status; 2], second: [Status; 2]| {
+            let of = |model, statuses: [Status; 2], cost: Option<f64>| {
+                let each = statuses.into_iter().enumerate();
+                each.map(|(repeat, status)| run(model, repeat as u32, status, 2 + repeat as u32, cost))
+                    .collect::<Vec<_>>()
+            };
+            [of(one, first, Some(0.004)), of(other, second, None)].concat()
+        };
+        let gate = |status, message: &str| GateOutcome {
+            name: "passRate",
+            at: Some(Pointer::root()),
+            status,
+            expected: 75.0,
+            actual: 75.0,
+            message: message.to_owned(),
+        };
+        let gates = vec![gate(Status::Pass, "a: pass rate 75% meets 75%"), gate(Status::Fail, "shown elsewhere")];
+        let runs = vec![
+            runs([Status::Pass; 2], [Status::Pass, Status::Fail]),
+            runs([Status::Pass, Status::Error], [Status::Fail; 2]),
+        ];
+        bare(&written(&["show-help", "export-as-csv"], runs, gates, width))
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        expected.assert_eq(text);
+    }
+
+    #[test]
+    fn tests_by_model_are_a_table_where_it_fits() {
+        check(&two_models(100), expect![[""]]);
+    }
+
+    #[test]
+    fn tests_by_model_are_lines_where_the_terminal_is_narrow() {
+        let narrow = two_models(40);
+        assert!(narrow.lines().all(|line| !line.contains("turns   cost")), "{narrow}");
+        check(&narrow, expect![[""]]);
+    }
+
+    #[test]
+    fn single_attempts_of_one_model_have_no_table() {
+        let text = bare(&written(&["a"], vec![vec![run("a/b", 0, Status::Pass, 3, Some(1.5))]], Vec::new(), 80));
+        check(&text, expect![[""]]);
+    }
+
+    #[test]
+    fn cost_of_judges_is_apart_and_stands_without_models() {
+        let mut judged = RunResult::clone(&run("a/b", 0, Status::Pass, 1, None));
+        judged.subject = Subject::Command;
+        judged.figures = Figures { judges: Some(Judges { answers: 3, cost_usd: Some(0.0123) }), ..Figures::default() };
+        let with = |origin| {
+            let judged = RunResult { origin, ..judged.clone() };
+            bare(&written(&["a"], vec![vec![Arc::new(judged)]], Vec::new(), 80))
+        };
+        assert_eq!(with(Origin::Recorded), "  cost: judges $0.0123\n\n");
+        assert_eq!(with(Origin::Replayed), "  cost when recorded: judges $0.0123\n\n");
+    }
+
+    #[test]
+    fn names_of_tests_and_models_write_no_control_sequence() {
+        let runs = vec![vec![run("a/\u{1b}]0;x\u{7}", 0, Status::Pass, 1, None), run("a/b", 0, Status::Pass, 1, None)]];
+        for width in [100, 10] {
+            let text = written(&["\u{1b}[2Jname"], runs.clone(), Vec::new(), width);
+            // The colours of the report itself are the only sequences.
+            assert!(!text.contains("\u{1b}]") && !text.contains("\u{1b}[2J") && !text.contains('\u{7}'), "{text:?}");
+            assert!(text.contains("\u{fffd}[2Jname"), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What came of the tests by who acted. Data only: reports for people and for programs write it down.
+
+use speclens_schema::{
+    suite::{Subject, short_names},
+    verdict::Status,
+};
+
+use crate::event::{AbsenceKind, Origin, RunResult, SuiteResult};
+
+/// The attempts of a suite, test by test and subject by subject.
+#[derive(Debug)]
+pub(super) struct Matrix<'r> {
+    /// Who acted, in the order of the suite.
+    pub(super) subjects: Vec<SubjectScore<'r>>,
+    /// The tests that were attempted, in the order of the suite.
+    pub(super) rows: Vec<Row>,
+    /// What everything cost.
+    pub(super) spending: Spending,
+}
+
+/// Who acted, and what came of all its attempts.
+#[derive(Debug)]
+pub(super) struct SubjectScore<'r> {
+    pub(super) subject: &'r Subject,
+    /// A name that tells it from the others.
+    pub(super) name: String,
+    pub(super) score: Score,
+}
+
+/// One test.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The place of the test in the suite.
+    pub(super) case: usize,
+    /// What came of it, subject by subject.
+    pub(super) scores: Vec<Score>,
+}
+
+/// What came of some attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Score {
+    /// How many passed.
+    pub(super) passed: usize,
+    /// How many there are. Those that never began, because of an earlier failure, are not among them.
+    pub(super) runs: usize,
+    turns: u64,
+    /// How many have turns.
+    with_turns: usize,
+    /// What those who acted cost.
+    pub(super) cost: Cost,
+}
+
+/// Money, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    /// US dollars of the attempts whose price is known.
+    pub(super) usd: f64,
+    /// How many have a price.
+    pub(super) priced: usize,
+    /// How many have none, although tokens are known.
+    pub(super) unpriced: usize,
+}
+
+/// What a run of a suite cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spending {
+    /// Those who acted.
+    pub(super) subjects: Cost,
+    /// Those who were asked about it.
+    pub(super) judges: Cost,
+    /// Whether nothing of it was spent now: all of it comes from recordings.
+    pub(super) is_replayed: bool,
+}
+
+/// How the repetitions of a test with one subject agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stability {
+    /// All passed.
+    Stable,
+    /// Some passed.
+    Flaky,
+    /// None passed.
+    Failing,
+}
+
+impl Matrix<'_> {
+    /// The matrix of a result.
+    pub(super) fn of(result: &SuiteResult) -> Matrix<'_> {
+        let mut subjects: Vec<&Subject> = Vec::new();
+        let begun = |run: &&RunResult| {
+            let kind = run.absence.as_ref().map(|absence| absence.kind);
+            kind != Some(AbsenceKind::FailedFast)
+        };
+        for run in result.cases.iter().flat_map(|case| &case.runs) {
+            if !subjects.contains(&&run.subject) {
+                subjects.push(&run.subject);
+            }
+        }
+        let index = |run: &RunResult| subjects.iter().position(|subject| **subject == run.subject);
+        let mut totals = vec![Score::default(); subjects.len()];
+        let mut spending = Spending { is_replayed: true, ..Spending::default() };
+        let mut rows = Vec::new();
+        for case in result.cases.iter().filter(|case| !case.runs.is_empty()) {
+            let mut scores = vec![Score::default(); subjects.len()];
+            for run in case.runs.iter().map(AsRef::as_ref).filter(begun) {
+                let Some(index) = index(run) else { continue };
+                scores[index].add(run);
+                totals[index].add(run);
+                spending.add(run);
+            }
+            rows.push(Row { case: case.case, scores });
+        }
+        let names = short_names(&subjects);
+        let scored = subjects.into_iter().zip(names).zip(totals);
+        let subjects = scored.map(|((subject, name), score)| SubjectScore { subject, name, score }).collect();
+        Matrix { subjects, rows, spending }
+    }
+
+    /// Whether models acted.
+    pub(super) fn has_models(&self) -> bool {
+        self.subjects.iter().any(|column| column.subject.model_id().is_some())
+    }
+
+    /// Whether a test was attempted several times by one subject.
+    pub(super) fn has_repeats(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.scores).any(|score| score.runs > 1)
+    }
+}
+
+impl Score {
+    fn add(&mut self, run: &RunResult) {
+        self.runs += 1;
+        // As gates count.
+        self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn | Status::Skip));
+        if let Some(turns) = run.figures.turns {
+            self.turns += u64::from(turns);
+            self.with_turns += 1;
+        }
+        self.cost.add_subject(run);
+    }
+
+    /// Percentage of the attempts that passed; `None` where there are none.
+    pub(super) fn rate(self) -> Option<f64> {
+        (self.runs > 0).then(|| self.passed as f64 / self.runs as f64 * 100.0)
+    }
+
+    /// Mean number of turns; `None` where none are known.
+    pub(super) fn mean_turns(self) -> Option<f64> {
+        (self.with_turns > 0).then(|| self.turns as f64 / self.with_turns as f64)
+    }
+
+    /// How the attempts agree; `None` where there are none.
+    pub(super) fn stability(self) -> Option<Stability> {
+        match (self.passed, self.runs) {
+            (_, 0) => None,
+            (0, _) => Some(Stability::Failing),
+            (passed, runs) if passed == runs => Some(Stability::Stable),
+            (_, _) => Some(Stability::Flaky),
+        }
+    }
+}
+
+impl Cost {
+    fn add(&mut self, usd: Option<f64>) {
+        match usd {
+            Some(usd) => {
+                self.usd += usd;
+                self.priced += 1;
+            }
+            None => self.unpriced += 1,
+        }
+    }
+
+    fn add_subject(&mut self, run: &RunResult) {
+        if let Some(usage) = run.figures.usage {
+            self.add(usage.cost_usd);
+        }
+    }
+
+    /// US dollars; `None` where the price of something is not known, or nothing has one.
+    pub(super) fn known(self) -> Option<f64> {
+        (self.priced > 0 && self.unpriced == 0).then_some(self.usd)
+    }
+
+    /// Whether nothing is known to have used tokens.
+    pub(super) fn is_nothing(self) -> bool {
+        self.priced + self.unpriced == 0
+    }
+}
+
+impl Spending {
+    fn add(&mut self, run: &RunResult) {
+        self.subjects.add_subject(run);
+        if let Some(judges) = run.figures.judges {
+            self.judges.add(judges.cost_usd);
+        }
+        let has_spent = run.figures.usage.is_some() || run.figures.judges.is_some();
+        self.is_replayed &= run.origin == Origin::Replayed || !has_spent;
+    }
+}

@@ -1,0 +1,86 @@
+//! What keeps memory bounded while many attempts with large outputs end at once.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        OnceLock,
+        mpsc::{Sender, channel},
+    },
+    thread,
+};
+
+/// Masking and judging take several times the memory of an output of more bytes: one at a time is enough.
+const LARGE: usize = 4 * 1024 * 1024;
+
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Returns the work on outputs of so many bytes. Large ones wait for each other on one thread: allocators keep what a thread frees for
+/// that thread, so on many threads the same memory would be kept many times.
+pub(super) fn within<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl FnOnce() -> T + Send + 'static {
+    move || at_its_turn(bytes, work)
+}
+
+fn at_its_turn<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
+    static LARGE_ONES: OnceLock<Option<Sender<Work>>> = OnceLock::new();
+
+    let thread = if bytes > LARGE { LARGE_ONES.get_or_init(start).as_ref() } else { None };
+    // Without a thread, which the system may refuse, this one does it.
+    let Some(thread) = thread else { return work() };
+    let (answer, answered) = channel();
+    let begun = thread.send(Box::new(move || {
+        // Whoever asked waits for it.
+        let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
+    }));
+    match begun.ok().and_then(|()| answered.recv().ok()) {
+        Some(Ok(done)) => done,
+        Some(Err(panic)) => resume_unwind(panic),
+        None => unreachable!("the thread ends only with the program"),
+    }
+}
+
+fn start() -> Option<Sender<Work>> {
+    let (sender, waiting) = channel::<Work>();
+    let work_off = move || waiting.into_iter().for_each(|work| work());
+    let started = thread::Builder::new().name("large".to_owned()).stack_size(STACK_BYTES).spawn(work_off);
+    started.is_ok().then_some(sender)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn large_outputs_are_worked_on_one_at_a_time() {
+        static NOW: AtomicUsize = AtomicUsize::new(0);
+        static MOST: AtomicUsize = AtomicUsize::new(0);
+        let (now, most) = (&NOW, &MOST);
+        thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn(move || {
+                    let done = at_its_turn(LARGE + 1, move || {
+                        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        thread::yield_now();
+                        now.fetch_sub(1, Ordering::SeqCst);
+                        number
+                    });
+                    assert_eq!(done, number);
+                });
+            }
+        });
+        assert_eq!(MOST.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn work_that_panics_stops_no_other() {
+        let failed = catch_unwind(|| at_its_turn(LARGE + 1, || -> usize { panic!("as the test wants") }));
+        assert!(failed.is_err());
+        assert_eq!(at_its_turn(LARGE + 1, || 1) + at_its_turn(0, || 1), 2);
+    }
+}

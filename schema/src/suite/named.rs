@@ -1,0 +1,203 @@
+//! The files that the words of a command name: when one of them changes, a recording of the command is stale.
+//!
+//! Words are only split and unquoted. What a shell or a program makes of them is not known here: `cd` is not followed, variables and
+//! patterns are not filled, and a directory is not looked into. Settings declare such files.
+
+use std::collections::BTreeSet;
+
+use super::Inputs;
+use crate::files::{FileKind, Files, inside};
+
+/// Maximum number of words of one command that are looked at.
+const MAX_WORDS: usize = 2_000;
+
+/// Returns the files of the workspace that a command names, each with the digest of its content. A file that the command
+/// redirects its output to (`> out.txt`) is not one of them.
+pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
+    let mut inputs = Inputs::new();
+    for word in words(command) {
+        for path in candidates(&word) {
+            let found = match inside(path) {
+                Some(path) if !inputs.contains_key(&path) && files.kind(&path) == Some(FileKind::File) => {
+                    files.digest(&path).map(|digest| (path, digest))
+                }
+                Some(_) => None,
+                None => outside(path).and_then(|path| Some((path.to_owned(), files.digest_beyond(path)?))),
+            };
+            inputs.extend(found);
+        }
+    }
+    inputs
+}
+
+/// Returns the paths in a command that it probably writes to, by the option before them: `-o out.txt`, `--report=r.json`.
+pub fn outputs_of(command: &str) -> BTreeSet<String> {
+    let words = words(command);
+    let before = [""].into_iter().chain(words.iter().map(String::as_str));
+    let outputs = before.zip(&words).filter_map(|(before, word)| match word.split_once('=') {
+        Some((option, path)) if names_output(option) => Some(path),
+        _ if names_output(before) => Some(word.as_str()),
+        _ => None,
+    });
+    outputs.filter_map(inside).collect()
+}
+
+/// Returns the paths in a command that lead out of the directory.
+pub fn outsiders_of(command: &str) -> BTreeSet<String> {
+    words(command).iter().flat_map(|word| candidates(word)).filter_map(outside).map(str::to_owned).collect()
+}
+
+fn names_output(word: &str) -> bool {
+    const NAMES: [&str; 9] = ["out", "log", "report", "result", "save", "write", "dump", "export", "trace"];
+    matches!(word, "-o" | "tee")
+        || word.strip_prefix("--").is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
+}
+
+/// What may be a path: the word itself, and the value in `--input=data/a.json` and `FILE=a.json`.
+fn candidates(word: &str) -> impl Iterator<Item = &str> {
+    [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten()
+}
+
+/// A path that is absolute, or begins with `..`.
+fn outside(path: &str) -> Option<&str> {
+    let leads_out = path.starts_with('/') || path == ".." || path.starts_with("../");
+    (leads_out && !path.contains(['\n', '\0'])).then_some(path)
+}
+
+/// Splits a command into words as a shell does, quotes removed, without comments and the targets of `>`.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Words::default();
+    let mut characters = command.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' | '"' => {
+                words.word.get_or_insert_default();
+                while let Some(inner) = characters.next().filter(|&inner| inner != character) {
+                    let is_escape =
+                        character == '"' && inner == '\\' && matches!(characters.peek(), Some('"' | '\\' | '$' | '`'));
+                    words.push(if is_escape { characters.next().unwrap_or(inner) } else { inner });
+                }
+            }
+            '\\' => match characters.next() {
+                Some('\n') | None => {}
+                Some(escaped) => words.push(escaped),
+            },
+            '#' if words.word.is_none() => while characters.next_if(|&letter| letter != '\n').is_some() {},
+            '>' => {
+                // `2>` is not a word.
+                words.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+                words.end();
+                words.is_target = true;
+                // `>|` and `>&`.
+                characters.next_if(|letter| matches!(letter, '|' | '&'));
+            }
+            '<' | '|' | ';' | '&' | '(' | ')' | '`' | '\n' => {
+                words.end();
+                words.is_target = false;
+            }
+            blank if blank.is_whitespace() => words.end(),
+            letter => words.push(letter),
+        }
+    }
+    words.end();
+    words.ended.truncate(MAX_WORDS);
+    words.ended
+}
+
+#[derive(Default)]
+struct Words {
+    ended: Vec<String>,
+    /// The word that has begun.
+    word: Option<String>,
+    /// Whether the next word is written to.
+    is_target: bool,
+}
+
+impl Words {
+    fn push(&mut self, letter: char) {
+        self.word.get_or_insert_default().push(letter);
+    }
+
+    fn end(&mut self) {
+        if let Some(word) = self.word.take()
+            && !std::mem::take(&mut self.is_target)
+        {
+            self.ended.push(word);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inputs_of, outputs_of, outsiders_of, words};
+    use crate::files::MemoryFiles;
+
+    #[track_caller]
+    fn check(command: &str, expected: &[&str]) {
+        let names = ["run.sh", "data/in.txt", "out.txt", "a b.py", "kindlm.yaml"];
+        let files = MemoryFiles::new("/suite", names.map(|name| (name, name)));
+        let found: Vec<String> = inputs_of(command, &files).into_keys().collect();
+        assert_eq!(found, expected, "{command}");
+    }
+
+    #[test]
+    fn words_that_are_files_are_inputs() {
+        check("sh ./run.sh --in=data/../data/in.txt", &["data/in.txt", "run.sh"]);
+        check("cat <data/in.txt|sh run.sh;true", &["data/in.txt", "run.sh"]);
+        check("python 'a b.py' \"run.sh\"", &["a b.py", "run.sh"]);
+        check("INPUT=data/in.txt sh run.sh", &["data/in.txt", "run.sh"]);
+        check("echo $(cat data/in.txt) `cat run.sh`", &["data/in.txt", "run.sh"]);
+        check("cat \\\n  run.sh", &["run.sh"]);
+    }
+
+    #[test]
+    fn nothing_is_expanded_or_followed() {
+        for command in [
+            "cd data && cat in.txt",
+            "make -C data in.txt",
+            "cat $PWD/run.sh ${PWD}/run.sh \"$(pwd)/run.sh\"",
+            "sh -c 'sh run.sh; true'",
+            "cat d*/*.txt",
+            "grep -rh . data",
+        ] {
+            check(command, &[]);
+        }
+    }
+
+    #[test]
+    fn targets_comments_and_files_outside_are_not_inputs() {
+        check("sh run.sh > out.txt 2>&1", &["run.sh"]);
+        check("sh run.sh >> out.txt", &["run.sh"]);
+        check("sh run.sh >| out.txt", &["run.sh"]);
+        check("sh run.sh 2>out.txt", &["run.sh"]);
+        check("true >a; cat run.sh", &["run.sh"]);
+        check("cat ../suite/run.sh /suite/run.sh", &[]);
+        check("echo done # see run.sh\ncat out.txt", &["out.txt"]);
+    }
+
+    #[test]
+    fn outputs_are_known_by_their_option() {
+        let outputs = |command: &str| outputs_of(command).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(outputs("sh run.sh -o out.txt data/in.txt"), "out.txt");
+        assert_eq!(outputs("sh run.sh --report=./r.json --in=a"), "r.json");
+        assert_eq!(outputs("sh run.sh --output-file x/y | tee z"), "x/y z");
+        assert_eq!(outputs("grep only ../out.txt"), "");
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_outsiders() {
+        let paths = outsiders_of("sh ../run.sh /opt/a --x=/b in/../c -- .. ...");
+        assert_eq!(paths.into_iter().collect::<Vec<_>>(), ["..", "../run.sh", "/b", "/opt/a"]);
+    }
+
+    #[test]
+    fn digest_is_that_of_the_content() {
+        let files = MemoryFiles::new("/suite", [("a", "abc")]);
+        assert_eq!(inputs_of("cat a", &files)["a"], "ba7816bf8f01cfea");
+    }
+
+    #[test]
+    fn quotes_and_operators_end_words() {
+        assert_eq!(words(r#"a"b c"'d' e\ f;g>h i|j "" k"l\"m""#), ["ab cd", "e f", "g", "i", "j", "", "kl\"m"]);
+    }
+}

@@ -1,0 +1,70 @@
+//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where nobody can act.
+
+use std::{collections::BTreeSet, path::Path};
+
+use anyhow::{bail, ensure};
+use speclens_runner::model::{Models, manual};
+use speclens_schema::{script, suite::Action, words};
+
+use super::dry::Chosen;
+
+/// Checks that models can be asked that the command line names, and that there is a task for them.
+pub(super) fn check(models: &[String], has_help_modes: bool, suites: &[Chosen<'_>]) -> anyhow::Result<()> {
+    if models.is_empty() && !has_help_modes {
+        return Ok(());
+    }
+    let may_run = || suites.iter().filter_map(|suite| Some((suite, suite.models?)));
+    // A suite that is refused has its own reasons.
+    if suites.iter().any(|suite| suite.models.is_none()) {
+        return Ok(());
+    }
+    let with_tasks: Vec<_> = may_run().filter(|(suite, _)| has_tasks(suite)).collect();
+    let option = if models.is_empty() { "--help-mode" } else { "--model" };
+    ensure!(
+        !with_tasks.is_empty(),
+        "`{option}` selects nothing: no chosen test is a task for a model; tasks of cli-bench are"
+    );
+    for id in models {
+        for (suite, own) in &with_tasks {
+            if let Some(sentence) = unknown(id, suite, own) {
+                bail!(sentence);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_tasks(suite: &Chosen<'_>) -> bool {
+    let cases = &suite.loaded.report.suite.cases;
+    suite.cases.iter().any(|&index| matches!(cases[index].action, Action::Agent(_)))
+}
+
+/// Says why an id is not that of a model, with the nearest one that is.
+fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
+    // Whether it can be asked is seen by asking: there is one terminal, and a program is any command.
+    if id == manual::ID || speclens_runner::exec::program::command_of(id).is_some() {
+        return None;
+    }
+    let is_script = id.starts_with("scripted:") || script::file_of(id).is_some();
+    let error = if is_script { models.open(id).err()? } else { models.describe(id).err()? };
+    let mut known: BTreeSet<String> = scripts(&suite.loaded.directory);
+    for case in &suite.loaded.report.suite.cases {
+        match &case.action {
+            Action::Agent(agent) => known.extend(agent.surroundings.models.iter().cloned()),
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+        }
+    }
+    known.remove(id);
+    // Who leaves out the provider means the model behind it.
+    let end = |known: &&String| known.rsplit('/').next() == Some(id);
+    let near = known.iter().find(end).map(String::as_str);
+    let near = near.or_else(|| words::nearest(id, known.iter().map(String::as_str)));
+    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Some(format!("`--model {id}`: {}{near}", error.message))
+}
+
+/// The ids of the scripts beside a suite.
+fn scripts(directory: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| script::id_of(entry.file_name().to_str()?)).collect()
+}

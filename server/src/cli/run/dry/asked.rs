@@ -1,0 +1,173 @@
+//! Which models a suite would ask, how often, and what is known of each before.
+
+use std::fmt::Write;
+
+use speclens_runner::{
+    exec::{agent::grouped, program},
+    model::{Description, KeyState, Models, manual},
+    report::{human::dollars, plain},
+};
+use speclens_schema::{mask::Secrets, script, settings::Price};
+
+use super::{Action, Bound, Case, Context, Moment, Need, Subject, word};
+
+/// The models that a suite would ask.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// Those that act: attempts, and what they take at most.
+    models: Vec<(String, u64, Bound)>,
+    /// Those that judge: questions.
+    judges: Vec<(String, u64)>,
+}
+
+impl Asked {
+    /// Adds the attempts of a test.
+    pub(super) fn add(&mut self, case: &Case, subjects: &[Subject]) {
+        let repeat = u64::from(case.repeat);
+        match &case.action {
+            Action::Agent(agent) => {
+                for subject in subjects {
+                    let Some(id) = subject.model_id() else { continue };
+                    let bound = Bound::of(agent, subject).times(repeat);
+                    match self.models.iter_mut().find(|(known, ..)| known == id) {
+                        Some((_, attempts, sum)) => {
+                            *attempts += repeat;
+                            *sum = sum.plus(bound);
+                        }
+                        None => self.models.push((id.to_owned(), repeat, bound)),
+                    }
+                }
+            }
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+        }
+        let attempts = repeat * subjects.len() as u64;
+        for need in case.needs(Moment::After, &Context::default()) {
+            let (id, times) = match need {
+                Need::Question(question) => {
+                    (format!("{}/{}", question.peer.provider, question.peer.model), u64::from(question.times))
+                }
+                Need::Path { .. }
+                | Need::Command { .. }
+                | Need::Files(_)
+                | Need::Variables(_)
+                | Need::Response(_)
+                | Need::Trace
+                | Need::Scores(_) => continue,
+            };
+            match self.judges.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, questions)) => *questions += attempts * times,
+                None => self.judges.push((id, attempts * times)),
+            }
+        }
+    }
+
+    /// Requests to models that act.
+    pub(super) fn requests(&self) -> u64 {
+        self.models.iter().map(|(.., bound)| bound.requests).sum()
+    }
+
+    /// Questions to judges.
+    pub(super) fn questions(&self) -> u64 {
+        self.judges.iter().map(|(_, questions)| questions).sum()
+    }
+
+    /// A paragraph for each model, and whether one of them estimates tokens.
+    pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
+        let mut text = String::new();
+        let mut has_tokens = false;
+        let mut line = |depth: &str, line: String| {
+            let _ = writeln!(text, "{depth}{}", plain::line(&secrets.mask(&line)));
+        };
+        for (id, attempts, bound) in &self.models {
+            let requests = bound.requests;
+            line(
+                "  ",
+                format!(
+                    "model {id}: {attempts} {}, at most {requests} {}",
+                    word(*attempts, "attempt"),
+                    word(requests, "request")
+                ),
+            );
+            let (place, price) = reached(id, models);
+            has_tokens |= price != Known::Free;
+            line("      ", place);
+            line("      ", spent(*bound, price));
+        }
+        for (id, questions) in &self.judges {
+            line("  ", format!("judge {id}: at most {questions} {}", word(*questions, "question")));
+        }
+        (text, has_tokens)
+    }
+}
+
+/// What a model costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Known {
+    /// Nothing: no provider is asked.
+    Free,
+    /// This.
+    Price(Price),
+    /// It is not known.
+    Unknown,
+}
+
+/// Where a model is reached, and what it costs.
+fn reached(id: &str, models: &Models) -> (String, Known) {
+    if id == manual::ID {
+        return ("you answer, at this terminal".to_owned(), Known::Free);
+    }
+    if let Some(command) = program::command_of(id) {
+        return (format!("the program `{command}` acts; what it asks itself is not known"), Known::Unknown);
+    }
+    let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
+    if let Some(path) = path {
+        // Opening a script reads it, and asks nobody.
+        return match models.open(id) {
+            Ok(_) => (format!("played from {path}, without a network"), Known::Free),
+            Err(error) => (format!("its tests would break: {}", error.message), Known::Unknown),
+        };
+    }
+    let Description { host, is_gateway, key, price } = match models.describe(id) {
+        Ok(described) => described,
+        Err(error) => return (format!("its tests would break: {}", error.message), Known::Unknown),
+    };
+    let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
+    let place = match key {
+        KeyState::NotNeeded => format!("asked at {host}, without a key"),
+        KeyState::Set(variable) => format!("asked at {host} with the key of {variable}, which is set"),
+        KeyState::Missing(variable) => {
+            format!("asked at {host} with the key of {variable}, which is not set: its tests would break")
+        }
+    };
+    (place, price.map_or(Known::Unknown, Known::Price))
+}
+
+/// What the attempts of a model take at most.
+fn spent(bound: Bound, price: Known) -> String {
+    const MILLION: f64 = 1_000_000.0;
+    let Bound { requests: _, input_tokens, output_tokens } = bound;
+    let tokens = format!("at most {} tokens sent and {} received", grouped(input_tokens), grouped(output_tokens));
+    match price {
+        Known::Free => "costs nothing".to_owned(),
+        Known::Unknown => format!("{tokens}; cost unknown"),
+        Known::Price(Price { input, output }) => {
+            // Far fewer tokens than a double can count.
+            let usd = (input_tokens as f64 * input + output_tokens as f64 * output) / MILLION;
+            format!("{tokens}; at most {}", dollars(usd))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_is_a_number_only_where_a_price_is_known() {
+        let bound = Bound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
+        let price = Known::Price(Price { input: 3.0, output: 15.0 });
+        assert_eq!(spent(bound, price), "at most 1,000,000 tokens sent and 10,000 received; at most $3.15");
+        assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));
+        assert_eq!(spent(bound, Known::Free), "costs nothing");
+    }
+}

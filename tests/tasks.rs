@@ -1,0 +1,244 @@
+//! Tasks of cli-bench in the terminal: scripted models, dry runs, tables of results, what the command line names.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Done, Place, repository};
+
+/// The names of the assertions of cli-bench.
+const ASSERTIONS: [&str; 10] = [
+    "exit_code",
+    "output_contains",
+    "output_equals",
+    "error_contains",
+    "file_exists",
+    "file_contains",
+    "ran",
+    "not_ran",
+    "run_count",
+    "verify",
+];
+
+/// A suite with two tasks and scripts that play `good` and `bad`.
+fn two_models(more: &str) -> Place {
+    let place = Place::empty();
+    place.write(
+        "cli-bench.yaml",
+        format!(
+            "cli: sh\nproviders: [scripted/good, scripted/bad]\n{more}tasks:\n\
+             - id: greet\n  intent: Print a greeting\n  max_turns: 3\n  assert: [{{ output_contains: hello }}]\n\
+             - id: leave\n  intent: Print a farewell\n  max_turns: 3\n  assert: [{{ output_contains: bye }}]\n"
+        ),
+    );
+    let usage = "usage: { input_tokens: 100, output_tokens: 10, cost_usd: 0.002 }\n";
+    let good = "tasks:\n  greet: [{ run: echo hello }]\n  leave: [{ run: echo so }, { run: echo bye }]\n";
+    place.write("good.script.yaml", format!("{good}{usage}"));
+    place.write("bad.script.yaml", "default: [{ run: echo hello }]\n");
+    place
+}
+
+fn with_columns(place: &Place, columns: &str, arguments: &[&str]) -> Done {
+    Done::of(&place.program(arguments).env("COLUMNS", columns).output().unwrap())
+}
+
+#[test]
+fn example_uses_every_assertion_and_passes_with_each_script() {
+    let files = ["cli-bench.yaml", "tasks/basics.yaml", "tasks/files.yaml"];
+    let directory = repository().join("schema/examples/cli-bench");
+    let texts: String = files.iter().map(|file| fs::read_to_string(directory.join(file)).unwrap()).collect();
+    for name in ASSERTIONS {
+        assert!(texts.contains(&format!("- {name}:")), "{name}");
+    }
+    let place = Place::copy_of("schema/examples/cli-bench");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for part in ["careful", "hasty", "show-help", "100%", "scripted/careful: pass rate 100% meets 80%", "stable: "] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+    assert!(!done.stdout.contains("flaky"), "{}", done.stdout);
+}
+
+#[test]
+fn failing_tasks_show_what_the_agent_ran_and_why_it_ended() {
+    let place = Place::copy_of("tests/specs/failing/stock");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    for part in [
+        "6 tests: 6 failed",
+        "stock add Coffee 15 (ended with exit status 0)",
+        "used its 2 turns",
+        "commands of the agent",
+    ] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+}
+
+#[test]
+fn tests_by_model_are_a_table_and_on_narrow_terminals_lines() {
+    let place = two_models("repeat: 2\n");
+    let wide = with_columns(&place, "100", &["run"]);
+    assert_eq!(wide.code, Some(1), "{wide:?}");
+    let row = |name: &str| -> Vec<String> {
+        let line = wide.stdout.lines().find(|line| line.starts_with(&format!("  {name} ")) && line.contains('/'));
+        line.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(row("greet"), ["greet", "2/2", "2.0", "$0.0080", "2/2", "2.0", "-"], "{}", wide.stdout);
+    assert_eq!(row("leave"), ["leave", "2/2", "3.0", "$0.0120", "0/2", "2.0", "-"], "{}", wide.stdout);
+    assert!(wide.stdout.contains("always failing: leave (bad)"), "{}", wide.stdout);
+    assert!(wide.stdout.contains("cost: models $0.0200"), "{}", wide.stdout);
+    let narrow = with_columns(&place, "40", &["run", "--recorded"]);
+    assert!(narrow.stdout.contains("  good: 4 of 4 runs passed (100%), 2.5 turns per run, $0.0200\n"), "{narrow:?}");
+    assert!(narrow.stdout.contains("    0/2 leave\n"), "{narrow:?}");
+    assert!(narrow.stdout.contains("cost when recorded: models $0.0200"), "{narrow:?}");
+}
+
+#[test]
+fn json_report_has_figures_by_model_and_what_happened() {
+    let (code, report) = two_models("").report(&[]);
+    assert_eq!(code, Some(1));
+    let suite = &report["suites"][0];
+    let score = |index: usize| -> (Value, Value, Value, Value) {
+        let entry = &suite["subjects"][index];
+        let of = |key: &str| entry[key].clone();
+        (entry["subject"]["model"].clone(), of("pass_rate"), of("mean_turns"), of("cost_usd"))
+    };
+    assert_eq!(score(0), ("scripted/good".into(), 100.0.into(), 2.5.into(), 0.01.into()));
+    assert_eq!(score(1), ("scripted/bad".into(), 50.0.into(), 2.0.into(), Value::Null));
+    let run = &suite["cases"][1]["runs"][0];
+    assert_eq!((&run["turns"], &run["stopped"]), (&3.into(), &"done".into()));
+    let commands: Vec<&Value> =
+        run["evidence"]["commands"].as_array().unwrap().iter().map(|command| &command["command"]).collect();
+    assert_eq!(commands, ["echo so", "echo bye"]);
+    assert_eq!(run["evidence"]["turns"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn junit_report_names_the_model_and_prints_the_commands() {
+    let place = two_models("");
+    place.run(&["run", "--report", "junit=junit.xml"]);
+    let junit = place.read("junit.xml");
+    assert!(junit.contains("leave [scripted/bad (none)]"), "{junit}");
+    assert!(junit.contains("name=\"turns\" value=\"2\""), "{junit}");
+    assert!(junit.contains("$ echo hello\nhello\n[ended with exit status 0]"), "{junit}");
+}
+
+#[test]
+fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
+    let place = two_models("setup: [touch ready]\nscaffold: files\n");
+    place.write("files/a.txt", "a");
+    place.write("speclens.yaml", "prices: { openai/priced: { input: 2.0, output: 8.0 } }\n");
+    let dry = |arguments: &[&str]| {
+        let mut all = vec!["run", "--dry-run"];
+        all.extend(arguments);
+        let mut program = place.program(&all);
+        program.env_remove("OPENAI_API_KEY").env_remove("AI_GATEWAY_API_KEY").env("XAI_API_KEY", "xai-secret-value");
+        Done::of(&program.output().unwrap())
+    };
+    let done = dry(&[]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for part in [
+        "greet (2 times)",
+        "in a new directory with a copy of files, with commands that the model chooses",
+        "setup: touch ready",
+        "model scripted/good: 2 attempts, at most 6 requests",
+        "played from good.script.yaml, without a network",
+        "costs nothing",
+        "4 attempts would run, with at most 12 requests to models",
+    ] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+    let done = dry(&["--model", "openai/priced", "--model", "xai/unpriced", "--repeat", "2"]);
+    assert_eq!(done.code, Some(0), "a missing key breaks only the run: {done:?}");
+    for part in [
+        "asked at api.openai.com with the key of OPENAI_API_KEY, which is not set: its tests would break",
+        "asked at api.x.ai with the key of XAI_API_KEY, which is set",
+        "cost unknown",
+        "tokens and costs assume one command per turn",
+        "8 attempts would run, with at most 24 requests to models",
+    ] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+    assert!(done.stdout.contains("tokens sent and 12,000 received; at most $0."), "{}", done.stdout);
+    assert!(!done.text().contains("xai-secret"), "{done:?}");
+    assert!(!place.exists(".speclens"), "nothing ran");
+}
+
+#[test]
+fn dry_run_counts_questions_to_judges_apart() {
+    let place = Place::with(
+        "kindlm: 1\nproject: demo\nsuite: {name: demo}\nproviders: {ollama: {baseUrl: \"http://127.0.0.1:9\"}}\n\
+         models: [{id: small, provider: ollama, model: small, params: {temperature: 0}}]\ntests:\n  - name: only\n    \
+         command: echo hello\n    repeat: 2\n    expect: {judge: [{criteria: Is it polite, minScore: 0.5}]}\n",
+    );
+    let done = place.run(&["run", "--dry-run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("judge ollama/small: at most "), "{done:?}");
+    assert!(done.stdout.contains("2 attempts would run, with at most "), "{done:?}");
+    assert!(!done.stdout.contains("requests to models"), "{done:?}");
+}
+
+#[test]
+fn unknown_model_of_the_command_line_is_an_error_that_names_the_nearest() {
+    let place = two_models("");
+    let refused = |arguments: &[&str]| {
+        let mut all = vec!["run"];
+        all.extend(arguments);
+        let mut program = place.program(&all);
+        let done = Done::of(&program.env_remove("AI_GATEWAY_API_KEY").output().unwrap());
+        assert_eq!((done.code, place.exists(".speclens")), (Some(2), false), "{done:?}");
+        done.stderr
+    };
+    assert!(refused(&["--model", "scripted/god"]).contains("did you mean `scripted/good`?"));
+    assert!(refused(&["--model", "good"]).contains("did you mean `scripted/good`?"));
+    assert!(refused(&["--model", "antropic/claude-sonnet-4.6"]).contains("did you mean `anthropic`?"));
+    assert!(refused(&["--model", "scripted:none.script.yaml"]).contains("none.script.yaml"));
+    assert!(refused(&["--help-mode", "inject"]).contains("injected, discoverable, none"));
+    assert!(refused(&["--test", "gret"]).contains("did you mean `greet`?"));
+}
+
+#[test]
+fn model_on_the_command_line_takes_the_place_of_those_of_the_suite() {
+    let place = two_models("");
+    let done = place.run(&["run", "--model", "scripted:good.script.yaml"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("2 tests: 2 passed") && !done.stdout.contains("bad"), "{done:?}");
+}
+
+#[test]
+fn model_for_suites_without_tasks_is_an_error() {
+    let place = Place::with(&crate::support::suite("echo hello", "{output: {contains: [hello]}}"));
+    for option in [["--model", "openai/gpt-4o"], ["--help-mode", "none"]] {
+        let done = place.run(&["run", option[0], option[1]]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(&format!("`{}` selects nothing", option[0])), "{done:?}");
+    }
+}
+
+#[test]
+fn control_sequences_of_programs_models_and_file_names_reach_no_report() {
+    let place = Place::empty();
+    let intent = "  intent: Print a greeting\n";
+    place.write(
+        "cli-bench.yaml",
+        format!(
+            "cli: sh\nproviders: [scripted/loud]\nrepeat: 2\ntasks:\n- id: loud\n{intent}  assert:\n    - output_contains: quiet\n    \
+             - file_exists: out.txt\n    - ran: never\n    - error_contains: never\n- id: broken\n{intent}  \
+             setup: [\"printf '\\\\033]0;setup\\\\007' >&2; exit 1\"]\n  assert: [{{ exit_code: 0 }}]\n"
+        ),
+    );
+    place.write(
+        "loud.script.yaml",
+        "default:\n  - say: \"\\e]0;title\\a\\e[2Jsaid\"\n    run: |\n      printf '\\033]0;owned\\007\\033[2Jout'\n      \
+         printf '\\033[31merr\\233' >&2\n      touch \"$(printf 'out\\033[2J.txt')\"\n",
+    );
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    for name in ["junit", "sarif", "github", "human", "json"] {
+        place.run(&["run", "--recorded", "--set", "report.evidence=true", "--report", &format!("{name}={name}.txt")]);
+    }
+    let reports = ["junit", "sarif", "github", "human", "json"].map(|name| place.read(&format!("{name}.txt")));
+    for text in [done.stdout, done.stderr].into_iter().chain(reports) {
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
+    }
+}
