@@ -15,10 +15,14 @@ mod fixing;
 mod ignoring;
 #[path = "lsp/index.rs"]
 mod index;
+#[path = "lsp/judging.rs"]
+mod judging;
 #[path = "lsp/kinds.rs"]
 mod kinds;
 #[path = "lsp/limits.rs"]
 mod limits;
+#[path = "loopback.rs"]
+mod loopback;
 #[path = "lsp/matrix.rs"]
 mod matrix;
 #[path = "lsp/navigation.rs"]
@@ -41,6 +45,8 @@ mod scripts;
 mod settings;
 #[path = "lsp/starting.rs"]
 mod starting;
+#[path = "lsp/tasks.rs"]
+mod tasks;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/untitled.rs"]

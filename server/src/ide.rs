@@ -18,6 +18,7 @@ pub mod run_problems;
 pub mod runnable;
 pub mod selection;
 pub mod symbols;
+pub mod tally;
 pub mod tokens;
 pub mod transcript;
 pub mod values;

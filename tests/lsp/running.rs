@@ -420,11 +420,10 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
 
 #[test]
 fn formats_that_cannot_be_run_yet_say_so() {
-    let scenarios = "target: {type: skill, path: skills/a, trigger: /a}\nversion: '1.0'\nscenarios:\n  - {name: a, description: b, when: {invoke: /a}, then: [{type: artifact_exists, path: a.md}]}\n";
-    let files = [("skills/a/tests/scenarios.yaml", scenarios), ("skills/a/SKILL.md", "---\nname: a\n---\n# a\n")];
-    let mut client = Client::start(&files);
-    client.open(files[0].0);
-    let uri = client.uri(files[0].0);
+    let contract = "version: '1.0'\ntarget: {type: skill, path: ., trigger: /a}\nscenarios: [{name: a, when: {invoke: /a}, then: [{type: artifact_exists, path: out.md}]}]\n";
+    let mut client = Client::start(&[("tests/scenarios.yaml", contract)]);
+    client.open("tests/scenarios.yaml");
+    let uri = client.uri("tests/scenarios.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let told = client.notification("window/showMessage", |_| true);
     assert_eq!(told["message"], "speclens: `a` was not run: running ClawSpec contracts is not supported yet");

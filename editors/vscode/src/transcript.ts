@@ -22,11 +22,13 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   /** Shows the answer to `speclens.showTranscript`. */
   async show(arguments_: unknown[], answer: unknown): Promise<void> {
     const { uri: spec, test } = (arguments_[0] ?? {}) as { uri?: string; test?: string };
-    const { text } = (answer ?? {}) as { text?: string };
+    const { text, language } = (answer ?? {}) as { text?: string; language?: string };
     if (typeof text !== 'string') return; // the server has said why
     // The test's name becomes the tab's; the query keeps tests of the same name in two specs apart.
     const name = (test ?? 'transcript').replaceAll(/[\\/]/g, ' ');
-    const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)`, query: spec ?? '' });
+    // The ending of the name decides the language.
+    const ending = language === 'markdown' ? '.md' : '';
+    const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)${ending}`, query: spec ?? '' });
     this.set(uri, text);
     const document = await vscode.workspace.openTextDocument(uri);
     if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });

@@ -10,7 +10,10 @@ use speclens_schema::{
 
 use speclens_runner::book::FOREIGN;
 
-use super::runnable::{Looks, Obstacle, Obstacles};
+use super::{
+    runnable::{Looks, Obstacle, Obstacles},
+    tally::{self, Tally},
+};
 
 /// What is known about a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +64,17 @@ pub struct Known {
     pub from: Option<String>,
     /// Whether it was recorded on another machine.
     pub is_foreign: bool,
+    /// What came of each subject, where the state alone does not say whose it is.
+    pub subjects: Vec<Tally>,
+    /// Whether a judge can be asked about what is recorded.
+    pub can_ask: bool,
+}
+
+impl Known {
+    /// What is known of a test that never ran.
+    pub fn nothing() -> Known {
+        Known { state: CaseState::NeverRun, from: None, is_foreign: false, subjects: Vec::new(), can_ask: false }
+    }
 }
 
 /// A lens.
@@ -79,6 +93,10 @@ pub struct Lens {
 pub enum LensAction {
     /// Runs the test with this name, or says why it is not run.
     Run(String),
+    /// Asks who is to work on the test with this name, and runs it.
+    RunWith(String),
+    /// Asks the judges of the test with this name about what is recorded.
+    Ask(String),
     /// Runs every test of the file.
     RunFile,
     /// Shows what the last run of this test did.
@@ -178,6 +196,8 @@ pub struct Around<'a> {
     pub main: Option<&'a str>,
     /// The states of the tests of the suite that are in other files.
     pub elsewhere: &'a [CaseState],
+    /// Whether more than one model can work on the tests.
+    pub has_choice: bool,
 }
 
 /// The lenses of a document. `known` says what is known of a test by its name.
@@ -195,8 +215,7 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
         let name: &str = &test.name;
         let range = test.node.range();
         let range = range.start..range.start + name.len().min(range.len());
-        let never = || Known { state: CaseState::NeverRun, from: None, is_foreign: false };
-        let Known { state, from, is_foreign } = known(name).unwrap_or_else(never);
+        let Known { state, from, is_foreign, subjects, can_ask } = known(name).unwrap_or_else(Known::nothing);
         // What is under way began before the text became what it is.
         let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
         let counted = match obstacle {
@@ -219,7 +238,10 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
             }
             (None, _) => {
                 push("▶ Run".to_owned(), run());
-                let Some(mut title) = state.title() else { continue };
+                if around.has_choice {
+                    push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
+                }
+                let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
                 }
@@ -229,6 +251,9 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 }
                 let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
                 push(title, action);
+                if can_ask {
+                    push("Ask judge".to_owned(), LensAction::Ask(name.to_owned()));
+                }
             }
         }
     }
@@ -292,7 +317,7 @@ mod tests {
 
     fn around(broken: &HashSet<String>) -> Around<'_> {
         let looks = Looks { file: SpecFile::KindLm, has_suite: true, is_refused: false, broken };
-        Around { looks, main: None, elsewhere: &[] }
+        Around { looks, main: None, elsewhere: &[], has_choice: false }
     }
 
     fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
@@ -366,7 +391,9 @@ mod tests {
         let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
         let known = |name: &str| {
             let from = (name == "e").then(|| "d".to_owned());
-            state(name).map(|state| Known { state, from, is_foreign: name == "a" })
+            let known =
+                |state| Known { state, from, is_foreign: name == "a", can_ask: name == "g", ..Known::nothing() };
+            state(name).map(known)
         };
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
         let lines: Vec<String> = lenses(&document, around(&broken), known)
@@ -418,6 +445,22 @@ mod tests {
                 6: ✓ passed 5 ms, from the recording of `d`
                 7: ▶ Run
                 7: ⊘ cancelled
+            "#]],
+        );
+    }
+
+    #[test]
+    fn judge_that_was_not_asked_can_be_asked() {
+        check(
+            "tests:\n- name: g\n",
+            &[("g", CaseState::Unknown { claims: 1 })],
+            &[],
+            expect![[r#"
+                1: ▶ Run file
+                1: 1 unknown
+                2: ▶ Run
+                2: ? 1 claim unknown
+                2: Ask judge
             "#]],
         );
     }

@@ -2,15 +2,18 @@
 
 use std::ops::Range;
 
+use speclens_runner::event::RunResult;
 use speclens_schema::{
     dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     doubt,
     evidence::Evidence,
     judge::Judged,
-    suite::Case,
+    suite::{Case, Subject},
     verdict::{FailureCode, FilePlace, Outcome, Place, Status},
 };
+
+use super::tally::short_names;
 
 /// A result that the author should see.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,16 +55,90 @@ const MAX_VALUE_LINES: usize = 5;
 /// How many of the last lines of standard error are shown.
 const MAX_ERROR_LINES: usize = 3;
 
-/// The results of one attempt that are not as they should be.
+/// The results of attempts that are not as they should be: one for each claim, however many attempts it concerns, with what
+/// the newest of them shows. A claim that holds in some repeats of each subject that fails it is a warning.
 ///
-/// `ending` says how the act ended that did not succeed.
-pub fn of_attempt(
+/// With each attempt comes how its act ended that did not succeed.
+pub fn of_attempts(
+    dialect: Dialect,
+    document: &Document,
+    case: &Case,
+    attempts: &[(&RunResult, &[String])],
+) -> Vec<RunProblem> {
+    let mut found: Vec<(Part, Vec<(&RunResult, RunProblem)>)> = Vec::new();
+    for (result, ending) in attempts {
+        let mut seen: Vec<Part> = Vec::new();
+        for (mut part, problem) in of_attempt(dialect, document, case, &result.verdicts, ending) {
+            // A claim may say several things of one place.
+            part.nth = seen.iter().filter(|known| (known.claim, &known.at) == (part.claim, &part.at)).count();
+            seen.push(part.clone());
+            match found.iter_mut().find(|(known, _)| *known == part) {
+                Some((_, problems)) => problems.push((result, problem)),
+                None => found.push((part, vec![(result, problem)])),
+            }
+        }
+    }
+    found.into_iter().filter_map(|(_, problems)| counted(attempts, problems)).collect()
+}
+
+/// What a verdict is about.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    claim: usize,
+    at: Pointer,
+    nth: usize,
+}
+
+/// The problem of the newest attempt, with how many attempts have it.
+fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
+    let concerned: Vec<&RunResult> = problems.iter().map(|(result, _)| *result).collect();
+    let is_failure = problems.iter().all(|(_, problem)| problem.status == Status::Fail);
+    let (_, mut problem) = problems.into_iter().max_by_key(|(result, _)| result.began_us)?;
+    if attempts.len() == 1 {
+        return Some(problem);
+    }
+    let mut subjects: Vec<&Subject> = Vec::new();
+    for (result, _) in attempts {
+        if !subjects.contains(&&result.subject) {
+            subjects.push(&result.subject);
+        }
+    }
+    let counts = |subject: &Subject| {
+        let all = attempts.iter().filter(|(result, _)| result.subject == *subject).count();
+        (concerned.iter().filter(|result| result.subject == *subject).count(), all)
+    };
+    let is_flaky =
+        is_failure && subjects.iter().map(|subject| counts(subject)).all(|(some, all)| some == 0 || some < all);
+    let (word, shown) = match (is_flaky, problem.status) {
+        (true, _) => ("flaky: passes", attempts.len() - concerned.len()),
+        (false, Status::Fail) => ("fails", concerned.len()),
+        (false, Status::Error) => ("breaks", concerned.len()),
+        (false, Status::Unknown) => ("unknown", concerned.len()),
+        (false, Status::Warn | Status::Pass | Status::Skip) => ("worth a look", concerned.len()),
+    };
+    let mut line = format!("{word} in {shown} of {} attempts", attempts.len());
+    if subjects.len() > 1 {
+        let each = subjects.iter().zip(short_names(&subjects)).map(|(subject, name)| {
+            let (some, all) = counts(subject);
+            format!("{name} {}/{all}", if is_flaky { all - some } else { some })
+        });
+        line.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
+    }
+    problem.message.push_str(&format!("\n{line}"));
+    if is_flaky {
+        problem.status = Status::Warn;
+    }
+    Some(problem)
+}
+
+/// The results of one attempt that are not as they should be, each with what it is about.
+fn of_attempt(
     dialect: Dialect,
     document: &Document,
     case: &Case,
     judged: &[Judged],
     ending: &[String],
-) -> Vec<RunProblem> {
+) -> Vec<(Part, RunProblem)> {
     let mut problems = Vec::new();
     for Judged { claim, verdict } in judged {
         let status = verdict.outcome.status();
@@ -79,7 +156,8 @@ pub fn of_attempt(
             }
         }
         let related = verdict.related.iter();
-        problems.push(RunProblem {
+        let part = Part { claim: *claim, at: verdict.at.clone(), nth: 0 };
+        let problem = RunProblem {
             range: place(document, dialect.name_key(), case, &at),
             code: verdict.code.map(FailureCode::as_str),
             message,
@@ -93,7 +171,8 @@ pub fn of_attempt(
                     },
                 })
                 .collect(),
-        });
+        };
+        problems.push((part, problem));
     }
     problems
 }

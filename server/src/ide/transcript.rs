@@ -1,4 +1,6 @@
-//! What a run of a test did, as text to read.
+//! What a run of a test did, to read: a command as text, an agent as a page of Markdown.
+
+mod page;
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
@@ -7,6 +9,43 @@ use speclens_schema::{
     suite::Subject,
     verdict::{Outcome, Status},
 };
+
+pub use page::page;
+
+/// How a transcript is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Plain text.
+    Text,
+    /// Markdown.
+    Markdown,
+}
+
+impl Language {
+    /// Returns the transcript language of attempts by this subject.
+    pub fn of(subject: &Subject) -> Language {
+        match subject {
+            Subject::Model { .. } | Subject::Gateway { .. } => Language::Markdown,
+            Subject::Command | Subject::Nobody => Language::Text,
+        }
+    }
+
+    /// Returns the name that editors give it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Language::Text => "plaintext",
+            Language::Markdown => "markdown",
+        }
+    }
+
+    /// Returns the ending of its files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Language::Text => "txt",
+            Language::Markdown => "md",
+        }
+    }
+}
 
 /// One attempt in full.
 pub fn transcript(case: &str, attempt: &RunResult) -> String {

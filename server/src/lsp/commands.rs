@@ -14,32 +14,40 @@ use tower_lsp_server::{
 use super::{
     backend::{failed, panicked},
     convert, features,
-    runs::{self, Chosen, Refused, Wanted},
+    runs::{self, Chosen, Deed, Refused, Wanted},
     session::Session,
 };
-use crate::ide::lens::LensAction;
+use crate::ide::{lens::LensAction, transcript::Language};
 
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
+
+/// The answer that the person gives to have every model of the suite at work.
+const WHOLE_SUITE: &str = "as the suite says";
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Run,
     RunFile,
+    RunWith,
+    Ask,
     Cancel,
     ShowTranscript,
     ShowStatus,
 }
 
 impl Name {
-    const ALL: [Name; 5] = [Name::Run, Name::RunFile, Name::Cancel, Name::ShowTranscript, Name::ShowStatus];
+    const ALL: [Name; 7] =
+        [Name::Run, Name::RunFile, Name::RunWith, Name::Ask, Name::Cancel, Name::ShowTranscript, Name::ShowStatus];
 
     /// What the client calls it.
     fn as_str(self) -> &'static str {
         match self {
             Name::Run => "speclens.run",
             Name::RunFile => "speclens.runFile",
+            Name::RunWith => "speclens.runWith",
+            Name::Ask => "speclens.ask",
             Name::Cancel => "speclens.cancel",
             Name::ShowTranscript => "speclens.showTranscript",
             Name::ShowStatus => "speclens.showStatus",
@@ -60,6 +68,8 @@ pub(super) fn names() -> Vec<&'static str> {
 pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
     let (name, argument) = match action {
         LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
+        LensAction::RunWith(test) => (Name::RunWith, json!({ "uri": uri.0, "test": test })),
+        LensAction::Ask(test) => (Name::Ask, json!({ "uri": uri.0, "test": test })),
         LensAction::RunFile => (Name::RunFile, json!({ "uri": uri.0 })),
         LensAction::Transcript(test) => (Name::ShowTranscript, json!({ "uri": uri.0, "test": test })),
         LensAction::Cancel(test) => (Name::Cancel, json!({ "uri": uri.0, "test": test })),
@@ -82,9 +92,24 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         let message = || format!("`{}` needs one argument with a text `{key}`", name.as_str());
         text(key).ok_or_else(|| Error::invalid_params(message()))
     };
+    let tests = || text("test").map_or(Wanted::File, Wanted::Test);
+    // A client that chose already says whom.
+    let models = || -> Vec<String> {
+        let named = argument.as_ref().and_then(|argument| argument.get("models")?.as_array());
+        named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
     match name {
-        Name::Run => run(session, &needed("uri")?, Wanted::Test(needed("test")?)).await,
-        Name::RunFile => run(session, &needed("uri")?, Wanted::File).await,
+        Name::Run => run(session, &needed("uri")?, Wanted::Test(needed("test")?), Deed::Run { models: models() }).await,
+        Name::RunFile => run(session, &needed("uri")?, Wanted::File, Deed::Run { models: models() }).await,
+        Name::Ask => run(session, &needed("uri")?, tests(), Deed::Ask).await,
+        Name::RunWith => {
+            let (uri, wanted) = (needed("uri")?, tests());
+            let snapshot = session.captured(&uri);
+            let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
+            let choices = session.requests.perform(listing).await.map_err(panicked)?;
+            tokio::spawn(run_with(Arc::clone(session), uri, wanted, choices));
+            Ok(None)
+        }
         Name::Cancel => {
             let run = argument.as_ref().and_then(|argument| argument.get("run")).and_then(Value::as_u64);
             let chosen = Chosen { run, uri: text("uri"), test: text("test") };
@@ -98,12 +123,12 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
                 let latest = snapshot.and_then(|snapshot| snapshot.latest);
                 features::transcript(latest.as_deref(), &test)
             };
-            let text = session.requests.perform(wording).await.map_err(panicked)?;
+            let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
             let abilities = session.state().abilities;
             if abilities.shows_documents && !abilities.shows_transcripts {
-                tokio::spawn(show_text(session.client.clone(), text.clone()));
+                tokio::spawn(show_text(session.client.clone(), text.clone(), language));
             }
-            Ok(Some(json!({ "text": text })))
+            Ok(Some(json!({ "text": text, "language": language.as_str() })))
         }
         Name::ShowStatus => {
             let snapshot = text("uri").and_then(|uri| session.captured(&uri));
@@ -113,8 +138,21 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
     }
 }
 
-async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted) -> Result<Option<Value>> {
-    match runs::start(session, uri, wanted.clone()).await {
+/// Asks who is to work on tests, and runs them.
+async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, choices: Vec<String>) {
+    let titles = choices.iter().map(String::as_str).chain((choices.len() > 1).then_some(WHOLE_SUITE));
+    let actions = titles.map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() }).collect();
+    let question = "Run with which model?".to_owned();
+    let answer = session.client.show_message_request(MessageType::Info, question, Some(actions)).await;
+    let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
+    let models = if title == WHOLE_SUITE { Vec::new() } else { vec![title] };
+    if let Err(error) = run(&session, &uri, wanted, Deed::Run { models }).await {
+        session.tell(MessageType::Error, &error.message);
+    }
+}
+
+async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Option<Value>> {
+    match runs::start(session, uri, wanted.clone(), deed.clone()).await {
         Ok(number) => Ok(Some(json!({ "run": number }))),
         Err(Refused::Failed(reason)) => Err(failed(reason)),
         Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
@@ -124,7 +162,7 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted) -> Result<Option
         }
         Err(Refused::Untrusted(directory)) => {
             if !session.state().trust_is_clients {
-                tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), wanted, directory));
+                tokio::spawn(ask_for_trust(Arc::clone(session), uri.to_owned(), (wanted, deed), directory));
             }
             Ok(Some(json!({ "run": null, "reason": "untrusted" })))
         }
@@ -132,7 +170,7 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted) -> Result<Option
 }
 
 /// Asks whether a folder is to be trusted, and then runs what was wanted.
-async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, directory: PathBuf) {
+async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Wanted, Deed), directory: PathBuf) {
     let asks = session.state().abilities.asks;
     if !asks {
         tell_of_trust(&session, &directory).await;
@@ -151,7 +189,7 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
         session.tell(MessageType::Error, &format!("{error:#}"));
         return;
     }
-    match runs::start(&session, &uri, wanted).await {
+    match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
             session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
@@ -162,9 +200,9 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, wanted: Wanted, direc
 }
 
 /// Shows a transcript to the person in a file of the program's own, always the same.
-async fn show_text(client: tower_lsp_server::Client, text: String) {
+async fn show_text(client: tower_lsp_server::Client, text: String, language: Language) {
     let written = tokio::task::spawn_blocking(move || {
-        let path = crate::trust::state_directory()?.join("transcript.txt");
+        let path = crate::trust::state_directory()?.join(format!("transcript.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });

@@ -6,8 +6,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use speclens_runner::files;
-use speclens_schema::problem::Problem;
+use speclens_runner::{event::RunResult, files};
+use speclens_schema::{
+    files::Files,
+    problem::Problem,
+    script,
+    suite::{ActionKind, written_cases},
+};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -24,7 +29,7 @@ use crate::ide::{
     models::Reach,
     runnable::Looks,
     symbols::{self, Symbol},
-    transcript,
+    transcript::{self, Language},
     values::Values,
 };
 
@@ -100,7 +105,8 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     };
     let main = place.main().map(|main| way(place.path.as_deref(), &place.directory.join(main)));
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
-    let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere };
+    let has_choice = choices(snapshot).len() > 1;
+    let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
     let found = lens::lenses(&snapshot.document, around, |name| known.get(name).cloned());
     let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     found
@@ -111,6 +117,26 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
             data: None,
         })
         .collect()
+}
+
+/// The models that can work on the tests of a document: those of its suite, and the scripts beside it.
+pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
+    let files = snapshot.place.files.as_ref();
+    let tests = written_cases(snapshot.place.file, &snapshot.document);
+    let Some(first) = tests.iter().find(|test| test.does == ActionKind::Agent) else { return Vec::new() };
+    // Every test of a suite has the same models.
+    let suite = snapshot.analyzer.suite_at(&snapshot.document, first.node.range().start, files);
+    let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
+    let mut models: Vec<String> = Vec::new();
+    let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
+    let scripts = files.glob(&format!("*{}", script::ENDING)).paths.into_iter();
+    let scripts = scripts.filter_map(|path| Some(format!("{}{}", script::PREFIX, path.strip_suffix(script::ENDING)?)));
+    for model in named.chain(scripts) {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    models
 }
 
 /// The way from the directory of a document to another file, as people write it.
@@ -210,7 +236,10 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     if let Some(test) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
         if has_transcript(snapshot.latest.as_deref(), &test) {
-            actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test)));
+            actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
+        }
+        if known(snapshot.latest.as_deref()).get(test.as_str()).is_some_and(|known| known.can_ask) {
+            actions.push(action(format!("Ask judge of `{test}`"), LensAction::Ask(test)));
         }
     }
     actions.push(action("Run file".to_owned(), LensAction::RunFile));
@@ -238,7 +267,16 @@ fn has_transcript(latest: Option<&Latest>, test: &str) -> bool {
 }
 
 /// What the last run of a test did.
-pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
+pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> (String, Language) {
+    let subject = || {
+        let (_, outcome) = latest?.all().find(|(case, _)| case.name == test)?;
+        Some(&outcome.attempts.first()?.result.subject)
+    };
+    let language = subject().map_or(Language::Text, Language::of);
+    (transcript_in(latest, test, language), language)
+}
+
+fn transcript_in(latest: Option<&Latest>, test: &str, language: Language) -> String {
     let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
         return format!("`{test}` has not been run yet");
     };
@@ -259,9 +297,14 @@ pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> String {
             | CaseState::Broke { .. } => format!("`{test}` has not been run yet"),
         };
     }
-    let texts = outcome.attempts.iter();
-    let texts: Vec<String> = texts.map(|attempt| transcript::transcript(test, &attempt.result)).collect();
-    let mut text = texts.join("\n");
+    let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
+    let mut text = match language {
+        Language::Markdown => transcript::page(test, &attempts),
+        Language::Text => {
+            let texts = attempts.iter().map(|attempt| transcript::transcript(test, attempt));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    };
     if outcome.state == CaseState::Cancelled {
         text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
     }

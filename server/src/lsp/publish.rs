@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     ide::{
-        lens::CaseState,
+        lens::{CaseState, Known},
         run_problems::{self, RunProblem},
         runnable,
     },
@@ -188,25 +188,25 @@ fn results(
 
 fn case_problems(dialect: Dialect, document: &Document, case: &Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
     let mut found: Vec<RunProblem> = Vec::new();
-    for attempt in &outcome.attempts {
-        let problems = match &attempt.result.absence {
-            Some(absence) => vec![run_problems::broken(dialect, document, case, &absence.message)],
-            None => run_problems::of_attempt(dialect, document, case, &attempt.result.verdicts, &attempt.ending),
-        };
-        for problem in problems.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.result.notes)) {
-            // Repetitions that fail alike are one diagnostic.
+    for attempt in outcome.attempts.iter().map(|attempt| &attempt.result) {
+        let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
+        for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
+            // Attempts that break alike are one diagnostic.
             if !found.contains(&problem) {
                 found.push(problem);
             }
         }
     }
+    let judged = outcome.attempts.iter().filter(|attempt| attempt.result.absence.is_none());
+    let judged: Vec<_> = judged.map(|attempt| (&attempt.result, attempt.ending.as_slice())).collect();
+    found.extend(run_problems::of_attempts(dialect, document, case, &judged));
     found
 }
 
 fn states_differ(before: Option<&Latest>, now: &Latest) -> bool {
-    let states = |latest: &Latest| -> HashMap<String, (CaseState, Option<String>)> {
+    let states = |latest: &Latest| -> HashMap<String, Known> {
         let cases = latest.suite.iter().flat_map(|suite| &suite.cases).zip(&latest.outcomes);
-        cases.map(|(case, outcome)| (case.name.clone(), (outcome.state.clone(), outcome.from.clone()))).collect()
+        cases.map(|(case, outcome)| (case.name.clone(), outcome.known())).collect()
     };
     let none = HashSet::new();
     if before.map_or(&none, |before| &before.broken) != &now.broken

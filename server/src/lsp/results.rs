@@ -12,9 +12,10 @@ use speclens_runner::{
     recording::Retention,
 };
 use speclens_schema::{
+    judge::{self, Judged},
     mask::Secrets,
     settings::Settings,
-    suite::{Case, Suite},
+    suite::{Case, Subject, Suite},
     verdict::Status,
 };
 
@@ -23,6 +24,7 @@ use crate::{
     ide::{
         lens::{CaseState, Known},
         run_problems,
+        tally::{self, Tally},
     },
     trust,
 };
@@ -50,7 +52,7 @@ impl Latest {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
-    fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
 }
@@ -65,12 +67,17 @@ pub(super) struct CaseOutcome {
     pub is_foreign: bool,
     /// The attempts whose evidence is of what the case does now.
     pub attempts: Vec<JudgedAttempt>,
+    /// What came of each subject, where the state alone does not say whose it is.
+    pub subjects: Vec<Tally>,
+    /// Whether a judge can be asked about what is recorded.
+    pub can_ask: bool,
 }
 
 impl CaseOutcome {
     /// What a lens says about it.
     pub(super) fn known(&self) -> Known {
-        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign }
+        let (subjects, can_ask) = (self.subjects.clone(), self.can_ask);
+        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign, subjects, can_ask }
     }
 }
 
@@ -91,6 +98,8 @@ pub(super) struct Results {
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
     cancelled: HashSet<String>,
+    /// Who acted in a case since the server began, whether the suite names them or not.
+    acted: HashMap<String, Vec<Subject>>,
     /// By the document that asks: each file of a suite has cases of its own making.
     views: HashMap<String, View>,
     /// What is masked in the evidence, and in what the outcomes say.
@@ -127,7 +136,7 @@ pub(super) struct Look {
 #[derive(Debug)]
 enum Sight {
     Known(Arc<CaseOutcome>),
-    Open { case: Arc<Case>, running: bool, cancelled: bool },
+    Open { case: Arc<Case>, acted: Vec<Subject>, running: bool, cancelled: bool },
 }
 
 /// What a look found.
@@ -144,8 +153,8 @@ impl Look {
         let mut fresh = Vec::new();
         let outcomes = self.cases.into_iter().map(|sight| match sight {
             Sight::Known(outcome) => outcome,
-            Sight::Open { case, running, cancelled } => {
-                let (outcome, keys) = outcome(suite, &case, &self.book, &self.secrets, running, cancelled);
+            Sight::Open { case, acted, running, cancelled } => {
+                let (outcome, keys) = outcome(suite, &case, &acted, (&self.book, &self.secrets), (running, cancelled));
                 let outcome = Arc::new(outcome);
                 fresh.push(Remembered { case, running, cancelled, keys, outcome: Arc::clone(&outcome) });
                 outcome
@@ -158,18 +167,36 @@ impl Look {
 fn outcome(
     suite: &Suite,
     case: &Case,
-    book: &Book,
-    secrets: &Arc<Secrets>,
-    running: bool,
-    cancelled: bool,
+    acted: &[Subject],
+    (book, secrets): (&Book, &Arc<Secrets>),
+    (running, cancelled): (bool, bool),
 ) -> (CaseOutcome, Vec<String>) {
-    let subjects = if case.skip { Vec::new() } else { case.action.subjects() };
+    let own = if case.skip { Vec::new() } else { case.action.subjects() };
+    let chosen = acted.iter().filter(|subject| !own.contains(subject));
+    let subjects: Vec<&Subject> = own.iter().chain(chosen).collect();
     let mut asked = Vec::new();
-    for subject in &subjects {
+    for &subject in &subjects {
         asked.extend((0..case.repeat).map(|repeat| Asked { suite, case, subject, repeat }));
     }
     let results: Vec<RunResult> = asked.iter().map(|asked| book.look(*asked, secrets)).collect();
-    (outcome_of(results, running, cancelled), asked.iter().map(Asked::key).collect())
+    let mut outcome = outcome_of(results, case.repeat as usize, running, cancelled);
+    outcome.can_ask = outcome.attempts.iter().any(|attempt| can_ask(case, &attempt.result));
+    let is_plain = match (own.as_slice(), outcome.subjects.as_slice()) {
+        // Nobody else could be meant.
+        ([only], [tally]) => *only == tally.subject,
+        (_, _) => false,
+    };
+    if is_plain {
+        outcome.subjects.clear();
+    }
+    (outcome, asked.iter().map(Asked::key).collect())
+}
+
+/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
+fn can_ask(case: &Case, result: &RunResult) -> bool {
+    let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
+    result.verdicts.iter().any(is_unknown)
+        && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
 }
 
 /// An outcome with what it was made of.
@@ -249,8 +276,12 @@ impl Results {
     }
 
     /// A case begins to run.
-    pub(super) fn started(&mut self, case: &str) {
+    pub(super) fn started(&mut self, case: &str, subject: &Subject) {
         self.cancelled.remove(case);
+        let acted = self.acted.entry(case.to_owned()).or_default();
+        if !acted.contains(subject) {
+            acted.push(subject.clone());
+        }
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
@@ -299,7 +330,10 @@ impl Results {
             .filter(|known| Arc::ptr_eq(&known.case, case) && (known.running, known.cancelled) == (running, cancelled));
         match known {
             Some(known) => Sight::Known(Arc::clone(&known.outcome)),
-            None => Sight::Open { case: Arc::clone(case), running, cancelled },
+            None => {
+                let acted = self.acted.get(&case.name).cloned().unwrap_or_default();
+                Sight::Open { case: Arc::clone(case), acted, running, cancelled }
+            }
         }
     }
 
@@ -322,8 +356,8 @@ impl Remembered {
     }
 }
 
-fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOutcome {
-    let planned = results.len();
+/// `repeat` is how many attempts of each subject are planned.
+fn outcome_of(results: Vec<RunResult>, repeat: usize, running: bool, cancelled: bool) -> CaseOutcome {
     let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
     let any_stale = results.iter().any(is_stale);
     let known = results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
@@ -335,6 +369,8 @@ fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOu
             JudgedAttempt { result, ending }
         })
         .collect();
+    let subjects = tally::tallies(attempts.iter().map(|attempt| &attempt.result));
+    let is_partial = any_stale || subjects.iter().any(|tally| tally.attempts < repeat);
     let state = if running {
         CaseState::Running
     } else if cancelled {
@@ -344,13 +380,13 @@ fn outcome_of(results: Vec<RunResult>, running: bool, cancelled: bool) -> CaseOu
     } else {
         match finished_state(&attempts) {
             // Repetitions that were never seen may fail.
-            CaseState::Passed { .. } | CaseState::Warned { .. } if attempts.len() < planned => CaseState::Stale,
+            CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
             state => state,
         }
     };
     let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
     let is_foreign = attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign);
-    CaseOutcome { state, from, is_foreign, attempts }
+    CaseOutcome { state, from, is_foreign, attempts, subjects, can_ask: false }
 }
 
 fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {

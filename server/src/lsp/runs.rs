@@ -12,7 +12,11 @@ use speclens_runner::{
     event::{Event, RunResult},
     run::{Mode, Options, run},
 };
-use speclens_schema::{json_schema::SpecFile, suite::Suite, verdict::Status};
+use speclens_schema::{
+    json_schema::SpecFile,
+    suite::{Case, Suite},
+    verdict::Status,
+};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -38,6 +42,34 @@ pub(super) enum Wanted {
     Test(String),
     /// Every test of the file.
     File,
+}
+
+/// What is done with the tests.
+#[derive(Clone, Debug)]
+pub(super) enum Deed {
+    /// They run. The ids of the models that act, in place of those that the suite names; those of the suite when empty.
+    Run {
+        /// The ids.
+        models: Vec<String>,
+    },
+    /// Judges are asked about what is recorded of them.
+    Ask,
+}
+
+impl Deed {
+    fn mode(&self) -> Mode {
+        match self {
+            Deed::Run { .. } => Mode::Live,
+            Deed::Ask => Mode::Asking,
+        }
+    }
+
+    fn models(&self) -> &[String] {
+        match self {
+            Deed::Run { models } => models,
+            Deed::Ask => &[],
+        }
+    }
 }
 
 /// Why a run did not begin.
@@ -72,7 +104,7 @@ impl Refused {
 
 /// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
 /// begun. What it takes to decide is done by the threads for requests; whoever stops waiting wants no run.
-pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> Result<u32, Refused> {
+pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<u32, Refused> {
     if let Some(open) = session.state().open.get_mut(uri) {
         // A script may have changed without anybody telling: what is recorded must be of what runs now.
         open.place.files.forget();
@@ -99,7 +131,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted) -> 
         number
     };
     let withdrawn = cancel.clone().drop_guard();
-    let request = Request { session: Arc::clone(session), uri: uri.to_owned(), wanted, snapshot, number, cancel };
+    let request = Request { session: Arc::clone(session), uri: uri.to_owned(), wanted, deed, snapshot, number, cancel };
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
@@ -116,6 +148,7 @@ struct Request {
     session: Arc<Session>,
     uri: String,
     wanted: Wanted,
+    deed: Deed,
     snapshot: Snapshot,
     number: u32,
     cancel: CancellationToken,
@@ -171,6 +204,7 @@ impl Request {
             number: self.number,
             progress,
             left_out: wanted - cases.len(),
+            deed: self.deed.clone(),
         };
         Ok((planned, cases))
     }
@@ -202,7 +236,7 @@ impl Request {
         }
         let token = lsp::ProgressToken::String(format!("speclens/run/{}", self.number));
         let cases = cases.iter().map(|case| &suite.cases[*case]);
-        let left = cases.map(|case| (case.name.clone(), case.action.subjects().len() * case.repeat as usize));
+        let left = cases.map(|case| (case.name.clone(), self.subjects_of(case) * case.repeat as usize));
         let running = Running {
             cancel: self.cancel.clone(),
             token: token.clone(),
@@ -214,6 +248,12 @@ impl Request {
         state.starting.remove(&self.number);
         state.runs.insert(self.number, running);
         Ok(token)
+    }
+}
+
+impl Request {
+    fn subjects_of(&self, case: &Case) -> usize {
+        case.action.subjects_of(self.deed.models(), &[]).len()
     }
 }
 
@@ -309,9 +349,18 @@ struct Planned {
     progress: lsp::ProgressToken,
     /// How many of the tests that were asked for do not run.
     left_out: usize,
+    deed: Deed,
 }
 
 impl Planned {
+    /// Whether the tests act, so that an earlier result of them is a thing of the past.
+    fn acts(&self) -> bool {
+        match self.deed {
+            Deed::Run { .. } => true,
+            Deed::Ask => false,
+        }
+    }
+
     /// Asks the client for a place to show progress. One that does not answer must not hold up the run.
     async fn may_show_progress(&self) -> bool {
         let asked = self.session.client.create_work_done_progress(self.progress.clone());
@@ -324,10 +373,10 @@ impl Planned {
         let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
         let job = self.prepared.job(book);
         let options = Options {
-            mode: Mode::Live,
+            mode: self.deed.mode(),
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
-            models: Vec::new(),
+            models: self.deed.models().to_vec(),
             help_modes: Vec::new(),
             fail_fast: false,
             given_up: false,
@@ -382,14 +431,15 @@ impl Listener<'_> {
                 self.attempts = attempts;
                 self.report(lsp_begin(attempts)).await;
             }
-            Event::AttemptStarted { case, .. } => {
+            Event::AttemptStarted { case, subject, .. } => {
                 let name = &self.planned.suite.cases[case].name;
                 self.under_way.push(case);
-                self.with_results(|results| results.started(name));
+                self.with_results(|results| results.started(name, &subject));
             }
-            Event::TurnStarted { case, turn, turns, .. } => {
+            Event::TurnStarted { case, subject, turn, turns, .. } => {
                 let name = &self.planned.suite.cases[case].name;
-                let message = format!("{}/{} {name}, turn {turn} of {turns}", self.done, self.attempts);
+                let by = if self.attempts > 1 { format!(" by {subject}") } else { String::new() };
+                let message = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
                 self.report(serde_json::json!({"kind": "report", "message": message})).await;
                 // The state of the test is the same as before.
                 return;
@@ -408,7 +458,8 @@ impl Listener<'_> {
                     self.under_way.swap_remove(begun);
                     self.with_results(|results| {
                         results.stopped(name);
-                        if cancelled {
+                        // What is recorded stays as it was where only a question was cancelled.
+                        if cancelled && self.planned.acts() {
                             results.was_cancelled(name);
                         }
                     });
@@ -456,7 +507,9 @@ impl Listener<'_> {
             let name = &self.planned.suite.cases[*case].name;
             self.with_results(|results| {
                 results.stopped(name);
-                results.was_cancelled(name);
+                if self.planned.acts() {
+                    results.was_cancelled(name);
+                }
             });
         }
         let mut message = match self.cancelled {

@@ -141,7 +141,7 @@ end
 local shown = {} -- arguments of the transcripts that were shown, by title
 
 --- Shows a transcript in a window of its own, the same for the same test.
-local function show_text(title, text)
+local function show_text(title, text, language)
   local name = 'speclens://transcript/' .. title
   local buf = buffer_of(title)
   if buf == -1 then
@@ -149,6 +149,7 @@ local function show_text(title, text)
     vim.api.nvim_buf_set_name(buf, name)
   end
   set_text(buf, text)
+  vim.bo[buf].filetype = language == 'markdown' and 'markdown' or ''
   local window = vim.fn.bufwinid(buf)
   if window == -1 then
     vim.cmd('botright split')
@@ -170,7 +171,7 @@ end
 local function show_transcript(client, arguments)
   execute(client, 'speclens.showTranscript', arguments, function(result)
     shown[arguments[1].test] = arguments
-    show_text(arguments[1].test, result.text)
+    show_text(arguments[1].test, result.text, result.language)
   end)
 end
 

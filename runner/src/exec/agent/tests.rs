@@ -23,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Bound, Surroundings, Worker, perform};
+use super::{Actor, Surroundings, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 

@@ -1,0 +1,140 @@
+//! The attempts of one test, counted by who acted.
+
+use speclens_runner::event::RunResult;
+use speclens_schema::{dialect::cli_bench::config::HelpMode, suite::Subject, verdict::Status};
+
+use super::lens::CaseState;
+
+/// Maximum number of subjects that a line names.
+const MAX_NAMED: usize = 4;
+
+/// The attempts of one subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tally {
+    /// Who acted.
+    pub subject: Subject,
+    /// The worst of the attempts.
+    pub worst: Status,
+    /// How many passed.
+    pub passed: usize,
+    /// How many there were.
+    pub attempts: usize,
+}
+
+/// Counts attempts, subjects in the order in which they appear.
+pub fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = Vec::new();
+    for result in results {
+        let is_passed = matches!(result.status, Status::Pass | Status::Warn);
+        match tallies.iter_mut().find(|tally| tally.subject == result.subject) {
+            Some(tally) => {
+                tally.worst = tally.worst.max(result.status);
+                tally.passed += usize::from(is_passed);
+                tally.attempts += 1;
+            }
+            None => tallies.push(Tally {
+                subject: result.subject.clone(),
+                worst: result.status,
+                passed: usize::from(is_passed),
+                attempts: 1,
+            }),
+        }
+    }
+    tallies
+}
+
+/// What the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it names, those
+/// that failed come first. `None` for a state that the counts do not tell.
+pub fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
+    match state {
+        CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,
+        CaseState::Passed { .. }
+        | CaseState::Warned { .. }
+        | CaseState::Failed { .. }
+        | CaseState::Unknown { .. }
+        | CaseState::Broke { .. } => {}
+    }
+    let names = short_names(&tallies.iter().map(|tally| &tally.subject).collect::<Vec<_>>());
+    let mut named: Vec<(&Tally, String)> = tallies.iter().zip(names).collect();
+    if named.len() > MAX_NAMED {
+        named.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.worst));
+    }
+    let shown = named.iter().take(MAX_NAMED).map(|(tally, name)| {
+        let mark = match tally.worst {
+            Status::Pass | Status::Warn => '✓',
+            Status::Fail => '✗',
+            Status::Error => '!',
+            Status::Unknown => '?',
+            Status::Skip => '○',
+        };
+        format!("{mark} {}/{} {name}", tally.passed, tally.attempts)
+    });
+    let mut parts: Vec<String> = shown.collect();
+    if named.len() > MAX_NAMED {
+        parts.push(format!("+{}", named.len() - MAX_NAMED));
+    }
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Names subjects by the shortest end of their ids that is nobody else's, with the help mode where there are several.
+pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
+    let parts: Vec<(String, Option<HelpMode>)> = subjects.iter().map(|subject| parts(subject)).collect();
+    let has_modes = parts.iter().any(|(_, mode)| *mode != parts[0].1);
+    let name = |(id, mode): &(String, Option<HelpMode>)| {
+        let is_unique = |end: &str| {
+            let ends = |other: &str| other == end || other.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
+            parts.iter().all(|(other, _)| other == id || !ends(other))
+        };
+        let starts = id.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
+        let end = starts.map(|start| &id[start..]).find(|end| is_unique(end)).unwrap_or(id);
+        match mode.filter(|_| has_modes) {
+            Some(mode) => format!("{end} {}", mode.as_str()),
+            None => end.to_owned(),
+        }
+    };
+    parts.iter().map(name).collect()
+}
+
+fn parts(subject: &Subject) -> (String, Option<HelpMode>) {
+    match subject {
+        Subject::Model { model, mode } => (model.clone(), *mode),
+        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => (subject.to_string(), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn models(ids: &[&str]) -> Vec<Subject> {
+        ids.iter().map(|id| Subject::model(id, None)).collect()
+    }
+
+    fn names(subjects: &[Subject]) -> Vec<String> {
+        short_names(&subjects.iter().collect::<Vec<_>>())
+    }
+
+    fn tally(id: &str, worst: Status, passed: usize) -> Tally {
+        Tally { subject: Subject::model(id, None), worst, passed, attempts: 3 }
+    }
+
+    #[test]
+    fn subject_is_named_by_the_shortest_end_of_its_id_that_nobody_shares() {
+        assert_eq!(names(&models(&["anthropic/sonnet", "openai/gpt"])), ["sonnet", "gpt"]);
+        assert_eq!(names(&models(&["a/x/one", "b/y/one", "b/z"])), ["x/one", "y/one", "z"]);
+        assert_eq!(names(&models(&["one", "b/one"])), ["one", "b/one"]);
+        let modes = [HelpMode::ALL[0], HelpMode::ALL[1]].map(|mode| Subject::model("a/one", Some(mode)));
+        assert_eq!(names(&modes), [0, 1].map(|at| format!("one {}", HelpMode::ALL[at].as_str())));
+    }
+
+    #[test]
+    fn title_counts_by_subject_and_names_four_with_failures_first() {
+        let failed = CaseState::Failed { claims: 1 };
+        let two = [tally("a/sonnet", Status::Pass, 3), tally("b/gpt", Status::Fail, 1)];
+        assert_eq!(title(&failed, &two).as_deref(), Some("✓ 3/3 sonnet · ✗ 1/3 gpt"));
+        let mut many: Vec<Tally> = ["p", "q", "r", "s", "t"].iter().map(|id| tally(id, Status::Pass, 3)).collect();
+        many.push(tally("u", Status::Error, 0));
+        assert_eq!(title(&failed, &many).as_deref(), Some("! 0/3 u · ✓ 3/3 p · ✓ 3/3 q · ✓ 3/3 r · +2"));
+        assert_eq!(title(&CaseState::Running, &two), None);
+    }
+}

@@ -1,0 +1,392 @@
+//! The transcript of an agent as a page of Markdown: turn by turn what it said and ran, and what claims make of it.
+
+use speclens_runner::event::RunResult;
+use speclens_schema::{
+    evidence::{Answer, Capture, Change, Ended, Evidence, ModelReply, Ran, ToolCall, Usage},
+    verdict::{Outcome, Status},
+};
+
+use crate::ide::{card, lens::duration};
+
+/// Maximum number of lines of a text that is shown.
+const MAX_LINES: usize = 60;
+
+/// Maximum number of bytes of a text that is shown.
+const MAX_BYTES: usize = 8 * 1024;
+
+/// Every attempt of a test, the worst first.
+pub fn page(test: &str, attempts: &[&RunResult]) -> String {
+    let mut sorted: Vec<&RunResult> = attempts.to_vec();
+    sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
+    let mut text = format!("# {}\n", one_line(test));
+    sorted.iter().for_each(|attempt| push_attempt(&mut text, attempt));
+    text
+}
+
+fn push_attempt(text: &mut String, attempt: &RunResult) {
+    let repeat = if attempt.repeat > 0 { format!(", repetition {}", attempt.repeat + 1) } else { String::new() };
+    text.push_str(&format!("\n## {} {}{repeat}\n\n", mark(attempt.status), one_line(&attempt.subject.to_string())));
+    let Some(evidence) = attempt.evidence.get() else {
+        let reason = attempt.absence.as_ref().map_or("the recording is gone: run the test again", |it| &it.message);
+        text.push_str(&format!("{reason}\n"));
+        return;
+    };
+    text.push_str(&facts(&evidence));
+    if let Some(error) = &evidence.error {
+        text.push_str(&format!("- broke: {}\n", error.message));
+    }
+    attempt.notes.iter().for_each(|note| text.push_str(&format!("- note: {note}\n")));
+    push_verdicts(text, attempt);
+    push_turns(text, &evidence);
+    push_files(text, &evidence);
+    push_answers(text, &evidence);
+}
+
+/// What can be said of an attempt in a line each.
+fn facts(evidence: &Evidence) -> String {
+    let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
+    let lines = [
+        started.map(|started| format!("started {started}")),
+        evidence.duration_ms.map(|it| format!("took {}", duration(it))),
+        evidence.usage.map(spent),
+        evidence.ended.map(|ended| ended_by(ended).to_owned()),
+    ];
+    lines.into_iter().flatten().map(|line| format!("- {line}\n")).collect()
+}
+
+fn spent(usage: Usage) -> String {
+    let cost = usage.cost_usd.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
+    format!("{} tokens sent, {} received{cost}", usage.input_tokens, usage.output_tokens)
+}
+
+fn ended_by(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Exit => "ended with its process",
+        Ended::Done => "ended because the agent was done",
+        Ended::Answer => "ended with the answer of the gateway",
+        Ended::Log => "ended by a line of the log",
+        Ended::RootSpan => "ended with the outermost span",
+        Ended::TurnLimit => "ended at the limit of turns",
+        Ended::Deadline => "ended at the deadline",
+    }
+}
+
+fn push_verdicts(text: &mut String, attempt: &RunResult) {
+    if attempt.verdicts.is_empty() {
+        return;
+    }
+    text.push_str("\n### Assertions\n\n");
+    for judged in &attempt.verdicts {
+        let verdict = &judged.verdict;
+        text.push_str(&format!("- {} {}\n", mark(verdict.outcome.status()), one_line(&verdict.label)));
+        let mut lines = Vec::new();
+        match &verdict.outcome {
+            Outcome::Pass => {}
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
+                lines.push(mismatch.message.clone());
+                lines.extend(mismatch.help.iter().cloned());
+                for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
+                    if !value.is_empty() {
+                        lines.push(format!("{name}: {value}"));
+                    }
+                }
+            }
+            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => lines.push(reason.clone()),
+        }
+        if !lines.is_empty() {
+            text.push('\n');
+            text.push_str(&indented(&fenced(&lines.join("\n"), "text", false)));
+        }
+    }
+}
+
+/// What the model said, and what it ran. Commands that belong to no turn come at the end.
+fn push_turns(text: &mut String, evidence: &Evidence) {
+    let log = evidence.commands.as_ref();
+    let mut commands = log.into_iter().flat_map(|log| &log.commands);
+    for (index, turn) in evidence.turns.iter().enumerate() {
+        let took = turn.duration_ms.map_or_else(String::new, |it| format!(" · {}", duration(it)));
+        let usage = turn.usage.map_or_else(String::new, |usage| format!(" · {}", spent(usage)));
+        text.push_str(&format!("\n### Turn {}{took}{usage}\n", index + 1));
+        if !turn.text.text.trim().is_empty() {
+            text.push_str(&format!("\n{}", quoted(&turn.text)));
+        }
+        for call in &turn.calls {
+            match commands.next().filter(|_| is_command(call)) {
+                Some(ran) => push_command(text, ran),
+                None => {
+                    let arguments = call.arguments.to_string();
+                    text.push_str(&format!("\n{}\n\n{}", card::inline(&call.name), fenced(&arguments, "json", false)));
+                }
+            }
+        }
+    }
+    let rest: Vec<&Ran> = commands.collect();
+    if !rest.is_empty() {
+        text.push_str("\n### Commands\n");
+        rest.into_iter().for_each(|ran| push_command(text, ran));
+    }
+    if let Some(gap) = log.and_then(|log| log.gap()) {
+        text.push_str(&format!("\n{gap}\n"));
+    }
+}
+
+fn is_command(call: &ToolCall) -> bool {
+    call.arguments.get("command").is_some()
+}
+
+fn push_command(text: &mut String, ran: &Ran) {
+    text.push_str(&format!("\n{}", fenced(&ran.command.text, "sh", ran.command.cut)));
+    let how = match (ran.exit, ran.timed_out) {
+        (_, true) => "ended at its deadline".to_owned(),
+        (Some(exit), false) => exit.sentence(),
+        (None, false) => "not seen to end".to_owned(),
+    };
+    let took = ran.duration_ms.map_or_else(String::new, |it| format!(", after {}", duration(it)));
+    text.push_str(&format!("\n{how}{took}\n"));
+    for (name, stream) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
+        if let Some(stream) = stream.as_ref().filter(|stream| !stream.text.is_empty()) {
+            text.push_str(&format!("\n{name}:\n\n{}", fenced(&stream.text, "text", stream.cut)));
+        }
+    }
+}
+
+fn push_files(text: &mut String, evidence: &Evidence) {
+    let Some(log) = evidence.files.as_ref().filter(|log| !log.files.is_empty()) else { return };
+    text.push_str("\n### Files\n\n");
+    for file in &log.files {
+        let what = match file.change {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Removed => "removed",
+        };
+        let size = file.size.map_or_else(String::new, |size| format!(", {size} bytes"));
+        text.push_str(&format!("- {} {what}{size}\n", card::inline(&file.path)));
+    }
+    if log.cut {
+        text.push_str("- and more\n");
+    }
+}
+
+/// What models answered to the questions of claims.
+fn push_answers(text: &mut String, evidence: &Evidence) {
+    let answers = evidence.observations.iter().filter_map(|observation| match &observation.answer {
+        Answer::Question(answer) => Some(&answer.replies),
+        Answer::Path(_)
+        | Answer::Command(_)
+        | Answer::Files(_)
+        | Answer::Variables(_)
+        | Answer::Response(_)
+        | Answer::Trace(_)
+        | Answer::Scores(_)
+        | Answer::Nothing(_) => None,
+    });
+    let replies: Vec<&ModelReply> = answers.flatten().collect();
+    if replies.is_empty() {
+        return;
+    }
+    text.push_str("\n### Judge\n");
+    for reply in replies {
+        match &reply.error {
+            Some(error) => text.push_str(&format!("\nno answer: {error}\n")),
+            None => text.push_str(&format!("\n{}", fenced(&reply.text.text, "text", reply.text.cut))),
+        }
+        if let Some(usage) = reply.usage {
+            text.push_str(&format!("\n{}\n", spent(usage)));
+        }
+    }
+}
+
+fn mark(status: Status) -> char {
+    match status {
+        Status::Pass => '✓',
+        Status::Skip => '○',
+        Status::Warn => '⚠',
+        Status::Unknown => '?',
+        Status::Fail | Status::Error => '✗',
+    }
+}
+
+/// A text that cannot end its line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What somebody said, as a quotation.
+fn quoted(capture: &Capture) -> String {
+    let (shown, note) = shortened(&capture.text, capture.cut);
+    let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
+    lines + &note
+}
+
+/// A text in a fence that nothing in it closes, cut to a useful length.
+fn fenced(text: &str, language: &str, is_cut: bool) -> String {
+    let (shown, note) = shortened(text, is_cut);
+    let mut longest = 0;
+    let mut run = 0;
+    for letter in shown.chars() {
+        run = if letter == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
+}
+
+/// The beginning of a text, and a note where that is not all of it.
+fn shortened(text: &str, is_cut: bool) -> (&str, String) {
+    let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
+    let end = text.floor_char_boundary(lines.min(MAX_BYTES));
+    let is_shorter = !text[end..].trim().is_empty();
+    let note = match (is_shorter, is_cut) {
+        (true, _) => "\n(the beginning; `speclens recordings show` has all that was recorded)\n".to_owned(),
+        (false, true) => "\n(the rest was cut off at the limit of `limits.output_mib`)\n".to_owned(),
+        (false, false) => String::new(),
+    };
+    (&text[..end], note)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::expect;
+    use speclens_runner::event::{Figures, Held, Origin};
+    use speclens_schema::{
+        document::Pointer,
+        evidence::{ChangedFile, CommandLog, Exit, FileLog, Turn},
+        judge::Judged,
+        suite::Subject,
+        verdict::{Mismatch, Verdict},
+    };
+
+    use super::*;
+
+    fn attempt(status: Status, repeat: u32, evidence: Evidence, outcome: Outcome) -> RunResult {
+        let verdict = Verdict {
+            at: Pointer::root(),
+            kind: "ran",
+            label: "ran `git status`".to_owned(),
+            code: None,
+            score: None,
+            outcome,
+            related: Vec::new(),
+        };
+        RunResult {
+            subject: Subject::model("local/one", None),
+            repeat,
+            status,
+            absence: None,
+            verdicts: vec![Judged { claim: 0, verdict }],
+            figures: Figures::default(),
+            evidence: Held::Memory(Arc::new(evidence)),
+            key: None,
+            began_us: 0,
+            from: None,
+            origin: Origin::Recorded,
+            notes: Vec::new(),
+        }
+    }
+
+    fn worked() -> Evidence {
+        let arguments = serde_json::json!({ "command": "cat notes.md" });
+        let call = ToolCall { id: "1".to_owned(), name: "run_command".to_owned(), arguments };
+        let ran = Ran {
+            command: Capture::whole("cat notes.md"),
+            exit: Some(Exit { code: Some(0), signal: None }),
+            stdout: Some(Capture::whole("```sh\nls\n```\n")),
+            duration_ms: Some(12.0),
+            ..Ran::default()
+        };
+        let file = ChangedFile {
+            path: "out.txt".to_owned(),
+            change: Change::Created,
+            size: Some(5),
+            digest: None,
+            text: None,
+        };
+        Evidence {
+            turns: vec![
+                Turn { text: Capture::whole("I look first."), calls: vec![call], ..Turn::default() },
+                Turn { text: Capture::whole("Done."), ..Turn::default() },
+            ],
+            commands: Some(CommandLog { commands: vec![ran], ..CommandLog::default() }),
+            files: Some(FileLog { files: vec![file], ..FileLog::default() }),
+            ended: Some(Ended::Done),
+            duration_ms: Some(1500.0),
+            usage: Some(Usage { input_tokens: 10, output_tokens: 2, cost_usd: Some(0.01) }),
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn page_tells_turn_by_turn_and_failing_attempts_come_first() {
+        let mismatch = Mismatch { message: "`git status` did not run".to_owned(), ..Mismatch::default() };
+        let failed = attempt(Status::Fail, 1, worked(), Outcome::Fail(mismatch));
+        let passed = attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass);
+        expect![[r#"
+            # list the notes
+
+            ## ✗ local/one, repetition 2
+
+            - took 1.5 s
+            - 10 tokens sent, 2 received, $0.0100
+            - ended because the agent was done
+
+            ### Assertions
+
+            - ✗ ran `git status`
+
+              ```text
+              `git status` did not run
+              ```
+
+            ### Turn 1
+
+            > I look first.
+
+            ```sh
+            cat notes.md
+            ```
+
+            ended with exit status 0, after 12 ms
+
+            standard output:
+
+            ````text
+            ```sh
+            ls
+            ```
+            ````
+
+            ### Turn 2
+
+            > Done.
+
+            ### Files
+
+            - `out.txt` created, 5 bytes
+
+            ## ✓ local/one
+
+
+            ### Assertions
+
+            - ✓ ran `git status`
+        "#]]
+        .assert_eq(&page("list\nthe notes", &[&passed, &failed]));
+    }
+
+    #[test]
+    fn long_text_is_cut_with_a_note() {
+        let long = "line\n".repeat(MAX_LINES + 1);
+        let shown = fenced(&long, "text", false);
+        assert_eq!(shown.matches("line").count(), MAX_LINES);
+        assert!(shown.contains("speclens recordings show"), "{shown}");
+        let wide = "ä".repeat(MAX_BYTES);
+        assert!(fenced(&wide, "text", false).len() < MAX_BYTES + 200);
+    }
+}

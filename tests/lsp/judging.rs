@@ -1,0 +1,43 @@
+//! Judges that are asked about what is recorded.
+
+use serde_json::json;
+
+use crate::{client::Client, lens_titles, loopback::Loopback, run, running::lenses_until, sources};
+
+const GOOD: &str = r#"{"score": 0.7, "reasoning": "it says hello"}"#;
+
+fn judged(address: &str) -> String {
+    format!(
+        "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\nproviders: {{ollama: {{baseUrl: \"{address}\"}}}}\nmodels: [{{id: m, provider: ollama, model: judge}}]\nprompts: {{p: {{user: hello}}}}\ntests:\n  - name: only\n    command: echo x >> marker; echo hello\n    expect:\n      judge:\n        - criteria: greets\n          minScore: 0.5\n"
+    )
+}
+
+#[test]
+fn edited_threshold_is_judged_at_once_and_an_edited_criterion_by_asking_the_judge() {
+    let server = Loopback::ollama(&[GOOD, GOOD]);
+    let mut client = Client::start(&[("kindlm.yaml", &judged(&server.url()))]);
+    let mut text = client.open("kindlm.yaml");
+    run(&mut client, "only");
+    lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    client.replace("kindlm.yaml", &mut text, "minScore: 0.5", "minScore: 0.9", 2);
+    let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
+    let message = sources(&found, "speclens run").concat();
+    assert!(message.contains("Score 0.7 below threshold 0.9"), "{message}");
+    assert!(!lens_titles(&mut client, "kindlm.yaml").contains(&"Ask judge".to_owned()));
+    client.replace("kindlm.yaml", &mut text, "minScore: 0.9", "minScore: 0.5", 3);
+    client.replace("kindlm.yaml", &mut text, "greets", "is short", 4);
+    let titles = lenses_until(&mut client, "it can be asked", |titles| titles.contains(&"Ask judge".to_owned()));
+    assert_eq!(titles[2..], ["▶ Run", "? 1 claim unknown", "Ask judge"]);
+    assert_eq!(server.requests().len(), 1);
+    let uri = client.uri("kindlm.yaml");
+    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lenses = answer["result"].as_array().unwrap().clone();
+    let ask = lenses.iter().find(|lens| lens["command"]["title"] == "Ask judge").unwrap();
+    client.execute(ask["command"]["command"].as_str().unwrap(), ask["command"]["arguments"].clone());
+    let titles = lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+    assert!(!titles.contains(&"Ask judge".to_owned()), "{titles:?}");
+    let asked = server.requests();
+    assert!(asked.len() == 2 && asked[1].path == "/api/chat", "{asked:?}");
+    assert!(asked[1].body.to_string().contains("is short") && !asked[1].headers.contains("authorization"), "{asked:?}");
+    assert_eq!(std::fs::read_to_string(client.path("marker")).unwrap(), "x\n", "the command ran once");
+}

@@ -1,0 +1,116 @@
+//! Tasks of cli-bench that run from their lenses, with scripted models: no key, no network.
+
+use serde_json::{Value, json};
+
+use crate::{client::Client, lens_titles, sources};
+
+const SUITE: &str = "cli: echo
+providers: [scripted/one, scripted/two]
+repeat: 1
+tasks:
+  - id: greet
+    intent: Greet the world.
+    assert:
+      - ran: echo hello
+      - file_exists: greeting.txt
+";
+
+const ONE: &str = "default:
+  - say: I greet.
+    run: echo hello > greeting.txt
+  - say: Done.
+";
+
+const TWO: &str = "default:
+  - say: I do nothing.
+";
+
+const OTHER: &str = "default:
+  - run: echo hello; touch greeting.txt
+  - say: Done.
+";
+
+fn start() -> (Client, String) {
+    let files =
+        [("cli-bench.yaml", SUITE), ("one.script.yaml", ONE), ("two.script.yaml", TWO), ("other.script.yaml", OTHER)];
+    let mut client = Client::start(&files);
+    let text = client.open("cli-bench.yaml");
+    (client, text)
+}
+
+fn execute(client: &mut Client, command: &str, more: Value) -> Value {
+    let mut argument = json!({ "uri": client.uri("cli-bench.yaml"), "test": "greet" });
+    argument.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    client.execute(command, json!([argument]))
+}
+
+fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        let titles = lens_titles(client, "cli-bench.yaml");
+        if fits(&titles) {
+            return titles;
+        }
+        assert!(std::time::Instant::now() < end, "{titles:?}");
+    }
+}
+
+#[test]
+fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
+    let (mut client, mut text) = start();
+    assert_eq!(lens_titles(&mut client, "cli-bench.yaml"), ["▶ Run file", "▶ Run", "Run with…"]);
+    execute(&mut client, "speclens.run", json!({}));
+    let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
+    assert!(titles.contains(&"✓ 1/1 one · ✗ 0/1 two".to_owned()), "{titles:?}");
+    let found = client.diagnostics("cli-bench.yaml", |found| sources(found, "speclens run").len() == 2);
+    for message in sources(&found, "speclens run") {
+        assert!(message.ends_with("\nfails in 1 of 2 attempts (one 0/1, two 1/1)"), "{message}");
+    }
+    let shown = execute(&mut client, "speclens.showTranscript", json!({}));
+    assert_eq!(shown["result"]["language"], "markdown");
+    let page = shown["result"]["text"].as_str().unwrap();
+    let (failing, passing) = (page.find("## ✗ scripted/two").unwrap(), page.find("## ✓ scripted/one").unwrap());
+    assert!(failing < passing, "{page}");
+    for part in ["# greet", "> I greet.", "```sh\necho hello > greeting.txt\n```", "`greeting.txt` created"] {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+    // The assertions as they become are judged without another run.
+    client.replace("cli-bench.yaml", &mut text, "ran: echo hello", "not_ran: echo bye", 2);
+    client.replace("cli-bench.yaml", &mut text, "      - file_exists: greeting.txt\n", "", 3);
+    titles_until(&mut client, |titles| titles.contains(&"✓ 1/1 one · ✓ 1/1 two".to_owned()));
+}
+
+#[test]
+fn model_that_is_chosen_runs_in_place_of_those_of_the_suite() {
+    let (mut client, _) = start();
+    execute(&mut client, "speclens.runWith", json!({}));
+    let asked = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    let actions = asked["params"]["actions"].as_array().unwrap();
+    let titles: Vec<&str> = actions.iter().map(|action| action["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["scripted/one", "scripted/two", "scripted/other", "as the suite says"]);
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "title": "scripted/other" } }));
+    let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.starts_with('✓')));
+    assert!(titles.contains(&"✓ 1/1 other".to_owned()), "{titles:?}");
+    // Another client says whom with the command.
+    execute(&mut client, "speclens.run", json!({ "models": ["scripted/two"] }));
+    let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
+    assert!(titles.contains(&"✗ 0/1 two · ✓ 1/1 other".to_owned()), "{titles:?}");
+}
+
+#[test]
+fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
+    let counting = "default:\n  - run: mkdir $COUNT || echo hello\n  - say: Done.\n";
+    let suite = "cli: echo\nproviders: [scripted/one]\nrepeat: 3\nconcurrency: 1\ntasks:\n  - id: greet\n    intent: Greet.\n    assert:\n      - output_contains: hello\n";
+    let directory = tempfile::tempdir().unwrap();
+    let count = directory.path().join("count");
+    let suite = suite.replace("repeat:", &format!("env: {{COUNT: {:?}}}\nrepeat:", count.display().to_string()));
+    let mut client = Client::start(&[("cli-bench.yaml", &suite), ("one.script.yaml", &counting)]);
+    client.open("cli-bench.yaml");
+    execute(&mut client, "speclens.run", json!({}));
+    let found = client.diagnostics("cli-bench.yaml", |found| {
+        sources(found, "speclens run").iter().any(|message| message.contains("of 3 attempts"))
+    });
+    let flaky = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+    assert_eq!(flaky["severity"], 2, "{flaky}");
+    assert!(flaky["message"].as_str().unwrap().ends_with("\nflaky: passes in 2 of 3 attempts"), "{flaky}");
+}
