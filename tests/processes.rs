@@ -288,7 +288,7 @@ fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() 
                 assert_eq!(done.code, Some(0), "{arguments:?} with {mebibytes} MiB: {done:?}");
             }
             // The system itself ends a program that it cannot even load.
-            let is_loaded = done.code != Some(139) || mebibytes > 64;
+            let is_loaded = done.code.is_some_and(|code| code != 139) || mebibytes > 64;
             if done.code != Some(0) && is_loaded {
                 // Where not even the system's own loader gets what it needs, it says so in its own words.
                 assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");

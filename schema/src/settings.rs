@@ -92,7 +92,9 @@ pub struct Provider {
     /// When absent, that of the built-in provider of this name, or else `openai`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
-    /// The address, up to and including the version. When absent, that of the built-in provider of this name.
+    /// The address, up to and including the version.
+    ///
+    /// When absent, that of the built-in provider of this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
     pub base_url: Option<Url>,
