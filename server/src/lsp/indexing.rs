@@ -70,7 +70,8 @@ impl Host for Filler {
 
     fn finished(&self, outcome: &Outcome) {
         if outcome.suites_changed {
-            self.session.neighbours_changed();
+            let session = Arc::clone(&self.session);
+            self.session.changes.perform(move || session.neighbours_changed());
         }
         if let Some(reason) = &outcome.cut {
             tracing::warn!("{reason}");
