@@ -45,6 +45,8 @@ mod starting;
 mod texts;
 #[path = "lsp/untitled.rs"]
 mod untitled;
+#[path = "lsp/waiting.rs"]
+mod waiting;
 #[path = "lsp/writing.rs"]
 mod writing;
 

@@ -101,14 +101,14 @@ where
     let drained = tokio::spawn(draining);
     let (messages, passed_on) = tokio::io::duplex(256 * 1024);
     let sifting = tokio::spawn(transport::sift(input, passed_on, outbox.clone()));
-    let changes = {
+    for _ in 0..changes::THREADS {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
         threads::start("changes", move || {
             let _entered = runtime.enter();
             session.changes.make_until_stopped();
-        })?
-    };
+        })?;
+    }
     let analysis = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
@@ -133,7 +133,7 @@ where
     // What was answered still has to reach the client, if it reads at all.
     let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
     // The end of the program ends them.
-    drop((changes, analysis, indexing));
+    drop((analysis, indexing));
     Ok(end)
 }
 

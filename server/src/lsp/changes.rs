@@ -1,14 +1,18 @@
 //! What messages of the client change. A change that looks at no file is made at once; what is left of it, and what comes
-//! after it, is done by a thread of its own, in the order of the messages. A request waits for the changes that
-//! concern it and came before it, and no later one is made before it has seen what they left.
+//! after it, is done by threads of its own. Changes of one document are made in the order of the messages, and so are
+//! those of all; one that waits for a file holds up no other document. A request waits for the changes that concern it and
+//! came before it, and no later one is made before it has seen what they left.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::oneshot;
+
+/// Number of threads that make changes: as many documents but one may wait for files before others do.
+pub(super) const THREADS: usize = 3;
 
 /// Work on a thread that may wait for files.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
@@ -32,48 +36,56 @@ pub(super) struct Changes {
 
 #[derive(Default)]
 struct Queue {
-    /// In the order of the messages. The first one stays here while it is made.
+    /// In the order of the messages. Those that are being made stay here until they are.
     changes: VecDeque<Change>,
+    next_number: u64,
     is_stopping: bool,
 }
 
 struct Change {
-    concern: Concern,
+    number: u64,
+    /// The document that it is about; `None` for all.
+    document: Option<String>,
     /// `None` while it is being made.
     work: Option<Job>,
     /// What waits for it.
-    followers: Vec<Job>,
+    followers: Vec<Follower>,
 }
 
-/// Who waits for a change.
-enum Concern {
-    /// What is about this document, or about all.
-    Document(String),
-    /// Everybody.
-    All,
-    /// What is about all documents.
-    Work,
-}
+/// What waits for several changes: the last one that lets go of it does it.
+type Follower = Arc<Mutex<Option<Job>>>;
 
 impl Change {
-    fn new(concern: Concern, work: Job) -> Change {
-        Change { concern, work: Some(work), followers: Vec::new() }
-    }
-
-    fn of(about: About<'_>, work: Job) -> Change {
-        let concern = match about {
-            About::Document(uri) => Concern::Document(uri.to_owned()),
-            About::All => Concern::All,
-        };
-        Change::new(concern, work)
-    }
-
     fn concerns(&self, about: About<'_>) -> bool {
-        match (&self.concern, about) {
-            (Concern::All, _) | (_, About::All) => true,
-            (Concern::Document(document), About::Document(uri)) => document == uri,
-            (Concern::Work, About::Document(_)) => false,
+        match (&self.document, about) {
+            (None, _) | (_, About::All) => true,
+            (Some(document), About::Document(uri)) => document == uri,
         }
+    }
+}
+
+impl Queue {
+    fn push(&mut self, about: About<'_>, work: Job) {
+        let document = match about {
+            About::Document(uri) => Some(uri.to_owned()),
+            About::All => None,
+        };
+        let number = self.next_number;
+        self.next_number += 1;
+        self.changes.push_back(Change { number, document, work: Some(work), followers: Vec::new() });
+    }
+
+    /// Takes the first change that need not wait for another one. One of all waits for others of all only: a document
+    /// that waits for a file would hold up everything otherwise.
+    fn take(&mut self) -> Option<(u64, Job)> {
+        let mut busy: HashSet<&str> = HashSet::new();
+        let mut is_all_busy = false;
+        let free = self.changes.iter().position(|change| match &change.document {
+            Some(document) => busy.insert(document) && !is_all_busy && change.work.is_some(),
+            None => !std::mem::replace(&mut is_all_busy, true) && change.work.is_some(),
+        });
+        let change = &mut self.changes[free?];
+        change.work.take().map(|work| (change.number, work))
     }
 }
 
@@ -81,32 +93,16 @@ impl Changes {
     /// Makes a change. What looks at no file is done before this returns, unless earlier changes have to be made first; it
     /// returns what is left, which may wait for files.
     pub(super) fn make(&self, about: About<'_>, at_once: impl FnOnce() -> Option<Job> + Send + 'static) {
-        let mut queue = self.queue();
-        if queue.changes.iter().any(|change| change.concerns(about)) {
-            let work = move || at_once().into_iter().for_each(|rest| rest());
-            queue.changes.push_back(Change::of(about, Box::new(work)));
-        } else {
-            // Messages come one at a time, so nothing is put in between.
-            drop(queue);
-            let Some(rest) = at_once() else { return };
-            queue = self.queue();
-            queue.changes.push_back(Change::of(about, rest));
-        }
-        drop(queue);
-        self.bell.notify_one();
-    }
-
-    /// Does work in its turn and waits until it is done. What is about one document does not wait for it.
-    pub(super) fn perform(&self, work: impl FnOnce() + Send + 'static) {
-        let (tell, told) = std::sync::mpsc::channel::<()>();
-        let work = move || {
-            work();
-            drop(tell);
+        let is_free = !self.queue().changes.iter().any(|change| change.concerns(about));
+        // Messages come one at a time, so nothing is put in between.
+        let work: Option<Job> = match is_free {
+            true => at_once(),
+            false => Some(Box::new(move || at_once().into_iter().for_each(|rest| rest()))),
         };
-        self.queue().changes.push_back(Change::new(Concern::Work, Box::new(work)));
-        self.bell.notify_one();
-        // It ends when the work is dropped, done or not.
-        let _ = told.recv();
+        if let Some(work) = work {
+            self.queue().push(about, work);
+            self.bell.notify_one();
+        }
     }
 
     /// Takes a look when the changes about something are made that came before: at once, if there are none. Later ones
@@ -117,29 +113,27 @@ impl Changes {
         look: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (tell, told) = oneshot::channel();
-        let look = move || {
+        let look: Job = Box::new(move || {
             // Who has gone away needs no answer.
             let _ = tell.send(look());
-        };
-        let mut queue = self.queue();
-        match queue.changes.iter_mut().rfind(|change| change.concerns(about)) {
-            Some(change) => change.followers.push(Box::new(look)),
-            None => {
-                drop(queue);
-                look();
-            }
+        });
+        let follower = Follower::new(Mutex::new(Some(look)));
+        for change in self.queue().changes.iter_mut().filter(|change| change.concerns(about)) {
+            change.followers.push(Arc::clone(&follower));
         }
+        let_go(follower);
         told
     }
 
     /// Makes changes until the server stops. Blocks its thread.
     pub(super) fn make_until_stopped(&self) {
-        while let Some(work) = self.next() {
+        while let Some((number, work)) = self.next() {
             attempt(work);
             // A later change must not be made before these have looked.
-            while let Some(followers) = self.done() {
-                followers.into_iter().for_each(attempt);
+            while let Some(followers) = self.made(number) {
+                followers.into_iter().for_each(let_go);
             }
+            self.bell.notify_all();
         }
     }
 
@@ -147,8 +141,10 @@ impl Changes {
     pub(super) fn stop(&self) {
         let mut queue = self.queue();
         queue.is_stopping = true;
-        queue.changes.clear();
+        let dropped = std::mem::take(&mut queue.changes);
         drop(queue);
+        // Whoever waits for them waits no longer.
+        drop(dropped);
         self.bell.notify_all();
     }
 
@@ -156,28 +152,37 @@ impl Changes {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<(u64, Job)> {
         let mut queue = self.queue();
         loop {
             if queue.is_stopping {
                 return None;
             }
-            if let Some(work) = queue.changes.front_mut().and_then(|change| change.work.take()) {
+            if let Some(work) = queue.take() {
                 return Some(work);
             }
             queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// What waits for the change that was made; it leaves the queue when there is nothing.
-    fn done(&self) -> Option<Vec<Job>> {
+    /// What waits for a change that was made; it leaves the queue when there is nothing.
+    fn made(&self, number: u64) -> Option<Vec<Follower>> {
         let mut queue = self.queue();
-        let change = queue.changes.front_mut()?;
-        if change.followers.is_empty() {
-            queue.changes.pop_front();
+        let place = queue.changes.iter().position(|change| change.number == number)?;
+        if queue.changes[place].followers.is_empty() {
+            queue.changes.remove(place);
             return None;
         }
-        Some(std::mem::take(&mut change.followers))
+        Some(std::mem::take(&mut queue.changes[place].followers))
+    }
+}
+
+/// Does what waits for nothing else any more.
+fn let_go(follower: Follower) {
+    if let Some(look) =
+        Arc::into_inner(follower).and_then(|look| look.into_inner().unwrap_or_else(PoisonError::into_inner))
+    {
+        attempt(look);
     }
 }
 
@@ -202,8 +207,10 @@ mod tests {
     impl Bench {
         fn new() -> Bench {
             let changes = Arc::new(Changes::default());
-            let working = Arc::clone(&changes);
-            std::thread::spawn(move || working.make_until_stopped());
+            for _ in 0..THREADS {
+                let working = Arc::clone(&changes);
+                std::thread::spawn(move || working.make_until_stopped());
+            }
             Bench { changes, done: Arc::default() }
         }
 
@@ -299,12 +306,40 @@ mod tests {
     }
 
     #[test]
+    fn change_of_everything_waits_for_no_document() {
+        let bench = Bench::new();
+        let release = bench.slow(A, "slow a");
+        bench.changes.make(About::All, || None);
+        drop(bench.slow(About::All, "all"));
+        bench.quick(B, "b");
+        bench.look(B, "look at b").blocking_recv().unwrap();
+        let look = bench.look(A, "look at a");
+        assert_eq!(bench.done(), ["all", "b", "look at b"]);
+        drop(release);
+        look.blocking_recv().unwrap();
+        assert_eq!(bench.done(), ["all", "b", "look at b", "slow a", "look at a"]);
+    }
+
+    #[test]
+    fn changes_of_a_document_that_waits_take_one_thread() {
+        let bench = Bench::new();
+        let release = bench.slow(A, "slow a");
+        (0..2 * THREADS).for_each(|_| bench.quick(A, "a"));
+        drop(bench.slow(B, "slow b"));
+        bench.look(B, "look at b").blocking_recv().unwrap();
+        assert_eq!(bench.done(), ["slow b", "look at b"]);
+        drop(release);
+        bench.look(A, "look at a").blocking_recv().unwrap();
+    }
+
+    #[test]
     fn change_that_panics_is_not_the_last_one() {
         let bench = Bench::new();
         bench.changes.make(A, || Some(Box::new(|| panic!("as the test wants"))));
         bench.changes.look(A, || ()).blocking_recv().unwrap();
-        bench.changes.perform(bench.note("next"));
-        assert_eq!(bench.done(), ["next"]);
+        bench.quick(A, "next");
+        bench.look(A, "look").blocking_recv().unwrap();
+        assert_eq!(bench.done(), ["next", "look"]);
     }
 
     #[test]
@@ -314,7 +349,6 @@ mod tests {
         let look = bench.look(A, "look");
         bench.changes.stop();
         assert!(look.blocking_recv().is_err());
-        bench.changes.perform(bench.note("too late"));
         drop(release);
     }
 }

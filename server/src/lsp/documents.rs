@@ -180,7 +180,8 @@ impl Session {
     }
 
     /// Takes a document for ours. Where it is a main file, or was one, others may be its parts. Only its text as it is
-    /// now counts, not the one by which its place was found. Says whether it was done: it may have been closed meanwhile.
+    /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
+    /// meanwhile, or somebody else found a place for it.
     fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
         let is_main = place.file == SpecFile::CliBench;
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
@@ -452,17 +453,25 @@ impl Session {
 
     /// Asks anew what a document is and where it belongs. Says whether that is something else than before.
     fn reconsider(&self, uri: &str) -> bool {
-        let (seen, before) = {
-            let state = self.state();
-            let Some(seen) = state.seen(uri) else { return false };
-            (seen, state.open.get(uri).map(|open| open.place.clone()))
-        };
-        // What was ours stays so while it is open: it may be half typed just now.
-        let Some(place) = self.place_of(uri, &String::from(&seen.text)) else { return false };
-        let is_same = before.is_some_and(|before| {
-            (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
-        });
-        !is_same && self.adopt(uri, &seen, place)
+        loop {
+            let (seen, before) = {
+                let state = self.state();
+                let Some(seen) = state.seen(uri) else { return false };
+                (seen, state.open.get(uri).map(|open| open.place.clone()))
+            };
+            // What was ours stays so while it is open: it may be half typed just now.
+            let Some(place) = self.place_of(uri, &String::from(&seen.text)) else { return false };
+            let is_same = before.is_some_and(|before| {
+                (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
+            });
+            if is_same {
+                return false;
+            }
+            if self.adopt(uri, &seen, place) {
+                return true;
+            }
+            // What somebody else found may be older than what was found here.
+        }
     }
 
     /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.

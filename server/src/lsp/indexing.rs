@@ -70,8 +70,7 @@ impl Host for Filler {
 
     fn finished(&self, outcome: &Outcome) {
         if outcome.suites_changed {
-            let session = Arc::clone(&self.session);
-            self.session.changes.perform(move || session.neighbours_changed());
+            self.session.neighbours_changed();
         }
         if let Some(reason) = &outcome.cut {
             tracing::warn!("{reason}");
