@@ -51,6 +51,8 @@ mod tasks;
 mod texts;
 #[path = "lsp/untitled.rs"]
 mod untitled;
+#[path = "lsp/waiting.rs"]
+mod waiting;
 #[path = "lsp/writing.rs"]
 mod writing;
 

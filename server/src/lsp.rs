@@ -1,12 +1,13 @@
 //! The language server. The only place that knows LSP's types.
 //!
-//! Notifications change the state in the order in which they arrive, before anything is awaited.
-//! [`publish`] looks at the newest version of what changed on a thread of its own; requests read a
+//! Notifications change the state in the order in which they arrive, see [`changes`]; the thread that reads messages waits
+//! for no file. [`publish`] looks at the newest version of what changed on a thread of its own; requests read a
 //! snapshot and do their work away from the transport. [`transport`] keeps a slow client from stopping
 //! the server.
 
 mod across;
 mod backend;
+mod changes;
 mod client;
 mod commands;
 mod convert;
@@ -100,6 +101,14 @@ where
     let drained = tokio::spawn(draining);
     let (messages, passed_on) = tokio::io::duplex(256 * 1024);
     let sifting = tokio::spawn(transport::sift(input, passed_on, outbox.clone()));
+    for _ in 0..changes::THREADS {
+        let session = Arc::clone(&session);
+        let runtime = tokio::runtime::Handle::current();
+        threads::start("changes", move || {
+            let _entered = runtime.enter();
+            session.changes.make_until_stopped();
+        })?;
+    }
     let analysis = {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();

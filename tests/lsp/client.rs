@@ -239,6 +239,11 @@ impl Client {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
+    /// Whether a request was answered already, as far as messages were read.
+    pub fn has_answered(&self, id: u64) -> bool {
+        self.waiting.iter().any(|message| message["id"] == id && message.get("method").is_none())
+    }
+
     /// Whether a notification came that nobody asked for.
     pub fn has_waiting(&self, method: &str) -> bool {
         self.waiting.iter().any(|message| message["method"] == method)

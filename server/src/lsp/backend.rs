@@ -1,6 +1,6 @@
 //! What the client may ask: one short method per message.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use crate::{
 };
 
 use super::{
+    changes::About,
     client::{Abilities, Display},
     commands, convert, features, fix_all, navigation,
     runs::{self, Chosen},
@@ -25,9 +26,6 @@ use super::{
 
 /// As many lists of completions can be asked about: clients ask about the last one.
 const OFFERED: usize = 8;
-
-/// So many changed files are looked at before the next message is read. A checkout changes thousands.
-const MAX_PATHS_AT_ONCE: usize = 64;
 
 /// The framework's view of the session.
 #[derive(Clone)]
@@ -101,17 +99,21 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        self.with_on(&self.session.requests, uri, work).await
+        self.with_on(&self.session.requests, uri, About::Document(&uri.0), work).await
     }
 
+    /// The same on some threads, once the earlier changes about this are made.
     async fn with_on<T: Send + 'static>(
         &self,
         pool: &Pool,
         uri: &Uri,
+        about: About<'_>,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        // Taken at once, because a later change must not move what the client means; read elsewhere.
-        let Some(snapshot) = self.session.captured(&uri.0) else { return Ok(None) };
+        // A later change must not move what the client means, so this is taken in its turn; it is read elsewhere.
+        let snapshot = self.session.captured_in_turn(&uri.0);
+        let settled = self.session.changes.look(about, || ());
+        let (Ok(Some(snapshot)), Ok(())) = (snapshot.await, settled.await) else { return Ok(None) };
         let (session, uri) = (Arc::clone(&self.session), uri.0.clone());
         Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
@@ -145,31 +147,7 @@ impl Backend {
         work: impl FnOnce(&Session, Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
         let session = Arc::clone(&self.session);
-        self.with_on(&self.session.patient, uri, move |snapshot| work(&session, snapshot)).await
-    }
-
-    /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
-    fn files_changed(&self, paths: Option<&[std::path::PathBuf]>) {
-        let concerned = self.session.forget_files(paths);
-        if concerned.is_empty() {
-            return;
-        }
-        let (diagnostics, hints) = {
-            let state = self.session.state();
-            let abilities = state.abilities;
-            let pulls = abilities.pulls_diagnostics && abilities.refreshes_diagnostics;
-            (pulls, abilities.refreshes_hints && state.display.inlay_hints)
-        };
-        let client = self.session.client.clone();
-        tokio::spawn(async move {
-            if diagnostics {
-                let _ = client.workspace_diagnostic_refresh().await;
-            }
-            if hints {
-                let _ = client.inlay_hint_refresh().await;
-            }
-        });
-        concerned.iter().for_each(|uri| self.session.analyse(uri));
+        self.with_on(&self.session.patient, uri, About::All, move |snapshot| work(&session, snapshot)).await
     }
 
     /// Looks from time to time for what the terminal records, where the client does not tell about files.
@@ -286,60 +264,22 @@ impl LanguageServer for Backend {
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
         let document = params.text_document;
-        let uri = document.text_document_identifier.uri.0;
-        self.session.change(&uri, document.version, params.content_changes);
-        if self.session.holds_settings(&uri) {
-            self.files_changed(None);
-        }
+        self.session.change(&document.text_document_identifier.uri.0, document.version, params.content_changes);
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
-        let uri = params.text_document.uri.0;
-        if self.session.saved(&uri) {
-            // They hold for every open suite.
-            self.files_changed(None);
-        }
-        let session = Arc::clone(&self.session);
-        let runtime = tokio::runtime::Handle::current();
-        self.session.requests.begin(move || session.consult_whole(&runtime, &uri));
+        self.session.saved(&params.text_document.uri.0);
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
-        let uri = params.text_document.uri;
-        let held_settings = self.session.holds_settings(&uri.0);
-        let suite = self.session.snapshot(&uri.0).map(|snapshot| snapshot.results);
-        if let Some(results) = suite.clone() {
-            let uri = uri.0.clone();
-            // Whoever judges holds the lock, and may take long.
-            self.session.requests.begin(move || results.lock().unwrap_or_else(PoisonError::into_inner).forget(&uri));
-        }
-        if self.session.close(&uri.0) {
-            let session = Arc::clone(&self.session);
-            tokio::spawn(async move {
-                let path = convert::path(&uri.0);
-                session.client.publish_diagnostics(uri, Vec::new(), None).await;
-                // What is on the disk counts from now on, and others tell about it.
-                let Some(path) = path else { return };
-                session.forget_told(&path);
-                match suite.filter(|_| !held_settings) {
-                    Some(results) => session.analyse_suite(&results),
-                    None => Backend::new(session).files_changed(None),
-                }
-            });
-        }
+        self.session.close(&params.text_document.uri.0);
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
-        let mut folders = self.session.scopes.folders();
         let paths = |folders: Vec<WorkspaceFolder>| {
             folders.into_iter().filter_map(|folder| convert::path(&folder.uri.0)).collect::<Vec<_>>()
         };
-        let gone = paths(params.event.removed);
-        folders.retain(|folder| !gone.contains(folder));
-        folders.extend(paths(params.event.added));
-        self.session.scopes.set_folders(folders);
-        self.session.neighbours_changed();
-        self.session.index.look_at_all(Depth::Everything);
+        self.session.folders_changed(paths(params.event.added), paths(params.event.removed));
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
@@ -351,41 +291,15 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        let is_recording = |change: &FileEvent| change.uri.0.contains("/.speclens/");
-        let (files, recordings) = {
-            let state = self.session.state();
-            // Open documents are told about by the editor.
-            let files =
-                params.changes.iter().any(|change| !is_recording(change) && !state.open.contains_key(&change.uri.0));
-            (files, params.changes.iter().any(is_recording))
-        };
-        if recordings {
-            // Each analysis looks whether there are others than it knows.
-            self.session.analyse_all();
-        }
-        if !files {
-            return;
-        }
-        let paths: Vec<_> = params.changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
-        let follow = |backend: &Backend, paths: &[std::path::PathBuf]| {
-            backend.session.disk_changed(paths.iter().map(std::path::PathBuf::as_path));
-            backend.files_changed(Some(paths));
-        };
-        if paths.len() <= MAX_PATHS_AT_ONCE {
-            follow(self, &paths);
-        } else {
-            let backend = self.clone();
-            let runtime = tokio::runtime::Handle::current();
-            self.session.requests.begin(move || {
-                let _entered = runtime.enter();
-                follow(&backend, &paths);
-            });
-        }
+        self.session.files_watched(params.changes);
     }
 
     async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport> {
         let uri = params.text_document.uri;
-        let items = self.with(&uri.clone(), move |snapshot| features::diagnostics(&snapshot, &uri)).await?;
+        let at = uri.clone();
+        let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at);
+        // A client asks again for one document because another one changed.
+        let items = self.with_on(&self.session.requests, &uri, About::All, work).await?;
         Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(RelatedFullDocumentDiagnosticReport {
             full_document_diagnostic_report: FullDocumentDiagnosticReport {
                 result_id: None,
@@ -521,6 +435,8 @@ impl LanguageServer for Backend {
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
         let session = Arc::clone(&self.session);
         let work = move || navigation::workspace_symbols(&session, &params.query);
+        // Where the server stops meanwhile, what is known is the answer.
+        let _ = self.session.changes.look(About::All, || ()).await;
         let found = self.session.patient.perform(work).await.map_err(panicked)?;
         Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found)))
     }

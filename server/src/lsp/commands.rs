@@ -118,9 +118,9 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         Name::ShowTranscript => {
             let (uri, test) = (needed("uri")?, needed("test")?);
             // Long outputs are read from the disk for it.
-            let snapshot = session.captured(&uri);
+            let snapshot = session.captured_in_turn(&uri).await;
             let wording = move || {
-                let latest = snapshot.and_then(|snapshot| snapshot.latest);
+                let latest = snapshot.ok().flatten().and_then(|snapshot| snapshot.latest);
                 features::transcript(latest.as_deref(), &test)
             };
             let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
@@ -131,7 +131,10 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             Ok(Some(json!({ "text": text, "language": language.as_str() })))
         }
         Name::ShowStatus => {
-            let snapshot = text("uri").and_then(|uri| session.captured(&uri));
+            let snapshot = match text("uri") {
+                Some(uri) => session.captured_in_turn(&uri).await.ok().flatten(),
+                None => None,
+            };
             let tests = features::status(snapshot.as_ref().and_then(|snapshot| snapshot.latest.as_deref()));
             Ok(Some(json!({ "tests": tests, "running": runs::under_way(session) })))
         }

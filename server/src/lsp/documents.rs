@@ -3,7 +3,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use ropey::Rope;
@@ -17,11 +17,13 @@ use speclens_schema::{
     problem::{Code, Problem},
 };
 use tokio::runtime::Handle;
-use tower_lsp_server::gen_lsp_types::TextDocumentContentChangeEvent as Change;
+use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent as Change, Uri};
 
 use super::{
+    changes::About,
     convert,
-    session::{Open, Session},
+    results::Results,
+    session::{Open, Session, State},
 };
 use crate::{
     index::Depth,
@@ -46,9 +48,17 @@ pub(super) struct Place {
 
 /// An open document that is not ours, as far as can be told yet.
 pub(super) struct Stranger {
+    /// Counts openings, like that of an open document.
+    opening: u64,
     version: i32,
     /// Only its text is of interest: it is never read.
     document: Document,
+}
+
+/// What became of a document that was closed.
+struct Closed {
+    results: Arc<Mutex<Results>>,
+    file: SpecFile,
 }
 
 /// Maximum size, in bytes, of a document that is asked at every keystroke what it is.
@@ -140,64 +150,94 @@ impl Session {
         }
     }
 
-    /// A document is open from now on.
-    pub(super) fn open(&self, uri: &str, version: i32, text: &str) {
+    /// A document is open from now on. What it is comes to light when files were looked at.
+    pub(super) fn open(self: &Arc<Session>, uri: &str, version: i32, text: &str) {
         self.index.rest();
-        let rope = Rope::from_str(text);
-        if let Some(path) = convert::path(uri) {
-            self.buffers.set(&path, rope.clone());
-            self.buffer_changed(uri, &path);
-        }
-        let generation = self.scopes.generation();
-        let place = self.place_of(uri, text);
-        self.open_at(uri, version, rope, place);
-        // Main files that came to light meanwhile could not tell this document, which nobody knew yet.
-        if self.scopes.generation() != generation {
-            self.reconsider(uri);
-        }
-        self.look_again();
+        let document = Document::unread(text, ScalarRules::Yaml12);
+        let (session, at) = (Arc::clone(self), uri.to_owned());
+        self.changes.make(About::Document(uri), move || {
+            let text = document.text().clone();
+            let again = {
+                let mut state = session.state();
+                state.openings += 1;
+                let opening = state.openings;
+                state.strangers.insert(at.clone(), Stranger { opening, version, document });
+                state.open.remove(&at)
+            };
+            if let Some(path) = convert::path(&at) {
+                session.buffers.set(&path, text);
+                session.buffer_changed(&at, &path);
+            }
+            session.look_again();
+            Some(Box::new(move || {
+                if again.is_some_and(|open| open.place.file == SpecFile::CliBench) {
+                    session.neighbours_changed();
+                } else {
+                    session.reconsider(&at);
+                }
+            }))
+        });
     }
 
-    fn open_at(&self, uri: &str, version: i32, text: Rope, place: Option<Place>) {
-        let Some(place) = place else {
-            let stranger = Stranger { version, document: Document::unread(&String::from(text), ScalarRules::Yaml12) };
-            self.state().strangers.insert(uri.to_owned(), stranger);
-            return;
-        };
-        self.adopt(uri, version, text, place);
-    }
-
-    /// Takes a document for ours. Where it is a main file, or was one, others may be its parts.
-    fn adopt(&self, uri: &str, version: i32, text: Rope, place: Place) {
-        let was_main = self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::CliBench);
+    /// Takes a document for ours. Where it is a main file, or was one, others may be its parts. Only its text as it is
+    /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
+    /// meanwhile, or somebody else found a place for it.
+    fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
         let is_main = place.file == SpecFile::CliBench;
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
-        let document = Document::read_rope(text, place.file.scalar_rules());
+        let mut document = Document::read_rope(seen.text.clone(), place.file.scalar_rules());
         if let Some(path) = &place.path {
             // The document tells about itself while it is open.
             self.forget_told(path);
         }
-        {
+        let results = self.results_of(&place.suite(uri));
+        let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
+        let analyzer = Analyzer::new(place.file).guessing(is_guess);
+        let was_main = {
             let mut state = self.state();
+            let Some(now) = state.seen(uri).filter(|now| now.opening == seen.opening) else { return false };
+            if !now.text.is_instance(&seen.text) {
+                let end = document.text().len_bytes();
+                document.edit(0..end, &String::from(&now.text));
+            }
             state.openings += 1;
-            let results = self.results_of(&place.suite(uri));
-            let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
-            let analyzer = Analyzer::new(place.file).guessing(is_guess);
-            let opening = state.openings;
+            let (opening, version) = (state.openings, now.version);
             let open = Open { opening, version, document, edited_at: 0, analyzer, place, results, latest: None };
             state.strangers.remove(uri);
-            state.open.insert(uri.to_owned(), open);
-        }
+            let before = state.open.insert(uri.to_owned(), open);
+            before.is_some_and(|before| before.place.file == SpecFile::CliBench)
+        };
         self.analyse(uri);
         if is_main != was_main {
             self.neighbours_changed();
         }
+        true
     }
 
-    /// A document was edited. Says whether it is ours.
-    pub(super) fn change(&self, uri: &str, version: i32, changes: Vec<Change>) -> bool {
+    /// A document was edited.
+    pub(super) fn change(self: &Arc<Session>, uri: &str, version: i32, changes: Vec<Change>) {
+        let (session, at) = (Arc::clone(self), uri.to_owned());
+        self.changes.make(About::Document(uri), move || {
+            let length = session.edit(&at, version, changes)?;
+            if session.holds_settings(&at) {
+                session.files_changed(None);
+            }
+            if length > MAX_ASKED_WHILE_TYPING {
+                session.analyse_if_ours(&at);
+                return None;
+            }
+            Some(Box::new(move || {
+                if !session.reconsider(&at) {
+                    session.analyse_if_ours(&at);
+                }
+            }))
+        });
+    }
+
+    /// Edits the text of a document. Returns how many bytes it has now; `None` if it is not open.
+    fn edit(&self, uri: &str, version: i32, changes: Vec<Change>) -> Option<usize> {
         let text = {
             let mut state = self.state();
             let encoding = state.abilities.encoding;
@@ -207,38 +247,52 @@ impl Session {
                 }
                 open.version = version;
                 open.document.text().clone()
-            } else if let Some(stranger) = state.strangers.get_mut(uri) {
+            } else {
+                let stranger = state.strangers.get_mut(uri)?;
                 for change in changes {
                     apply(&mut stranger.document, encoding, change);
                 }
                 stranger.version = version;
                 stranger.document.text().clone()
-            } else {
-                return false;
             }
         };
+        let length = text.len_bytes();
         if let Some(path) = convert::path(uri) {
-            self.buffers.set(&path, text.clone());
+            self.buffers.set(&path, text);
             self.buffer_changed(uri, &path);
         }
-        let is_adopted = text.len_bytes() <= MAX_ASKED_WHILE_TYPING && self.reconsider(uri);
-        let is_ours = self.is_open(uri);
-        if is_ours && !is_adopted {
-            self.analyse(uri);
-        }
-        is_ours
+        Some(length)
     }
 
-    /// A document is open no more. Says whether it was ours.
-    pub(super) fn close(&self, uri: &str) -> bool {
-        let (was_open, was_main) = {
+    fn analyse_if_ours(&self, uri: &str) {
+        if self.is_open(uri) {
+            self.analyse(uri);
+        }
+    }
+
+    /// A document is open no more.
+    pub(super) fn close(self: &Arc<Session>, uri: &str) {
+        let (session, at) = (Arc::clone(self), uri.to_owned());
+        self.changes.make(About::Document(uri), move || {
+            let closed = session.remove(&at)?;
+            let results = Arc::clone(&closed.results);
+            let forgotten = at.clone();
+            // Whoever judges holds the lock, and may take long.
+            session.requests.begin(move || {
+                results.lock().unwrap_or_else(PoisonError::into_inner).forget(&forgotten);
+            });
+            Some(Box::new(move || session.follow_close(&at, &closed)))
+        });
+    }
+
+    fn remove(&self, uri: &str) -> Option<Closed> {
+        let open = {
             let mut state = self.state();
             state.strangers.remove(uri);
-            let open = state.open.remove(uri);
-            (open.is_some(), open.is_some_and(|open| open.place.file == SpecFile::CliBench))
+            state.open.remove(uri)
         };
         self.remembered().remove(uri);
-        if was_open {
+        if open.is_some() {
             // What was told because of it is taken back.
             self.analyse(uri);
         }
@@ -248,31 +302,91 @@ impl Session {
             // While it was open, what became of it on the disk was of no interest.
             self.index.look_at([path]);
         }
-        if was_main {
+        open.map(|open| Closed { results: open.results, file: open.place.file })
+    }
+
+    /// What a document that is closed leaves to do: what is on the disk counts from now on, and others tell about it.
+    fn follow_close(&self, uri: &str, closed: &Closed) {
+        let gone = self.client.publish_diagnostics(Uri(uri.to_owned()), Vec::new(), None);
+        Handle::current().block_on(gone);
+        if closed.file == SpecFile::CliBench {
             self.neighbours_changed();
         }
-        was_open
+        let Some(path) = convert::path(uri) else { return };
+        self.forget_told(&path);
+        if closed.file == SpecFile::Settings {
+            self.files_changed(None);
+        } else {
+            self.analyse_suite(&closed.results);
+        }
     }
 
     /// Whether an open document holds settings, which concern every other one.
-    pub(super) fn holds_settings(&self, uri: &str) -> bool {
+    fn holds_settings(&self, uri: &str) -> bool {
         self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::Settings)
     }
 
-    /// A document was saved. Says whether that concerns every other one.
-    pub(super) fn saved(&self, uri: &str) -> bool {
+    /// A document was saved.
+    pub(super) fn saved(self: &Arc<Session>, uri: &str) {
         let file = self.state().open.get(uri).map(|open| open.place.file);
-        match file {
-            Some(SpecFile::CliBench | SpecFile::ClawSpec) | None => self.neighbours_changed(),
-            Some(_) => {
-                self.reconsider(uri);
+        // One that decides where others belong concerns all of them, and so may one of which nothing is known.
+        let decides = matches!(file, Some(SpecFile::CliBench | SpecFile::ClawSpec) | None);
+        let about = if decides { About::All } else { About::Document(uri) };
+        let (session, at) = (Arc::clone(self), uri.to_owned());
+        self.changes.make(about, move || {
+            // Where nobody tells what became of other files, something may have meanwhile.
+            let may_others_have_changed = session.look_again();
+            if may_others_have_changed || session.holds_settings(&at) {
+                session.files_changed(None);
             }
-        }
-        if self.look_again() {
-            // Nobody else tells what became of other files meanwhile.
-            return true;
-        }
-        file == Some(SpecFile::Settings)
+            Some(Box::new(move || {
+                if decides {
+                    session.neighbours_changed();
+                } else {
+                    session.reconsider(&at);
+                }
+                let (shared, runtime) = (Arc::clone(&session), Handle::current());
+                session.requests.begin(move || shared.consult_whole(&runtime, &at));
+            }))
+        });
+    }
+
+    /// Folders of the workspace were added and removed.
+    pub(super) fn folders_changed(self: &Arc<Session>, added: Vec<PathBuf>, removed: Vec<PathBuf>) {
+        let session = Arc::clone(self);
+        self.changes.make(About::All, move || {
+            let mut folders = session.scopes.folders();
+            folders.retain(|folder| !removed.contains(folder));
+            folders.extend(added);
+            session.scopes.set_folders(folders);
+            Some(Box::new(move || {
+                session.neighbours_changed();
+                session.index.look_at_all(Depth::Everything);
+            }))
+        });
+    }
+
+    /// Files came, went or changed on the disk.
+    pub(super) fn files_watched(self: &Arc<Session>, changes: Vec<FileEvent>) {
+        let session = Arc::clone(self);
+        self.changes.make(About::All, move || {
+            let is_recording = |change: &FileEvent| change.uri.0.contains("/.speclens/");
+            if changes.iter().any(is_recording) {
+                // Each analysis looks whether there are others than it knows.
+                session.analyse_all();
+            }
+            // Open documents are told about by the editor.
+            let is_open = |change: &FileEvent| session.is_open(&change.uri.0);
+            if changes.iter().all(|change| is_recording(change) || is_open(change)) {
+                return None;
+            }
+            // A checkout changes thousands.
+            Some(Box::new(move || {
+                let paths: Vec<_> = changes.iter().filter_map(|change| convert::path(&change.uri.0)).collect();
+                session.disk_changed(&paths);
+                session.files_changed(Some(&paths));
+            }))
+        });
     }
 
     /// Lets the whole text have the last word on what it means; that takes too long for a keystroke.
@@ -339,28 +453,54 @@ impl Session {
 
     /// Asks anew what a document is and where it belongs. Says whether that is something else than before.
     fn reconsider(&self, uri: &str) -> bool {
-        let (version, text, before) = {
-            let state = self.state();
-            match (state.open.get(uri), state.strangers.get(uri)) {
-                (Some(open), _) => (open.version, open.document.text().clone(), Some(open.place.clone())),
-                (None, Some(stranger)) => (stranger.version, stranger.document.text().clone(), None),
-                (None, None) => return false,
+        loop {
+            let (seen, before) = {
+                let state = self.state();
+                let Some(seen) = state.seen(uri) else { return false };
+                (seen, state.open.get(uri).map(|open| open.place.clone()))
+            };
+            // What was ours stays so while it is open: it may be half typed just now.
+            let Some(place) = self.place_of(uri, &String::from(&seen.text)) else { return false };
+            let is_same = before.is_some_and(|before| {
+                (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
+            });
+            if is_same {
+                return false;
             }
-        };
-        // What was ours stays so while it is open: it may be half typed just now.
-        let Some(place) = self.place_of(uri, &String::from(&text)) else { return false };
-        let is_same = before.is_some_and(|before| {
-            (&before.scope, &before.settings, before.file) == (&place.scope, &place.settings, place.file)
-        });
-        if !is_same {
-            self.adopt(uri, version, text, place);
+            if self.adopt(uri, &seen, place) {
+                return true;
+            }
+            // What somebody else found may be older than what was found here.
         }
-        !is_same
+    }
+
+    /// Files changed on the disk: what documents saw of them is void. Nothing says which ones: of all.
+    fn files_changed(&self, paths: Option<&[PathBuf]>) {
+        let concerned = self.forget_files(paths);
+        if concerned.is_empty() {
+            return;
+        }
+        let (diagnostics, hints) = {
+            let state = self.state();
+            let abilities = state.abilities;
+            let pulls = abilities.pulls_diagnostics && abilities.refreshes_diagnostics;
+            (pulls, abilities.refreshes_hints && state.display.inlay_hints)
+        };
+        let client = self.client.clone();
+        tokio::spawn(async move {
+            if diagnostics {
+                let _ = client.workspace_diagnostic_refresh().await;
+            }
+            if hints {
+                let _ = client.inlay_hint_refresh().await;
+            }
+        });
+        concerned.iter().for_each(|uri| self.analyse(uri));
     }
 
     /// Has the open documents forget what they saw of files, as far as it depends on these; nothing stands for all
     /// files. Returns which documents that concerns.
-    pub(super) fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
+    fn forget_files(&self, paths: Option<&[PathBuf]>) -> Vec<String> {
         let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let is_settings = |path: &PathBuf| is_about_settings(&name(path));
         let everything = paths.is_none_or(|paths| paths.iter().any(is_settings));
@@ -384,17 +524,34 @@ impl Session {
         concerned
     }
 
-    /// Files changed on the disk.
-    pub(super) fn disk_changed<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) {
-        let decides = |path: &Path| {
+    /// Looks at files that changed on the disk, and at the documents whose place they decide.
+    fn disk_changed(&self, paths: &[PathBuf]) {
+        let decides = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml") || self.scopes.is_main(path)
         };
-        let paths: Vec<&Path> = paths.into_iter().collect();
-        if paths.iter().any(|path| decides(path)) {
+        if paths.iter().any(decides) {
             self.neighbours_changed();
         }
-        self.index.look_at(paths.into_iter().map(Path::to_owned));
+        self.index.look_at(paths.iter().cloned());
+    }
+}
+
+/// The text of an open document at a moment.
+struct Seen {
+    opening: u64,
+    version: i32,
+    text: Rope,
+}
+
+impl State {
+    fn seen(&self, uri: &str) -> Option<Seen> {
+        let seen = |opening, version, document: &Document| Seen { opening, version, text: document.text().clone() };
+        match (self.open.get(uri), self.strangers.get(uri)) {
+            (Some(open), _) => Some(seen(open.opening, open.version, &open.document)),
+            (None, Some(stranger)) => Some(seen(stranger.opening, stranger.version, &stranger.document)),
+            (None, None) => None,
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
+    changes::About,
     documents::SuiteId,
     results,
     session::{Running, Session, Snapshot, Starting},
@@ -105,12 +106,18 @@ impl Refused {
 /// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
 /// begun. What it takes to decide is done by the threads for requests; whoever stops waiting wants no run.
 pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<u32, Refused> {
-    if let Some(open) = session.state().open.get_mut(uri) {
-        // A script may have changed without anybody telling: what is recorded must be of what runs now.
-        open.place.files.forget();
-        open.analyzer.files_changed();
-    }
-    let Some(snapshot) = session.captured(uri) else {
+    let asked = Asking::begin(session, uri, &wanted);
+    let (shared, at) = (Arc::clone(session), uri.to_owned());
+    let snapshot = session.changes.look(About::Document(uri), move || {
+        if let Some(open) = shared.state().open.get_mut(&at) {
+            // A script may have changed without anybody telling: what is recorded must be of what runs now.
+            open.place.files.forget();
+            open.analyzer.files_changed();
+        }
+        shared.captured(&at)
+    });
+    let withdrawn = asked.cancel.clone().drop_guard();
+    let Ok(Some(snapshot)) = snapshot.await else {
         return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
     if !snapshot.place.has_tests() {
@@ -120,23 +127,15 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
             false => "this file holds no tests",
         }));
     }
-    let cancel = CancellationToken::new();
-    let number = {
-        let mut state = session.state();
-        let number = state.next_run;
-        state.next_run += 1;
-        let suite = snapshot.place.suite(uri);
-        let starting = Starting { cancel: cancel.clone(), uri: uri.to_owned(), suite, wanted: wanted.clone() };
-        state.starting.insert(number, starting);
-        number
-    };
-    let withdrawn = cancel.clone().drop_guard();
-    let request = Request { session: Arc::clone(session), uri: uri.to_owned(), wanted, deed, snapshot, number, cancel };
+    if let Some(starting) = session.state().starting.get_mut(&asked.number) {
+        starting.suite = Some(snapshot.place.suite(uri));
+    }
+    let request = Request { asked, uri: uri.to_owned(), wanted, deed, snapshot };
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
-        runtime.spawn(planned.perform(cases, request.cancel.clone()));
-        Ok(request.number)
+        runtime.spawn(planned.perform(cases, request.asked.cancel.clone()));
+        Ok(request.asked.number)
     });
     let begun = begun.await;
     withdrawn.disarm();
@@ -144,28 +143,45 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
 }
 
 /// A run that somebody asked for, as long as it is not decided whether it begins.
-struct Request {
+struct Asking {
     session: Arc<Session>,
-    uri: String,
-    wanted: Wanted,
-    deed: Deed,
-    snapshot: Snapshot,
     number: u32,
     cancel: CancellationToken,
 }
 
-impl Drop for Request {
+impl Asking {
+    fn begin(session: &Arc<Session>, uri: &str, wanted: &Wanted) -> Asking {
+        let cancel = CancellationToken::new();
+        let starting = Starting { cancel: cancel.clone(), uri: uri.to_owned(), suite: None, wanted: wanted.clone() };
+        let mut state = session.state();
+        let number = state.next_run;
+        state.next_run += 1;
+        state.starting.insert(number, starting);
+        Asking { session: Arc::clone(session), number, cancel }
+    }
+}
+
+impl Drop for Asking {
     fn drop(&mut self) {
         self.session.state().starting.remove(&self.number);
     }
 }
 
+/// The same with what it is of.
+struct Request {
+    asked: Asking,
+    uri: String,
+    wanted: Wanted,
+    deed: Deed,
+    snapshot: Snapshot,
+}
+
 impl Request {
     /// Decides whether the run begins, and registers it if it does.
     fn decide(&self) -> Result<(Planned, BTreeSet<usize>), Refused> {
-        let (snapshot, uri) = (&self.session.refreshed(&self.uri, self.snapshot.clone()), &self.uri);
+        let (snapshot, uri) = (&self.asked.session.refreshed(&self.uri, self.snapshot.clone()), &self.uri);
         let workspace = snapshot.workspace();
-        let suite = Arc::new(self.session.whole_suite(snapshot, &workspace));
+        let suite = Arc::new(self.asked.session.whole_suite(snapshot, &workspace));
         let candidates = cases_in(&suite, snapshot);
         let id = snapshot.place.suite(uri);
         let prepared = job::prepare(Order {
@@ -174,13 +190,13 @@ impl Request {
             place: &id.place,
             workspace: &workspace,
             secrets: Arc::new(workspace.secrets_of(&suite)),
-            clock: self.session.clock,
-            asker: Asker::Editor { is_trusted: self.session.may_run_in(&snapshot.place.directory) },
+            clock: self.asked.session.clock,
+            asker: Asker::Editor { is_trusted: self.asked.session.may_run_in(&snapshot.place.directory) },
         });
         if let Err(Refusal::Settings(file)) = &prepared {
             return Err(Refused::Told(lsp::MessageType::Error, job::settings_sentence(file)));
         }
-        if self.cancel.is_cancelled() {
+        if self.asked.cancel.is_cancelled() {
             return Err(Refused::Cancelled);
         }
         // Nobody is asked for trust in a test that does not run anyway.
@@ -196,12 +212,12 @@ impl Request {
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
         let planned = Planned {
-            session: Arc::clone(&self.session),
+            session: Arc::clone(&self.asked.session),
             uri: uri.clone(),
             snapshot: snapshot.clone(),
             suite,
             prepared,
-            number: self.number,
+            number: self.asked.number,
             progress,
             left_out: wanted - cases.len(),
             deed: self.deed.clone(),
@@ -213,11 +229,11 @@ impl Request {
     /// lock, so that of two requests for one test only one begins.
     fn register(&self, suite: &Suite, id: SuiteId, cases: &mut BTreeSet<usize>) -> Result<lsp::ProgressToken, Refused> {
         let (uri, wanted) = (&self.uri, &self.wanted);
-        let mut state = self.session.state();
+        let mut state = self.asked.session.state();
         if state.stopping {
             return Err(Refused::warning("the server is about to end"));
         }
-        if self.cancel.is_cancelled() {
+        if self.asked.cancel.is_cancelled() {
             return Err(Refused::Cancelled);
         }
         if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == *uri) {
@@ -234,19 +250,19 @@ impl Request {
             };
             return Err(Refused::Told(lsp::MessageType::Info, message));
         }
-        let token = lsp::ProgressToken::String(format!("speclens/run/{}", self.number));
+        let token = lsp::ProgressToken::String(format!("speclens/run/{}", self.asked.number));
         let cases = cases.iter().map(|case| &suite.cases[*case]);
         let left = cases.map(|case| (case.name.clone(), self.subjects_of(case) * case.repeat as usize));
         let running = Running {
-            cancel: self.cancel.clone(),
+            cancel: self.asked.cancel.clone(),
             token: token.clone(),
             uri: uri.clone(),
             suite: id,
             whole: matches!(wanted, Wanted::File),
             left: left.collect(),
         };
-        state.starting.remove(&self.number);
-        state.runs.insert(self.number, running);
+        state.starting.remove(&self.asked.number);
+        state.runs.insert(self.asked.number, running);
         Ok(token)
     }
 }
@@ -270,10 +286,16 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Whether a run is chosen. `own` is the suite of the chosen document: all its files have the runs of a test in common.
-    fn fits(&self, number: u32, uri: &str, suite: (&SuiteId, Option<&SuiteId>), runs: impl Fn(&str) -> bool) -> bool {
+    fn fits(
+        &self,
+        number: u32,
+        uri: &str,
+        suite: (Option<&SuiteId>, Option<&SuiteId>),
+        runs: impl Fn(&str) -> bool,
+    ) -> bool {
         let (suite, own) = suite;
         self.run.is_none_or(|run| run == u64::from(number))
-            && self.uri.as_ref().is_none_or(|chosen| chosen == uri || own == Some(suite))
+            && self.uri.as_ref().is_none_or(|chosen| chosen == uri || (own.is_some() && own == suite))
             && self.test.as_ref().is_none_or(|test| runs(test))
     }
 }
@@ -284,14 +306,15 @@ pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     let own = chosen.uri.as_ref().and_then(|uri| Some(state.open.get(uri)?.place.suite(uri)));
     let own = own.as_ref();
     let starting = state.starting.iter().filter(|(number, run)| {
-        chosen.fits(**number, &run.uri, (&run.suite, own), |test| match &run.wanted {
+        chosen.fits(**number, &run.uri, (run.suite.as_ref(), own), |test| match &run.wanted {
             Wanted::Test(name) => name == test,
             Wanted::File => true,
         })
     });
     let runs = state.runs.iter();
-    let runs = runs
-        .filter(|(number, run)| chosen.fits(**number, &run.uri, (&run.suite, own), |test| run.left.contains_key(test)));
+    let runs = runs.filter(|(number, run)| {
+        chosen.fits(**number, &run.uri, (Some(&run.suite), own), |test| run.left.contains_key(test))
+    });
     let tokens = starting.map(|(_, run)| &run.cancel).chain(runs.map(|(_, run)| &run.cancel));
     tokens.map(CancellationToken::cancel).count()
 }

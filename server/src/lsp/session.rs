@@ -9,11 +9,12 @@ use std::{
 
 use speclens_runner::{clock::Clock, files::Buffers as _};
 use speclens_schema::{analysis::Analyzer, document::Document};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::{Client, gen_lsp_types as lsp};
 
 use super::{
+    changes::{About, Changes},
     client::{Abilities, Display},
     documents::{Place, Stranger, SuiteId},
     elsewhere::Told,
@@ -45,6 +46,8 @@ pub(super) struct Session {
     pub scopes: Scopes,
     /// What the files of the workspace say about names.
     pub index: Index,
+    /// What messages change, as far as it is not done yet.
+    pub changes: Changes,
     /// What open documents say about names.
     told: Mutex<HashMap<String, Remembered>>,
     /// What was told of files that are not open.
@@ -119,7 +122,8 @@ impl Drop for Act {
 pub(super) struct Starting {
     pub cancel: CancellationToken,
     pub uri: String,
-    pub suite: SuiteId,
+    /// `None` as long as it waits for changes of the document.
+    pub suite: Option<SuiteId>,
     pub wanted: Wanted,
 }
 
@@ -230,6 +234,7 @@ impl Session {
             buffers,
             scopes,
             index: Index::default(),
+            changes: Changes::default(),
             told: Mutex::default(),
             told_elsewhere: Mutex::default(),
             acting,
@@ -307,6 +312,7 @@ impl Session {
         state.runs.values().for_each(|run| run.cancel.cancel());
         drop(state);
         self.bell.notify_all();
+        self.changes.stop();
         self.index.stop();
     }
 
@@ -352,6 +358,12 @@ impl Session {
             clock: self.clock,
             buffers: Arc::clone(&self.buffers),
         })
+    }
+
+    /// A document as the messages so far leave it, its tree perhaps of an older text.
+    pub(super) fn captured_in_turn(self: &Arc<Session>, uri: &str) -> oneshot::Receiver<Option<Snapshot>> {
+        let (session, at) = (Arc::clone(self), uri.to_owned());
+        self.changes.look(About::Document(uri), move || session.captured(&at))
     }
 
     /// Every open document as it stands now, by its address.
