@@ -1,73 +1,21 @@
 //! Suites of cli-bench, run by the real binary. The model is a small server on this machine that speaks the protocol of OpenAI.
 
+mod faults;
+mod provider;
+mod secrets;
+
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
     path::Path,
+    process::{Command, Stdio},
     sync::mpsc,
     thread,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{Done, Place};
-
-/// Starts a model that runs these commands, one in each turn, and then says that it is done. Returns its port.
-fn model(commands: &'static [&'static str]) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream, commands));
-        }
-    });
-    port
-}
-
-fn answer(mut stream: TcpStream, commands: &[&str]) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
-            break;
-        }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let request: Value = serde_json::from_slice(&body).unwrap();
-    let turn = request["messages"].as_array().unwrap().iter().filter(|it| it["role"] == "assistant").count();
-    let message = match commands.get(turn) {
-        Some(command) => json!({
-            "role": "assistant",
-            "content": null,
-            "tool_calls": [{
-                "id": format!("call-{turn}"),
-                "type": "function",
-                "function": { "name": "run_command", "arguments": json!({ "command": command }).to_string() },
-            }],
-        }),
-        None => json!({ "role": "assistant", "content": "It is done." }),
-    };
-    let reason = if commands.get(turn).is_some() { "tool_calls" } else { "stop" };
-    let reply = json!({
-        "id": "1", "object": "chat.completion", "created": 1, "model": request["model"],
-        "choices": [{ "index": 0, "message": message, "finish_reason": reason }],
-        "usage": { "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 },
-    })
-    .to_string();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        reply.len()
-    );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(reply.as_bytes()));
-}
+use provider::Provider;
 
 const SUITE: &str = "\
 cli: sh
@@ -85,24 +33,36 @@ tasks:
       - verify: {run: cat name out.txt, output_contains: hello}
 ";
 
-/// A directory with the suite, a model on this machine, and a place for temporary directories.
+/// A directory with the suite, a model on this machine that runs these commands, and a place for temporary directories.
 fn place(suite: &str, commands: &'static [&'static str]) -> Place {
+    place_of(suite, &Provider::running(commands))
+}
+
+/// The same with this provider.
+fn place_of(suite: &str, provider: &Provider) -> Place {
     let place = Place::empty();
-    let base = format!("http://127.0.0.1:{}/v1", model(commands));
-    place.write("speclens.yaml", format!("providers: {{local: {{base_url: '{base}', key_env: LOCAL_KEY}}}}\n"));
+    place.write("speclens.yaml", settings(provider));
     place.write("cli-bench.yaml", suite);
     place.write("fixture/name", "hello ");
     fs::create_dir(place.path().join("tmp")).unwrap();
     place
 }
 
+fn settings(provider: &Provider) -> String {
+    format!("providers: {{local: {{base_url: 'http://127.0.0.1:{}/v1', key_env: LOCAL_KEY}}}}\n", provider.port)
+}
+
 const GREETING: &[&str] = &["cat name > out.txt; echo you >> out.txt", "cat out.txt; printf '\\033[31m'"];
 
-/// Runs the program with a key and the temporary directory of the place.
-fn run(place: &Place, arguments: &[&str]) -> Done {
+/// The program with a key and the temporary directory of the place, ready to be started.
+fn with_key(place: &Place, arguments: &[&str]) -> Command {
     let mut program = place.program(arguments);
     program.env("LOCAL_KEY", "key-0123456789abcdef").env("TMPDIR", place.path().join("tmp"));
-    Done::of(&program.output().unwrap())
+    program
+}
+
+fn run(place: &Place, arguments: &[&str]) -> Done {
+    Done::of(&with_key(place, arguments).output().unwrap())
 }
 
 fn report(place: &Place, arguments: &[&str]) -> Value {
@@ -167,30 +127,6 @@ fn key_of_the_model_is_not_seen_by_commands_and_missing_it_breaks_the_run() {
 }
 
 #[test]
-fn what_the_suite_wants_masked_is_in_no_recording_and_no_report() {
-    const HOW: &[&str] = &["cat name > out.txt; echo you $TOKEN tok_12ab $OUTER >> out.txt", "cat out.txt"];
-    let redactions = "env: {TOKEN: planted-one}\nredact_env: [TOKEN, OUTER]\nredact_patterns: ['tok_[a-z0-9]{4}']\n";
-    let place = place(
-        &format!("{SUITE}{redactions}")
-            .replace("output_contains: hello\n", "output_contains: nothing of this kind is ever written\n"),
-        HOW,
-    );
-    let mut program = place.program(&["run", "--report", "human", "--report", "json=report.json"]);
-    program
-        .args(["--set", "report.evidence=true"])
-        .env("OUTER", "planted-two")
-        .env("LOCAL_KEY", "key-0123456789abcdef");
-    let done = Done::of(&program.output().unwrap());
-    assert_eq!(done.code, Some(1), "{done:?}");
-    let recordings = place.recordings().into_iter().chain(place.texts()).map(|path| fs::read_to_string(path).unwrap());
-    let written: Vec<String> = recordings.chain([place.read("report.json"), done.text()]).collect();
-    assert!(written.len() > 2 && written.iter().any(|text| text.contains("hello you ")), "{written:?}");
-    for secret in ["planted-one", "planted-two", "tok_12ab", "key-0123456789abcdef"] {
-        assert!(written.iter().all(|text| !text.contains(secret)), "{secret}: {written:?}");
-    }
-}
-
-#[test]
 fn thresholds_decide_the_exit_status() {
     let failing = SUITE.replace("exit_code: 0", "exit_code: 5");
     for (thresholds, code) in [
@@ -209,14 +145,14 @@ fn thresholds_decide_the_exit_status() {
 fn interrupted_run_leaves_no_process_and_no_directory() {
     let place = place(SUITE, &["(trap '' TERM; echo $$ > \"$MARK\"; sleep 60) & (trap '' TERM; sleep 60); wait"]);
     let mark = place.path().join("mark");
-    assert!(std::process::Command::new("mkfifo").arg(&mark).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&mark).status().unwrap().success());
     let mut program = place.program(&["run"]);
     program.env("LOCAL_KEY", "key-0123456789abcdef").env("TMPDIR", place.path().join("tmp")).env("MARK", &mark);
-    let child = program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(fs::read_to_string(mark).unwrap()));
     let inner = receiver.recv().unwrap();
-    let stopped = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(stopped.success());
     let done = Done::of(&child.wait_with_output().unwrap());
     assert_eq!(done.code, Some(130), "{done:?}");

@@ -5,6 +5,7 @@ mod inputs;
 pub mod process;
 #[cfg(unix)]
 pub mod program;
+pub(crate) mod temporary;
 
 use std::{
     collections::BTreeSet,
@@ -83,6 +84,8 @@ pub struct World<'a> {
     pub worker: Option<agent::Worker<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub keys: &'a BTreeSet<String>,
+    /// Whether temporary directories stay, so that somebody can look into them.
+    pub keep: bool,
     /// Where is told what an attempt waits for.
     pub events: &'a Events,
 }
@@ -142,6 +145,7 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         suite: world.directory,
         keys: world.keys,
         output_limit: world.output_limit,
+        keep: world.keep,
         cancel: world.cancel,
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
@@ -197,7 +201,7 @@ async fn command(action: &CommandAction, context: Context, world: World<'_>) -> 
     };
     let timeout = Duration::from_millis(action.timeout_ms);
     let command = process::Command {
-        program: process::Program::Shell(script),
+        program: process::Program::shell(script),
         directory,
         environment: &process::Environment::default(),
         input: &[],

@@ -72,6 +72,8 @@ pub struct Options {
     pub help_modes: Vec<HelpMode>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
+    /// Whether the temporary directories of tasks stay.
+    pub keep_directories: bool,
     /// Whether a failure elsewhere has ended the run before it begins: every attempt is reported as not run.
     pub given_up: bool,
 }
@@ -102,6 +104,7 @@ struct Run {
     job: Job,
     mode: Mode,
     fail_fast: bool,
+    keep_directories: bool,
     run_id: String,
     cancel: CancellationToken,
     /// An attempt failed, and that is to be the end.
@@ -129,6 +132,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         job,
         mode: options.mode,
         fail_fast: options.fail_fast,
+        keep_directories: options.keep_directories,
         run_id: new_run_id(),
         cancel,
         stopped: AtomicBool::new(options.given_up),

@@ -57,6 +57,8 @@ pub struct Surroundings<'a> {
     pub keys: &'a BTreeSet<String>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
+    /// Whether a temporary directory stays, so that somebody can look into it.
+    pub keep: bool,
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
     /// Who is told what an attempt waits for.
@@ -98,7 +100,7 @@ pub async fn perform(
     let broken = |error: RunError| Attempt::broken(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
         Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
-        None => Place::temporary(),
+        None => Place::temporary(around.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,

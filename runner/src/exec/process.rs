@@ -58,29 +58,19 @@ pub struct Command<'a> {
     pub limit: usize,
 }
 
-/// What runs.
+/// A script, and the shell that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program<'a> {
-    /// A text for `sh -c`.
-    Shell(&'a str),
-    /// A program with its arguments, without a shell.
-    Direct {
-        /// Its path, or a name that is looked for in `PATH`.
-        program: &'a str,
-        /// Its arguments, as they are.
-        arguments: &'a [String],
-    },
+pub struct Program<'a> {
+    /// The path of the shell, or a name that is looked for in `PATH`.
+    pub shell: &'a str,
+    /// The text behind its `-c`.
+    pub script: &'a str,
 }
 
 impl Program<'_> {
-    /// The command line, for people.
-    fn text(self) -> String {
-        match self {
-            Program::Shell(script) => script.to_owned(),
-            Program::Direct { program, arguments } => {
-                std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
-            }
-        }
+    /// A script for the `sh` of the environment.
+    pub fn shell(script: &str) -> Program<'_> {
+        Program { shell: "sh", script }
     }
 }
 
@@ -155,6 +145,11 @@ impl Background {
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
             tokio::time::sleep(MOMENT).await;
         }
+        groups.iter().for_each(group::Group::kill);
+        let deadline = Instant::now() + DRAIN;
+        while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
+            tokio::time::sleep(MOMENT).await;
+        }
     }
 
     fn keep(&self, group: group::Group) {
@@ -184,11 +179,8 @@ pub async fn run(command: Command<'_>, background: &Background, cancel: &Cancell
     match group::spawn(command) {
         Ok(child) => attend(command, child, background, cancel).await,
         Err(error) => {
-            let name = match command.program {
-                Program::Shell(_) => "sh",
-                Program::Direct { program, .. } => program,
-            };
-            let message = format!("cannot start `{name}` in {}: {error}", command.directory.display());
+            let message =
+                format!("cannot start `{}` in {}: {error}", command.program.shell, command.directory.display());
             Finished::failed(command.program, RunErrorKind::Spawn, message)
         }
     }
@@ -301,6 +293,10 @@ async fn attend(
         // Killed, so this is a matter of moments; a process stuck in the kernel is not waited for.
         exit = tokio::time::timeout(GRACE, child.wait()).await.ok();
     }
+    if stop.is_some() || held {
+        // Whoever looks at what the command left behind must not meet it at work.
+        child.gone(DRAIN).await;
+    }
     if held && stop.is_none() {
         notes.push(
             "a background process kept the output open after the command had ended; it was not waited for, and stopped"
@@ -348,7 +344,7 @@ async fn attend(
     let exit = exit.flatten();
     let began = exit.is_some();
     let ran = Ran {
-        command: Capture::whole(command.program.text()),
+        command: Capture::whole(command.program.script.to_owned()),
         exit,
         timed_out: matches!(stop, Some(Stop::TimedOut)),
         stdout: began.then_some(stdout),
@@ -366,7 +362,7 @@ fn bytes(count: usize) -> String {
 impl Finished {
     fn failed(program: Program<'_>, kind: RunErrorKind, message: impl Into<String>) -> Finished {
         Finished {
-            ran: Ran { command: Capture::whole(program.text()), ..Ran::default() },
+            ran: Ran { command: Capture::whole(program.script.to_owned()), ..Ran::default() },
             error: Some(RunError { kind, message: message.into() }),
             notes: Vec::new(),
         }

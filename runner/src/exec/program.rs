@@ -84,10 +84,9 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
         Err(error) => return Worked::broken(format!("cannot set up the shells that record: {error}")),
     };
     let environment = surroundings(&work, &shims, &path);
-    let arguments = ["-c".to_owned(), work.command.to_owned()];
     let command = process::Command {
         // Its own shell is not one of those that record.
-        program: process::Program::Direct { program: &shims.real, arguments: &arguments },
+        program: process::Program { shell: &shims.real, script: work.command },
         directory: work.directory,
         environment: &environment,
         input: work.intent.as_bytes(),

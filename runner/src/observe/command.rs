@@ -13,7 +13,7 @@ use crate::exec::process;
 pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Cancelled> {
     let script = template::expand(run, &view.directory.to_string_lossy());
     let command = process::Command {
-        program: process::Program::Shell(&script),
+        program: process::Program::shell(&script),
         directory: &view.directory,
         environment: &view.environment,
         input: &[],

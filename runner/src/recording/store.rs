@@ -13,6 +13,7 @@ use std::{
 };
 
 use super::texts::Digest;
+use crate::exec::temporary::is_alive;
 
 /// The directory beside a suite that belongs to speclens.
 pub const DIRECTORY: &str = ".speclens";
@@ -292,17 +293,4 @@ fn create_private(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         result => result,
     }
-}
-
-#[cfg(unix)]
-fn is_alive(process: i32) -> bool {
-    use rustix::process::{Pid, test_kill_process};
-
-    let Some(process) = Pid::from_raw(process) else { return false };
-    test_kill_process(process) != Err(rustix::io::Errno::SRCH)
-}
-
-#[cfg(not(unix))]
-fn is_alive(_process: i32) -> bool {
-    true
 }

@@ -108,6 +108,7 @@ impl Run {
             repeat: unit.repeat,
             worker,
             keys: &self.keys,
+            keep: self.keep_directories,
             events: &self.events,
         };
         let inquiry = Inquiry {

@@ -72,6 +72,9 @@ pub(super) struct Args {
     /// Start no further test after one has failed
     #[arg(long)]
     fail_fast: bool,
+    /// Keep the temporary directories of tasks, and say where they are
+    #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
+    keep_workdir: bool,
     /// A report, and the file that it goes to instead of standard output (repeatable)
     #[arg(long = "report", value_name = "human|json|junit|sarif|github[=FILE]")]
     reports: Vec<ReportTarget>,
@@ -174,6 +177,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
             fail_fast: args.fail_fast,
+            keep_directories: args.keep_workdir,
             given_up,
             ..actors.clone()
         };

@@ -403,6 +403,7 @@ impl Planned {
             help_modes: Vec::new(),
             fail_fast: false,
             given_up: false,
+            keep_directories: false,
         };
         let (events, mut told) = mpsc::unbounded_channel();
         let act = self.session.acting.begin();

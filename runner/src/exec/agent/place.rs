@@ -13,6 +13,8 @@ use sha2::{Digest, Sha256};
 use speclens_schema::evidence::{RunError, RunErrorKind};
 use tokio_util::sync::CancellationToken;
 
+use crate::exec::temporary::Temporary;
+
 /// How long is waited before asking again whether another process has left the directory.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -32,24 +34,40 @@ pub(super) struct Place {
 /// What makes a directory the attempt's own.
 #[derive(Debug)]
 enum Claim {
-    /// It is new, and removed in the end.
-    Temporary { _directory: Temporary },
+    /// It is new, and removed in the end unless it is kept.
+    Temporary { _directory: Option<Temporary> },
     /// Nobody else uses it until this is dropped.
     Held { _process: tokio::sync::OwnedMutexGuard<()>, _file: Option<fs::File> },
 }
 
 impl Place {
-    /// Makes a new directory.
-    pub(super) fn temporary() -> Result<Place, RunError> {
+    /// Makes a new directory, which stays where `keep` says so.
+    pub(super) async fn temporary(keep: bool) -> Result<Place, RunError> {
         let wrong = |error: io::Error| {
             let parent = env::temp_dir();
-            workspace(format!("cannot create a directory for the task in {}: {error}", parent.display()))
+            workspace(format!(
+                "cannot create a directory for the task in {}: {error}; set TMPDIR to a directory with room",
+                parent.display()
+            ))
         };
-        let made = tempfile::Builder::new().prefix("speclens-").tempdir().map_err(wrong)?;
-        let own = Temporary(made.keep());
-        // Commands see the path without links, as `pwd` prints it.
-        let directory = own.0.canonicalize().map_err(wrong)?;
-        Ok(Place { directory, notes: Vec::new(), _claim: Claim::Temporary { _directory: own } })
+        let make = move || {
+            let (path, own) = if keep {
+                (Temporary::make_kept()?, None)
+            } else {
+                let own = Temporary::make()?;
+                (own.path().to_owned(), Some(own))
+            };
+            // Commands see the path without links, as `pwd` prints it.
+            Ok((path.canonicalize()?, own))
+        };
+        let made = tokio::task::spawn_blocking(make).await.map_err(io::Error::other).and_then(|made| made);
+        let (directory, own) = made.map_err(wrong)?;
+        let notes = if keep {
+            vec![format!("the directory of the task was kept: {}", directory.display())]
+        } else {
+            Vec::new()
+        };
+        Ok(Place { directory, notes, _claim: Claim::Temporary { _directory: own } })
     }
 
     /// Takes the `workdir` of a suite, which begins in the directory of the suite, and creates it if it is not there.
@@ -151,37 +169,6 @@ fn lock_file(directory: &Path) -> io::Result<fs::File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(parent.join(name))
-}
-
-/// A directory that is removed when this is dropped, whatever the modes are of what is in it.
-#[derive(Debug)]
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // A process that was killed a moment ago may still have written something during the first pass.
-        for _ in 0..3 {
-            match fs::remove_dir_all(&self.0) {
-                Ok(()) => return,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-                Err(_) => open_up(&self.0),
-            }
-        }
-        tracing::warn!(directory = %self.0.display(), "a temporary directory could not be removed");
-    }
-}
-
-/// Makes every directory below one writable: what is in one that is not cannot be removed.
-fn open_up(directory: &Path) {
-    let Ok(metadata) = fs::symlink_metadata(directory) else { return };
-    if !metadata.is_dir() {
-        return;
-    }
-    #[cfg(unix)]
-    let _ = fs::set_permissions(directory, std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        open_up(&entry.path());
-    }
 }
 
 fn workspace(message: String) -> RunError {

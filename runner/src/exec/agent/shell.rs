@@ -52,7 +52,7 @@ impl Shell {
         cancel: &CancellationToken,
     ) -> Finished {
         let command = process::Command {
-            program: process::Program::Shell(script),
+            program: process::Program::shell(script),
             directory: &self.directory,
             environment: &self.environment,
             input: &[],

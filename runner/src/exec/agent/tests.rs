@@ -164,6 +164,7 @@ impl Suite {
             suite: self.directory.path(),
             keys: &self.keys,
             output_limit: self.output_limit,
+            keep: false,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),

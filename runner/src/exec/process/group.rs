@@ -1,6 +1,11 @@
 //! Processes as Unix groups them.
 
-use std::{io, os::unix::process::ExitStatusExt, process::Stdio};
+use std::{
+    io,
+    os::unix::process::ExitStatusExt,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
 use speclens_schema::evidence::Exit;
@@ -24,42 +29,41 @@ pub(super) struct Group {
     leaderless: bool,
 }
 
+/// The shell that stands at the gate: the one that is always there, and none that stands in for it in `PATH`.
+pub(super) const GATE: &str = "/bin/sh";
+
+/// Waits for a line, and becomes the shell that it is told. Where the program dies before it has said who has to be ended
+/// with it, the line never comes, and nothing has begun.
+const WITH_INPUT: &str = "read -r go || exit; exec \"$1\" -c \"$2\"";
+pub(super) const WITHOUT_INPUT: &str = "read -r go || exit; exec \"$1\" -c \"$2\" < /dev/null";
+
 pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
     keeper::prepare();
-    let mut process = match command.program {
-        Program::Shell(script) => {
-            let mut shell = tokio::process::Command::new("sh");
-            shell.arg("-c").arg(script);
-            shell
-        }
-        Program::Direct { program, arguments } => {
-            let mut process = tokio::process::Command::new(program);
-            process.args(arguments);
-            process
-        }
-    };
+    let Program { shell, script } = command.program;
+    let gate = if command.input.is_empty() { WITHOUT_INPUT } else { WITH_INPUT };
+    let mut process = tokio::process::Command::new(GATE);
+    process.args(["-c", gate, GATE, shell, script]);
     for name in &command.environment.removed {
         process.env_remove(name);
     }
-    let input = if command.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut leader = process
         .envs(&command.environment.set)
         .current_dir(command.directory)
-        .stdin(input)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    if let Some(mut input) = leader.stdin.take() {
-        let bytes = command.input.to_vec();
-        // A process that does not read it, or ends before, hangs nobody: the pipe ends with the process.
-        tokio::spawn(async move { input.write_all(&bytes).await });
-    }
     let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let group = group.map(|id| {
         keeper::begun(id);
         Group { id, leaderless: false }
     });
+    if let Some(mut input) = leader.stdin.take() {
+        let bytes = [b"\n", command.input].concat();
+        // A process that does not read it, or ends before, hangs nobody: the pipe ends with the process.
+        tokio::spawn(async move { input.write_all(&bytes).await });
+    }
     Ok(Child { group, leader })
 }
 
@@ -97,6 +101,14 @@ impl Child {
         self.group.iter().for_each(Group::kill);
     }
 
+    /// Waits until nothing of a group that was killed runs any more, as far as the patience goes: killing is a request.
+    pub(super) async fn gone(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        while Instant::now() < deadline && self.group.as_ref().is_some_and(Group::is_running) {
+            tokio::time::sleep(super::MOMENT).await;
+        }
+    }
+
     /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
     /// a moment for it.
     pub(super) async fn has_leftovers(&self) -> bool {
@@ -125,7 +137,7 @@ impl Group {
         }
     }
 
-    fn kill(&self) {
+    pub(super) fn kill(&self) {
         if self.is_alive() {
             // Twice, for a process that was being born during the first pass.
             let _ = kill_process_group(self.id, Signal::KILL);

@@ -82,11 +82,12 @@ impl Keeper {
         if self.watcher.as_mut().is_some_and(|watcher| send(watcher, change)) {
             return;
         }
-        if let Some(watcher) = self.watcher.take() {
+        let all: String = self.live.iter().map(|group| line('+', *group)).collect();
+        let successor = spawn().and_then(|mut watcher| send(&mut watcher, &all).then_some(watcher));
+        // Not before the successor watches.
+        if let Some(watcher) = std::mem::replace(&mut self.watcher, successor) {
             dismiss(watcher);
         }
-        let all: String = self.live.iter().map(|group| line('+', *group)).collect();
-        self.watcher = spawn().and_then(|mut watcher| send(&mut watcher, &all).then_some(watcher));
     }
 }
 

@@ -14,6 +14,10 @@ impl Group {
         match *self {}
     }
 
+    pub(super) fn kill(&self) {
+        match *self {}
+    }
+
     pub(super) fn is_running(&self) -> bool {
         match *self {}
     }
@@ -45,6 +49,10 @@ impl Child {
     }
 
     pub(super) fn kill(&self) {
+        match *self {}
+    }
+
+    pub(super) async fn gone(&self, _: std::time::Duration) {
         match *self {}
     }
 

@@ -14,7 +14,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Program, keeper, run};
+use super::{Background, Command, Environment, Finished, Program, group, keeper, run};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -25,7 +25,7 @@ fn directory() -> TempDir {
 async fn run_in(directory: &Path, timeout_ms: u64, script: &str) -> Finished {
     let environment = Environment::default();
     let command = Command {
-        program: Program::Shell(script),
+        program: Program::shell(script),
         directory,
         environment: &environment,
         input: &[],
@@ -216,7 +216,7 @@ async fn a_silent_leftover_goes_on_until_the_background_ends() {
         async move {
             let timeout = Duration::from_secs(20);
             let command = Command {
-                program: Program::Shell(&script),
+                program: Program::shell(&script),
                 environment: &Environment::default(),
                 input: &[],
                 directory,
@@ -257,7 +257,7 @@ async fn a_character_at_the_limit_is_not_cut_in_two() {
     let directory = directory();
     for (limit, expected) in [(4, "a€"), (3, "a"), (2, "a"), (1, "a"), (0, "")] {
         let command = Command {
-            program: Program::Shell("printf 'a€b'"),
+            program: Program::shell("printf 'a€b'"),
             environment: &Environment::default(),
             input: &[],
             directory: directory.path(),
@@ -275,7 +275,7 @@ async fn a_run_that_is_dropped_leaves_nothing_behind() {
     let pid = {
         let cancel = CancellationToken::new();
         let command = Command {
-            program: Program::Shell("sh -c 'echo $$ > pid; sleep 60' & wait"),
+            program: Program::shell("sh -c 'echo $$ > pid; sleep 60' & wait"),
             environment: &Environment::default(),
             input: &[],
             directory: directory.path(),
@@ -298,7 +298,7 @@ async fn what_is_cancelled_before_it_begins_does_not_begin() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let command = Command {
-        program: Program::Shell("touch marker"),
+        program: Program::shell("touch marker"),
         environment: &Environment::default(),
         input: &[],
         directory: directory.path(),
@@ -311,13 +311,12 @@ async fn what_is_cancelled_before_it_begins_does_not_begin() {
 }
 
 #[tokio::test]
-async fn arguments_reach_a_program_as_they_are_and_input_is_read_to_its_end() {
+async fn input_is_read_to_its_end() {
     let directory = directory();
     let environment = Environment::default();
-    let arguments = ["-c".to_owned(), "cat; printf '|%s' \"$@\"".to_owned(), "sh".to_owned(), "a  $b 'c'".to_owned()];
     let input = "line\n".repeat(100_000);
     let command = Command {
-        program: Program::Direct { program: "sh", arguments: &arguments },
+        program: Program::shell("cat; printf '|%s' \"a  b 'c'\""),
         directory: directory.path(),
         environment: &environment,
         input: input.as_bytes(),
@@ -325,22 +324,22 @@ async fn arguments_reach_a_program_as_they_are_and_input_is_read_to_its_end() {
         limit: LIMIT,
     };
     let finished = run(command, &Background::default(), &CancellationToken::new()).await;
-    assert_eq!(finished.stdout().text, format!("{input}|a  $b 'c'"));
+    assert_eq!(finished.stdout().text, format!("{input}|a  b 'c'"));
     // One that reads nothing of it is not waited for, and ends well.
-    let deaf = Command { program: Program::Shell("exec <&-; echo deaf"), ..command };
+    let deaf = Command { program: Program::shell("exec <&-; echo deaf"), ..command };
     let finished = run(deaf, &Background::default(), &CancellationToken::new()).await;
     assert_eq!((finished.stdout().text.as_str(), &finished.error), ("deaf\n", &None));
 }
 
 #[tokio::test]
-async fn variables_are_set_and_removed_and_a_missing_program_says_so() {
+async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
     let directory = directory();
     let environment = Environment {
         set: [("SPECLENS_TEST_SET".to_owned(), "a b".to_owned())].into(),
         removed: ["PATH_THAT_IS_NOT_THERE".to_owned(), "HOME".to_owned()].into(),
     };
     let command = Command {
-        program: Program::Shell("echo \"$SPECLENS_TEST_SET|${HOME-gone}|${PATH:+kept}\""),
+        program: Program::shell("echo \"$SPECLENS_TEST_SET|${HOME-gone}|${PATH:+kept}\""),
         directory: directory.path(),
         environment: &environment,
         input: &[],
@@ -349,9 +348,23 @@ async fn variables_are_set_and_removed_and_a_missing_program_says_so() {
     };
     let finished = run(command, &Background::default(), &CancellationToken::new()).await;
     assert_eq!(finished.stdout().text, "a b|gone|kept\n");
-    let missing = Command { program: Program::Direct { program: "no-such-program", arguments: &[] }, ..command };
+    let missing = Command { program: Program { shell: "no-such-shell", script: "true" }, ..command };
     let finished = run(missing, &Background::default(), &CancellationToken::new()).await;
-    let error = finished.error.as_ref().unwrap();
-    assert_eq!((error.kind, finished.ran.exit), (RunErrorKind::Spawn, None));
-    assert!(error.message.starts_with("cannot start `no-such-program` in "), "{}", error.message);
+    assert_eq!(finished.ran.exit, Some(Exit { code: Some(127), signal: None }));
+    assert!(finished.stderr().text.contains("no-such-shell"), "{}", finished.stderr().text);
+}
+
+/// A program that is killed while it starts a command has no time to say whom to end with it.
+#[test]
+fn command_begins_only_when_the_program_says_so() {
+    let directory = directory();
+    let mut gate = std::process::Command::new(group::GATE)
+        .args(["-c", group::WITHOUT_INPUT, "sh", "sh", "touch marker"])
+        .current_dir(directory.path())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(gate.stdin.take());
+    assert!(!gate.wait().unwrap().success());
+    assert!(!directory.path().join("marker").exists());
 }

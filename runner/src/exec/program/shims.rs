@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::exec::temporary::Temporary;
+
 /// The shells that are replaced, where there are such programs.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 
@@ -14,7 +16,7 @@ const SH: &str = "/bin/sh";
 /// Programs that stand in for shells, and where they write. Dropping it removes both.
 #[derive(Debug)]
 pub(super) struct Shims {
-    directory: tempfile::TempDir,
+    directory: Temporary,
     /// The stand-in that `SHELL` names.
     pub(super) shell: PathBuf,
     /// The real `sh`.
@@ -25,7 +27,7 @@ impl Shims {
     /// Writes the stand-ins. `path` and `shell` are the values of `PATH` and `SHELL` that would apply.
     pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>) -> io::Result<Shims> {
         // Other users must not read what ran: such directories belong to their owner alone.
-        let directory = tempfile::Builder::new().prefix("speclens-shell-").tempdir()?;
+        let directory = Temporary::make()?;
         let programs = directory.path().join("bin");
         fs::create_dir(&programs)?;
         fs::create_dir(directory.path().join("log"))?;

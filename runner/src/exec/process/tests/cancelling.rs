@@ -25,7 +25,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
                 "sh -c 'sh -c \"echo \\$\\$ > inner.{index}; sleep 60\" & wait' & echo $! > outer.{index}; yes"
             );
             let command = Command {
-                program: Program::Shell(&script),
+                program: Program::shell(&script),
                 environment: &Environment::default(),
                 input: &[],
                 directory: &directory,
@@ -74,7 +74,7 @@ async fn begin_and_cancel(directory: PathBuf, number: u64) -> Finished {
     let script = format!("sleep 60 & echo $! > inner.{number}; echo $$ > outer.{number}; echo up; wait");
     let environment = Environment::default();
     let command = Command {
-        program: Program::Shell(&script),
+        program: Program::shell(&script),
         environment: &environment,
         input: &[],
         directory: &directory,
