@@ -1,7 +1,9 @@
 // What the editor tests share: where things are, fresh workspaces, what is kept when a test fails.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +38,32 @@ export function workspace() {
   const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
   copy('tests/specs/editors', path);
   for (const format of ['cli-bench', 'clawspec']) copy(join('schema/examples-editing', format), join(path, format));
+  // An agent works in a directory of its own, so what counts its runs needs a path from the root.
+  const suite = join(path, 'greeter/cli-bench.yaml');
+  writeFileSync(suite, readFileSync(suite, 'utf8').replace('/dev/null', join(path, RUNS)));
   return path;
+}
+
+/** The file of a workspace that has a line for each run of the greeter's polite model. */
+export const RUNS = 'runs.txt';
+
+/** A model server on this machine that says these texts, one to each question, in the protocol of Ollama. */
+export async function ollama(...texts) {
+  const questions = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const content = texts[questions.push(body) - 1];
+    response.writeHead(content === undefined ? 500 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done: true, prompt_eval_count: 70, eval_count: 9 }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { address: `http://127.0.0.1:${server.address().port}`, questions, stop };
 }
 
 /** Where a failed test leaves its picture and logs. */

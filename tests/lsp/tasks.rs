@@ -114,3 +114,35 @@ fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
     assert_eq!(flaky["severity"], 2, "{flaky}");
     assert!(flaky["message"].as_str().unwrap().ends_with("\nflaky: passes in 2 of 3 attempts"), "{flaky}");
 }
+
+#[test]
+fn code_actions_offer_another_model_where_there_is_a_choice() {
+    let (mut client, _) = start();
+    let titles = |client: &mut Client, name: &str, line: u32| -> Vec<String> {
+        let place = json!({ "line": line, "character": 8 });
+        let context = json!({ "diagnostics": [], "only": ["source.speclens.run"] });
+        let range = json!({ "start": place, "end": place });
+        let uri = client.uri(name);
+        let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": context });
+        let answer = client.request("textDocument/codeAction", params);
+        let actions = answer["result"].as_array().unwrap();
+        actions.iter().map(|action| action["title"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Run `greet` with…", "Run file"]);
+    let alone = SUITE.replace(", scripted/two", "");
+    let mut client = Client::start(&[("cli-bench.yaml", &alone), ("one.script.yaml", ONE)]);
+    client.open("cli-bench.yaml");
+    assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Run file"]);
+}
+
+#[test]
+fn run_with_says_so_where_no_model_acts() {
+    let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: greet\n    command: echo hello\n    expect: {output: {contains: [hello]}}\n";
+    let mut client = Client::start(&[("kindlm.yaml", suite)]);
+    client.open("kindlm.yaml");
+    let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
+    client.execute("speclens.runWith", json!([argument]));
+    let told = client.notification("window/showMessage", |_| true);
+    assert_eq!(told["message"], "speclens: no model acts in the tests of this file, so there is none to choose");
+    assert!(!client.has_waiting("window/showMessageRequest"));
+}

@@ -22,6 +22,8 @@ export function activate(context: vscode.ExtensionContext): void {
     'speclens.showLog': () => log.show(),
     'speclens.runActiveFile': () => onSpec((document) => ask('speclens.runFile', { uri: document.uri.toString() })),
     'speclens.runTestAtCursor': () => onTest((test) => ask('speclens.run', test)),
+    'speclens.runTestAtCursorWith': () => onTest((test) => ask('speclens.runWith', test)),
+    'speclens.askJudgeAtCursor': () => onTest((test) => ask('speclens.ask', test)),
     'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
     'speclens.cancelRuns': () => ask('speclens.cancel'),
   };

@@ -30,26 +30,40 @@ export const selector = ['file', 'untitled'].map((scheme) => ({ scheme, language
 export const named = patterns.map((pattern) => ({ scheme: 'file', language: 'yaml', pattern }));
 
 export function isSpec(document: vscode.TextDocument): boolean {
-  return vscode.languages.match(named, document) > 0 || (document.languageId === 'yaml' && holdsSpec(document));
+  return vscode.languages.match(named, document) > 0 || holdsSpec(document);
 }
 
-/** Whether tests of a document can be run: so far those of KindLM. */
+/** Whether a document holds tests that can be run, or names files that do: those of KindLM and of cli-bench. */
 export function isRunnable(document: vscode.TextDocument): boolean {
-  if (!['file', 'untitled'].includes(document.uri.scheme) || document.languageId !== 'yaml') return false;
-  return /\/kindlm\.ya?ml$/.test(document.uri.path) || /^kindlm:[ \t]*\S/m.test(document.getText(new vscode.Range(0, 0, 200, 0)));
+  if (!isText(document)) return false;
+  return /\/(kindlm|cli-bench)\.ya?ml$/.test(document.uri.path) || beginsLikeTests(head(document));
 }
 
 /** What begins like a spec under another name: enough to start the server, which then decides. */
 function holdsSpec(document: vscode.TextDocument): boolean {
-  if (!['file', 'untitled'].includes(document.uri.scheme)) return false;
-  const head = document.getText(new vscode.Range(0, 0, 200, 0));
-  const has = (pattern: RegExp) => pattern.test(head);
+  if (!isText(document)) return false;
+  const text = head(document);
   return (
-    has(/^# ?speclens: dialect=/m) ||
-    has(/^kindlm:[ \t]*\S/m) ||
-    (has(/^cli:[ \t]*\S/m) && has(/^tasks:/m)) ||
-    (has(/^-[ \t]/m) && has(/^[ -]+intent:/m) && has(/^[ -]+assert:/m)) ||
-    (has(/^target:/m) && has(/^scenarios:/m)) ||
-    (has(/^(handoff|pipeline):/m) && has(/^version:/m))
+    beginsLikeTests(text) ||
+    /^# ?speclens: dialect=/m.test(text) ||
+    (/^target:/m.test(text) && /^scenarios:/m.test(text)) ||
+    (/^(handoff|pipeline):/m.test(text) && /^version:/m.test(text))
   );
+}
+
+/** Suites of KindLM, suites of cli-bench, task files. */
+function beginsLikeTests(text: string): boolean {
+  return (
+    /^kindlm:[ \t]*\S/m.test(text) ||
+    (/^cli:[ \t]*\S/m.test(text) && /^tasks:/m.test(text)) ||
+    (/^-[ \t]/m.test(text) && /^[ -]+intent:/m.test(text) && /^[ -]+assert:/m.test(text))
+  );
+}
+
+function isText(document: vscode.TextDocument): boolean {
+  return ['file', 'untitled'].includes(document.uri.scheme) && document.languageId === 'yaml';
+}
+
+function head(document: vscode.TextDocument): string {
+  return document.getText(new vscode.Range(0, 0, 200, 0));
 }

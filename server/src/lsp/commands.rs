@@ -107,6 +107,10 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let snapshot = session.captured(&uri);
             let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
             let choices = session.requests.perform(listing).await.map_err(panicked)?;
+            if choices.is_empty() {
+                session.tell(MessageType::Info, "no model acts in the tests of this file, so there is none to choose");
+                return Ok(None);
+            }
             tokio::spawn(run_with(Arc::clone(session), uri, wanted, choices));
             Ok(None)
         }

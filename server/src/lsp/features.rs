@@ -235,6 +235,9 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     let mut actions = Vec::new();
     if let Some(test) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
+        if choices(snapshot).len() > 1 {
+            actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
+        }
         if has_transcript(snapshot.latest.as_deref(), &test) {
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
         }

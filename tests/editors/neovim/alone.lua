@@ -174,8 +174,8 @@ function scenario.tests(T)
   end)
 
   test(':Speclens completes its subcommands', function()
-    is({ 'cancel', 'log', 'restart', 'run', 'run-file', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
-    is({ 'run', 'run-file' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
+    is({ 'ask', 'cancel', 'log', 'restart', 'run', 'run-file', 'run-with', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
+    is({ 'run', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
   end)
 
   test(':Speclens restart brings a new server', function()

@@ -11,9 +11,7 @@ function scenario.tests(T)
 
   --- Breaks one place of a file: the one problem is on `marked`.
   local function broken(path, old, new, marked)
-    vim.cmd.edit(path)
-    T.buf = vim.api.nvim_get_current_buf()
-    T.client()
+    T.open(path)
     T.replace(old, new)
     wait('the diagnostic', function()
       return #T.problems() == 1
@@ -66,14 +64,18 @@ function scenario.tests(T)
   end)
 
   test('the server is started in the folder of the suite, or above the folder of a target', function()
-    vim.cmd('edit! cli-bench/tasks/basics.yaml') -- an earlier test changed it
-    T.buf = vim.api.nvim_get_current_buf()
+    T.open('cli-bench/tasks/basics.yaml')
     is('cli-bench', vim.fs.basename(T.client().config.root_dir))
     vim.fn.mkdir('loose/agents/website/tests', 'p')
     vim.fn.writefile({ 'version: "1.0"' }, 'loose/agents/website/tests/scenarios.yaml')
-    vim.cmd.edit('loose/agents/website/tests/scenarios.yaml')
-    T.buf = vim.api.nvim_get_current_buf()
+    T.open('loose/agents/website/tests/scenarios.yaml')
     is('loose', vim.fs.basename(T.client().config.root_dir))
+    -- A script goes with its suite, wherever that is.
+    vim.fn.mkdir('loose/skills/bench', 'p')
+    vim.fn.writefile({ 'cli: git', 'tasks: []' }, 'loose/skills/bench/cli-bench.yaml')
+    vim.fn.writefile({ 'default: [{ say: a }]' }, 'loose/skills/bench/careful.script.yaml')
+    T.open('loose/skills/bench/careful.script.yaml')
+    is('bench', vim.fs.basename(T.client().config.root_dir))
   end)
 
   test('a contract of ClawSpec: types are checked and completed', function()
@@ -84,10 +86,18 @@ function scenario.tests(T)
     assert(labels.file_absent and labels.llm_judge, vim.inspect(labels))
   end)
 
+  test('a scripted model, with a suite beside it or not: an unknown key is named, keys are completed', function()
+    vim.fn.writefile({ 'default:', '  - say: a', '    rum: echo' }, 'alone.script.yaml')
+    for path, old in pairs({ ['greeter/polite.script.yaml'] = '- run: echo I wave', ['alone.script.yaml'] = 'rum: echo' }) do
+      broken(path, old, old:gsub('ru[mn]: ', 'runn: '), 'runn')
+      fix()
+      T.replace('say: ', 'say: a\n    exp')
+    end
+  end)
+
   test('a contract of any name is known by its content', function()
     vim.fn.writefile({ 'version: "1.0"', 'target:', '  type: skill', '  path: skills/a', '  trigger: /a', 'scenarios:', '  - nam: a' }, 'loose.yaml')
-    vim.cmd.edit('loose.yaml')
-    T.buf = vim.api.nvim_get_current_buf()
+    T.open('loose.yaml')
     wait('the diagnostic', function()
       return vim.iter(T.problems()):any(function(it)
         return T.underlined(it) == 'nam'

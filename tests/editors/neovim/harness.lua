@@ -47,6 +47,14 @@ function T.test(name, check)
   say('not ok', ('%s: %s\ndiagnostics: %s\nlenses: %s'):format(name, reason, vim.inspect(seen), vim.inspect(T.titles())))
 end
 
+--- Opens another file; tests after this one begin with it as it is now.
+function T.open(path)
+  vim.cmd.edit(path)
+  T.buf = vim.api.nvim_get_current_buf()
+  T.original = vim.api.nvim_buf_get_lines(T.buf, 0, -1, false)
+  T.client()
+end
+
 function T.finish()
   for _, client in ipairs(vim.lsp.get_clients()) do
     T.stop(client)
@@ -120,8 +128,13 @@ function T.titles(text)
 end
 
 function T.state(test, words)
-  T.wait(('“%s” above %s'):format(words, test), function()
-    return vim.iter(T.titles('name: ' .. test)):any(function(title)
+  T.above('name: ' .. test, words)
+end
+
+--- Waits for a lens with these words on the line that contains `text`.
+function T.above(text, words)
+  T.wait(('“%s” above %s'):format(words, text), function()
+    return vim.iter(T.titles(text)):any(function(title)
       return title:find(words, 1, true) ~= nil
     end)
   end)

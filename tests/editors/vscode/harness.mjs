@@ -147,9 +147,16 @@ class Window {
     return readFileSync(join(this.path, file), 'utf8');
   }
 
-  async openFile(name) {
-    this.file = name;
-    await this.page.dblclick(`.explorer-viewlet .monaco-list-row[aria-label^="${name}"]`);
+  /** Opens a file by its row in the explorer; its folders are opened on the way. */
+  async openFile(path) {
+    this.file = path;
+    const [name, ...folders] = path.split('/').reverse();
+    const row = (name) => `.explorer-viewlet .monaco-list-row[aria-label^="${name}"]`;
+    for (const folder of folders.reverse()) {
+      if ((await this.page.getAttribute(row(folder), 'aria-expanded')) !== 'true') await this.page.click(row(folder));
+    }
+    await this.page.dblclick(row(name));
+    await this.page.waitForSelector(`.tab.active:has-text("${name}")`);
     await this.page.waitForSelector('.monaco-editor .view-line');
   }
 
@@ -271,5 +278,11 @@ class Window {
   async notification(words) {
     await this.command('Notifications: Show Notifications');
     return this.page.waitForSelector(`.notifications-center .notification-list-item:has-text("${words}")`);
+  }
+
+  /** Answers a question that a notification asks. */
+  async answer(words, button) {
+    const question = await this.notification(words);
+    await (await question.waitForSelector(`.monaco-button:has-text("${button}")`)).click();
   }
 }

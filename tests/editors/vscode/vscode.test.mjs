@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { get, program, repository, workspace } from '../support.mjs';
+import { get, ollama, program, repository, RUNS, workspace } from '../support.mjs';
 
 const extension = join(repository, 'editors/vscode');
 let vscode;
@@ -53,6 +53,61 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.quickFix('notContains');
     await page.waitForSelector('.monaco-editor .squiggly-error', { state: 'detached' });
     await window.save(/notContains: \[sorry\]/);
+  });
+});
+
+test('a person runs a task of an agent, corrects its assertion, and tries another model', async (t) => {
+  const path = workspace();
+  const runs = () => readFileSync(join(path, RUNS), 'utf8');
+  await vscode.inWindow(t.name, join(path, 'greeter'), {}, async (window) => {
+    const { page } = window;
+    await window.openFile('cli-bench.yaml');
+    await page.waitForSelector('.editor-actions [aria-label*="Run File"]');
+    await window.lens('id: wave', 'Run with…', 'a');
+
+    // The lens in the task file, which the suite names.
+    await window.openFile('tasks/greet.yaml');
+    await page.waitForSelector('.editor-actions [aria-label*="Run File"]');
+    await window.clickLens('id: greet', '▶ Run');
+    await window.lens('id: greet', '✗ 0/1 polite');
+    const row = await window.problem('hello world', 'speclens run');
+    assert.match(await row.textContent(), /Ln 5, Col/);
+
+    await window.retype('hello moon', 'hello world');
+    await window.lens('id: greet', '✓ 1/1 polite');
+    await window.noProblem('speclens run');
+    assert.equal(runs(), 'run\n', 'it was judged, and did not run');
+    await window.save(/hello world/);
+
+    await window.clickLens('id: greet', '✓ 1/1 polite');
+    await page.waitForSelector('.tab:has-text("greet (transcript).md")');
+    await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("I greet.")');
+
+    await window.clickLens('id: greet', 'Run with…');
+    await window.answer('Run with which model?', 'scripted/silent');
+    await window.lens('id: greet', '✗ 0/1 silent');
+    await window.lens('id: greet', '✓ 1/1 polite');
+    assert.equal(runs(), 'run\n', 'the other model acted');
+  });
+});
+
+test('a person edits the criterion of a judge, and has the judge asked again', async (t) => {
+  const answer = JSON.stringify({ score: 0.7, reasoning: 'it says hello' });
+  const judge = await ollama(answer, answer);
+  t.after(judge.stop);
+  const path = workspace();
+  const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {ollama: {baseUrl: "${judge.address}"}}\nmodels: [{id: m, provider: ollama, model: judge}]
+tests:\n  - name: greets\n    command: echo run >> runs.txt; echo hello\n    expect:\n      judge:\n        - criteria: is polite\n          minScore: 0.5\n`;
+  writeFileSync(join(path, 'kindlm.yaml'), suite);
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    await window.openFile('kindlm.yaml');
+    await window.clickLens('name: greets', '▶ Run');
+    await window.lens('name: greets', '✓ passed');
+    await window.retype('is polite', 'is short');
+    await window.clickLens('name: greets', 'Ask judge');
+    await window.lens('name: greets', '✓ passed');
+    assert.deepEqual(judge.questions.map((question) => /is (polite|short)/.exec(question)[1]), ['polite', 'short']);
+    assert.equal(readFileSync(join(path, RUNS), 'utf8'), 'run\n', 'the command ran once');
   });
 });
 

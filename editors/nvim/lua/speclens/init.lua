@@ -21,8 +21,10 @@ M.places = {
   '/tests/pipelines/[^/]+%.ya?ml$',
   '/tests/handoffs/[^/]+%.ya?ml$',
   '/tests/baselines%.yaml$',
-  '%.script%.yaml$',
 }
+
+--- How the names of scripted models end.
+local SCRIPT = '.script.yaml'
 
 --- Whether a buffer begins like a spec, or lies in the suite of a `cli-bench.yaml`: task files and contracts may have any name.
 --- The server then decides, and says nothing about files that are none.
@@ -54,7 +56,7 @@ local function has_place(name)
 end
 
 local function is_spec(buf, name)
-  return M.files[vim.fs.basename(name)] or has_place(name) or holds_spec(buf, name)
+  return M.files[vim.fs.basename(name)] or vim.endswith(name, SCRIPT) or has_place(name) or holds_spec(buf, name)
 end
 
 M.version_needed = '0.1'
@@ -337,6 +339,18 @@ local subcommands = {
   run = function()
     with_test(function(client, arguments)
       execute(client, 'speclens.run', arguments)
+    end)
+  end,
+
+  ['run-with'] = function()
+    with_test(function(client, arguments)
+      execute(client, 'speclens.runWith', arguments)
+    end)
+  end,
+
+  ask = function()
+    with_test(function(client, arguments)
+      execute(client, 'speclens.ask', arguments)
     end)
   end,
 

@@ -269,6 +269,17 @@ const tests = {
     assert.ok(link?.target?.path.endsWith('/cli-bench/tasks/basics.yaml'), JSON.stringify(links));
   },
 
+  async 'a scripted model: a misspelled key is a problem with a fix, keys are completed'() {
+    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave');
+    await isCured(broken, 'runn', '- run: echo I wave');
+    const at = broken.document.positionAt(broken.document.getText().indexOf('    - say: Done.'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(broken.document.uri, at, '      e\n');
+    await workspace.applyEdit(edit);
+    const labels = await labelsAt(broken.document, at.translate(0, 7));
+    assert.ok(labels.includes('expect'), labels.join());
+  },
+
   async 'a contract of ClawSpec: a misspelled type is a problem with a fix, types are completed, placeholders explained'() {
     const path = 'clawspec/skills/newsletter/tests/scenarios.yaml';
     const broken = await breakFile(path, 'type: file_absent', 'type: file_absnt');
@@ -315,6 +326,16 @@ const tests = {
     await commands.executeCommand('speclens.openReference', ...JSON.parse(link));
     const pages = () => workspace.textDocuments.filter(({ uri }) => uri.scheme === 'speclens-reference');
     await until('the page', () => pages().some((page) => /contains/.test(page.getText()) && page.getText().length < 10_000));
+  },
+
+  async 'the palette runs the task at the cursor of a task file'() {
+    const tasks = await workspace.openTextDocument(sibling('greeter/tasks/greet.yaml'));
+    const editor = await window.showTextDocument(tasks, vscode.ViewColumn.One);
+    editor.selection = new vscode.Selection(2, 0, 2, 0);
+    const here = async (title) => (await commands.executeCommand('vscode.executeCodeLensProvider', tasks.uri, 100)).some((lens) => lens.command.title.includes(title));
+    await until('the lenses', () => here('Run with…'));
+    await commands.executeCommand('speclens.runTestAtCursor');
+    await until('the model', () => here('✗ 0/1 polite'));
   },
 
   async 'the button for a whole file is offered where tests can be run only'() {
