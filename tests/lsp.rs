@@ -21,6 +21,7 @@ mod judging;
 mod kinds;
 #[path = "lsp/limits.rs"]
 mod limits;
+#[expect(dead_code, reason = "each test program uses a part of it")]
 #[path = "loopback.rs"]
 mod loopback;
 #[path = "lsp/matrix.rs"]

@@ -129,7 +129,6 @@ pub(crate) fn is_alive(_: i32) -> bool {
 
 #[cfg(all(test, unix))]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
     use super::*;
 
