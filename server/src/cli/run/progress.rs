@@ -207,6 +207,7 @@ mod tests {
             gates: Gates::None,
             concurrency: 1,
             inputs: Default::default(),
+            scaffolds: Default::default(),
         }
     }
 
