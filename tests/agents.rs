@@ -183,6 +183,39 @@ fn scripted_model_does_a_task_without_a_key() {
 }
 
 #[test]
+fn edited_scaffold_and_declared_input_make_recordings_stale() {
+    let place = place(SUITE, GREETING);
+    place.write("speclens.yaml", format!("{}inputs: [src]\n", place.read("speclens.yaml")));
+    place.write("src/main.txt", "1");
+    let (fresh, replay) = (|| run(&place, &["run"]), || run(&place, &["run", "--recorded"]));
+    let check = |what: &str, change: &dyn Fn(), back: &dyn Fn()| {
+        change();
+        let done = replay();
+        assert!(done.code == Some(3) && done.stdout.contains(&format!("stale: {what} ")), "{what}: {done:?}");
+        back();
+        assert_eq!(replay().code, Some(0), "{what}");
+    };
+    assert_eq!(fresh().code, Some(0));
+    check("file `fixture/name`", &|| place.write("fixture/name", "hollo "), &|| place.write("fixture/name", "hello "));
+    let mode = |mode| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(place.path().join("fixture/name"), permissions).unwrap();
+    };
+    check("file `fixture/name`", &|| mode(0o744), &|| mode(0o644));
+    let link = place.path().join("fixture/link");
+    check("file `fixture/link`", &|| std::os::unix::fs::symlink("name", &link).unwrap(), &|| {
+        fs::remove_file(&link).unwrap()
+    });
+    check("file `src/main.txt`", &|| place.write("src/main.txt", "2"), &|| place.write("src/main.txt", "1"));
+    place.write(
+        "cli-bench.yaml",
+        SUITE.replace("scaffold: fixture\n", "").replace("    max_turns", "    scaffold: ./fixture/\n    max_turns"),
+    );
+    assert_eq!(fresh().code, Some(0));
+    check("file `fixture/name`", &|| place.write("fixture/name", "hollo "), &|| place.write("fixture/name", "hello "));
+}
+
+#[test]
 fn agent_program_does_a_task_and_what_cannot_be_seen_of_it_is_unknown() {
     let place = place(SUITE, &[]);
     let program =

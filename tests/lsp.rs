@@ -42,6 +42,8 @@ mod recordings;
 mod running;
 #[path = "lsp/scripts.rs"]
 mod scripts;
+#[path = "lsp/secrets.rs"]
+mod secrets;
 #[path = "lsp/settings.rs"]
 mod settings;
 #[path = "lsp/starting.rs"]

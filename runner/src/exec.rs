@@ -156,8 +156,9 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         },
     };
     let actor = agent::Actor { test: world.test, worker, mode };
+    let inputs = Inputs::before_task(task, world.files).await;
     let (attempt, site) = agent::perform(task, actor, context, around).await;
-    Performed { attempt, inputs: None, site: site.unwrap_or_else(|| Site::of_suite(world)) }
+    Performed { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| Site::of_suite(world)) }
 }
 
 impl Site {

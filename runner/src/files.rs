@@ -4,6 +4,7 @@
 
 mod declared;
 mod digests;
+mod tree;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -73,6 +74,7 @@ struct Cache {
     digests: HashMap<String, Option<String>>,
     digests_beyond: HashMap<String, Option<String>>,
     lists: HashMap<String, Vec<(String, FileKind)>>,
+    trees: HashMap<String, Inputs>,
     /// What was found at paths that the suite names.
     named: HashMap<String, Lead>,
     named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
@@ -308,6 +310,17 @@ impl DiskFiles {
         })
     }
 
+    /// The real path of a directory of the suite or of its workspace, whoever asks.
+    fn own_directory(&self, place: &Path) -> Option<PathBuf> {
+        if self.root.as_os_str().is_empty() {
+            return None;
+        }
+        let real = fs::canonicalize(place).ok().filter(|real| real.is_dir())?;
+        let root = fs::canonicalize(&self.root).ok();
+        let is_own = root.iter().chain(&self.workspace).any(|top| real.starts_with(top));
+        is_own.then_some(real)
+    }
+
     /// The real path; nothing for one that leads out of the directory.
     fn real(&self, path: &str) -> Option<PathBuf> {
         // A document that was never saved has no directory.
@@ -414,6 +427,22 @@ impl Files for DiskFiles {
                 let real = fs::canonicalize(&place).ok().filter(|real| real.starts_with(workspace))?;
                 self.see(real.clone());
                 self.digests.of_one(&real)
+            },
+        )
+    }
+
+    fn tree(&self, directory: &str) -> Inputs {
+        self.known(
+            |cache| &mut cache.trees,
+            directory,
+            || {
+                let place = lexical(&self.root.join(directory));
+                self.see(place.clone());
+                let Some(real) = self.own_directory(&place) else { return Inputs::new() };
+                tree::look(&real, &normal_from(directory), &self.digests, |below| {
+                    self.follow(place.join(below));
+                    self.follow(real.join(below));
+                })
             },
         )
     }

@@ -288,7 +288,7 @@ impl Analyzer {
             suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
         }
         suite.cases.extend(self.cases(document, files, &context, &errors));
-        with_declared(suite, files)
+        with_inputs(suite, files)
     }
 
     /// The suite with no test but the one around an offset: what can be said about it costs no more.
@@ -304,7 +304,7 @@ impl Analyzer {
         if let Some((item, at)) = item {
             suite.cases.extend(lower_item(item, &at, &context, files).into_iter().map(Arc::new));
         }
-        with_declared(suite, files)
+        with_inputs(suite, files)
     }
 
     fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
@@ -337,6 +337,7 @@ impl Analyzer {
                 gates: crate::dialect::Gates::None,
                 concurrency: 1,
                 inputs: Inputs::new(),
+                scaffolds: Default::default(),
             },
         }
     }
@@ -382,10 +383,19 @@ impl Analyzer {
     }
 }
 
-/// A suite with the files that settings declare. Only commands have inputs, so nobody else has them looked for.
-fn with_declared(mut suite: Suite, files: &dyn Files) -> Suite {
-    if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_))) {
+/// A suite with the files that settings declare, and those that tasks begin with. Only what is run here has inputs, so nobody
+/// else has them looked for.
+fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
+    if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_))) {
         suite.inputs = files.declared();
+    }
+    for case in &suite.cases {
+        if let Action::Agent(agent) = &case.action
+            && let Some(scaffold) = agent.scaffold()
+            && !suite.scaffolds.contains_key(scaffold)
+        {
+            suite.scaffolds.insert(scaffold.to_owned(), files.tree(scaffold));
+        }
     }
     suite
 }

@@ -37,7 +37,24 @@ pub trait Files: Send + Sync {
     fn digest_beyond(&self, _path: &str) -> Option<String> {
         None
     }
-    /// The files that settings declare as inputs of every command, by their paths from here.
+    /// Everything in a directory that the suite names, by its path from here, each with a digest of its content. A task that
+    /// begins with a copy of the directory finds it. Empty for one outside of the workspace: what is there is not ours to read.
+    fn tree(&self, directory: &str) -> Inputs {
+        let mut found = Inputs::new();
+        let mut open = vec![directory.trim_end_matches('/').to_owned()];
+        while let Some(directory) = open.pop() {
+            for (name, kind) in self.list_named(&directory) {
+                let path = format!("{directory}/{name}");
+                match kind {
+                    FileKind::Directory => open.push(path),
+                    FileKind::File => found.extend(self.digest(&path).map(|digest| (path.clone(), digest))),
+                    FileKind::Other => {}
+                }
+            }
+        }
+        found
+    }
+    /// The files that settings declare as inputs of every command and task, by their paths from here.
     fn declared(&self) -> Inputs {
         Inputs::new()
     }

@@ -8,7 +8,10 @@ mod phase;
 mod subject;
 mod written;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub use action::{
     Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
@@ -39,8 +42,10 @@ pub struct Suite {
     pub gates: Gates,
     /// How many attempts may be under way at once; where models act, how many requests to them.
     pub concurrency: usize,
-    /// The files that settings declare as inputs of every command, as they were when the suite was read.
+    /// The files that settings declare as inputs of every command and task, as they were when the suite was read.
     pub inputs: Inputs,
+    /// What is in the directories that tasks begin with, by their names, as it was when the suite was read.
+    pub scaffolds: BTreeMap<String, Inputs>,
 }
 
 impl Suite {
@@ -49,7 +54,11 @@ impl Suite {
     pub fn inputs(&self, action: &Action) -> Inputs {
         match action {
             Action::Command(command) => declared_and_named(&self.inputs, &command.inputs),
-            Action::Agent(agent) => agent.surroundings.scripts.clone(),
+            Action::Agent(agent) => {
+                let mut all = declared_and_named(&self.inputs, &agent.surroundings.scripts);
+                all.extend(agent.scaffold().and_then(|name| self.scaffolds.get(name)).cloned().unwrap_or_default());
+                all
+            }
             Action::Prompt(_) | Action::Trigger(_) | Action::None => Inputs::new(),
         }
     }

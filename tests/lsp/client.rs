@@ -33,6 +33,13 @@ impl Client {
         Client::spawn_as(Command::new(env!("CARGO_BIN_EXE_speclens")), files)
     }
 
+    /// The same with these environment variables.
+    pub fn spawn_with(variables: &[(&str, &str)], files: &[(&str, &str)]) -> Client {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_speclens"));
+        program.envs(variables.iter().copied());
+        Client::spawn_as(program, files)
+    }
+
     /// Starts the server with a limit on its address space.
     pub fn spawn_limited(kibibytes: u32, files: &[(&str, &str)]) -> Client {
         let mut shell = Command::new("sh");

@@ -104,7 +104,7 @@ fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
     let directory = tempfile::tempdir().unwrap();
     let count = directory.path().join("count");
     let suite = suite.replace("repeat:", &format!("env: {{COUNT: {:?}}}\nrepeat:", count.display().to_string()));
-    let mut client = Client::start(&[("cli-bench.yaml", &suite), ("one.script.yaml", &counting)]);
+    let mut client = Client::start(&[("cli-bench.yaml", &suite), ("one.script.yaml", counting)]);
     client.open("cli-bench.yaml");
     execute(&mut client, "speclens.run", json!({}));
     let found = client.diagnostics("cli-bench.yaml", |found| {

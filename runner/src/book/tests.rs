@@ -75,6 +75,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         gates: Gates::None,
         concurrency: 1,
         inputs: BTreeMap::new(),
+        scaffolds: BTreeMap::new(),
     }
 }
 

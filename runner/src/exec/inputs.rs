@@ -1,4 +1,4 @@
-//! The files that a command names, as they stood when it began, and what became of them.
+//! The files that a command names or that a task begins with, as they were when it began, and what became of them.
 //!
 //! A recording is found by the content of the files that its command names. The suite was read before the run
 //! began, and earlier tests may have changed them since; and a command may write to files that it names.
@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
     files::Files as _,
-    suite::{CommandAction, Inputs as Digests, declared_and_named, inputs_of, outputs_of, outsiders_of},
+    suite::{AgentAction, CommandAction, Inputs as Digests, declared_and_named, inputs_of, outputs_of, outsiders_of},
 };
 
 use crate::files::DiskFiles;
@@ -16,19 +16,39 @@ use crate::files::DiskFiles;
 const SYSTEM: [&str; 12] =
     ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", "/nix", "/opt/homebrew", "/System"];
 
-/// What a command names, and what settings declare, as it was at one moment.
+/// What a command names or a task begins with, and what settings declare, as it was at one moment.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    script: String,
+    act: Act,
     files: Arc<DiskFiles>,
     before: Digests,
+}
+
+/// What decides which files those are.
+#[derive(Clone, Debug)]
+enum Act {
+    /// The script of a command.
+    Command(String),
+    /// The scaffold of a task, and the scripts that play its models.
+    Task { scaffold: Option<String>, scripts: Digests },
 }
 
 impl Inputs {
     /// Looks at the files before the command begins.
     pub async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
-        let script = action.expanded.clone().unwrap_or_default();
-        let mut inputs = Inputs { script, files: Arc::clone(files), before: action.inputs.clone() };
+        let act = Act::Command(action.expanded.clone().unwrap_or_default());
+        Inputs::looked_at(act, files, action.inputs.clone()).await
+    }
+
+    /// Looks at the files before a task begins with a copy of them.
+    pub async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
+        let scripts = action.surroundings.scripts.clone();
+        let act = Act::Task { scaffold: action.scaffold().map(str::to_owned), scripts: scripts.clone() };
+        Inputs::looked_at(act, files, scripts).await
+    }
+
+    async fn looked_at(act: Act, files: &Arc<DiskFiles>, known: Digests) -> Inputs {
+        let mut inputs = Inputs { act, files: Arc::clone(files), before: known };
         let looking = inputs.clone();
         if let Ok(before) = tokio::task::spawn_blocking(move || looking.now()).await {
             inputs.before = before;
@@ -38,8 +58,22 @@ impl Inputs {
 
     /// The files that the recording is found by, and what its reader should know about them.
     pub fn after(self) -> (Digests, Vec<String>) {
+        let (inputs, mut notes) = match &self.act {
+            Act::Command(script) => self.after_command(script),
+            // It works on a copy.
+            Act::Task { .. } => (self.before.clone(), Vec::new()),
+        };
+        for entry in self.files.declared_beyond_limit() {
+            notes.push(format!(
+                "`{entry}` under `inputs` has more files than are looked at: a change of the others makes no recording stale"
+            ));
+        }
+        (inputs, notes)
+    }
+
+    fn after_command(&self, script: &str) -> (Digests, Vec<String>) {
         let now = self.now();
-        let outputs = outputs_of(&self.script);
+        let outputs = outputs_of(script);
         let mut inputs = self.before.clone();
         let mut notes = Vec::new();
         let paths: BTreeSet<&String> = self.before.keys().chain(now.keys()).collect();
@@ -63,15 +97,10 @@ impl Inputs {
                 ));
             }
         }
-        let outsiders = outsiders_of(&self.script);
+        let outsiders = outsiders_of(script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
             notes.push(format!(
                 "`{path}` is outside of the workspace: when it changes, the recording does not become stale"
-            ));
-        }
-        for entry in self.files.declared_beyond_limit() {
-            notes.push(format!(
-                "`{entry}` under `inputs` has more files than are looked at: a change of the others makes no recording stale"
             ));
         }
         (inputs, notes)
@@ -79,7 +108,14 @@ impl Inputs {
 
     fn now(&self) -> Digests {
         self.files.forget();
-        declared_and_named(&self.files.declared(), &inputs_of(&self.script, self.files.as_ref()))
+        let named = match &self.act {
+            Act::Command(script) => inputs_of(script, self.files.as_ref()),
+            Act::Task { scaffold, scripts } => {
+                let tree = scaffold.as_ref().map(|name| self.files.tree(name)).unwrap_or_default();
+                declared_and_named(scripts, &tree)
+            }
+        };
+        declared_and_named(&self.files.declared(), &named)
     }
 
     /// Whether somebody may edit this file without anybody noticing.

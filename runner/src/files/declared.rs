@@ -13,16 +13,16 @@ use speclens_schema::{files, suite::Inputs};
 use super::{Digests, slashed, way};
 
 /// Maximum number of files that one entry stands for. What is beyond it decides nothing, and is noted.
-const MAX_FILES: usize = 20_000;
+pub(super) const MAX_FILES: usize = 20_000;
 
 /// Maximum number of bytes of all files together whose content counts.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Maximum number of files that are listed one by one; the others share a digest.
-const MAX_LISTED: usize = 64;
+pub(super) const MAX_LISTED: usize = 64;
 
 /// Directories whose content is never an input: it changes whenever something is recorded.
-const EXCLUDED: [&str; 2] = [".git", ".speclens"];
+pub(super) const EXCLUDED: [&str; 2] = [".git", ".speclens"];
 
 /// Files that are declared, relative to a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

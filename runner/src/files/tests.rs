@@ -221,3 +221,33 @@ fn every_declared_file_counts_beyond_those_that_are_listed() {
     files.forget();
     assert_ne!(files.declared(), first);
 }
+
+#[test]
+fn tree_has_files_directories_links_and_modes_and_no_recordings() {
+    let directory = tree(&["suite/fixture/a", "suite/fixture/deep/b", "suite/fixture/.speclens/x", "far/c"]);
+    let root = directory.path().join("suite");
+    let files = DiskFiles::new(&root, "cli-bench.yaml");
+    let keys = |name: &str| files.tree(name).into_keys().collect::<Vec<_>>();
+    assert_eq!(keys("./fixture/"), ["fixture/a", "fixture/deep/", "fixture/deep/b"]);
+    assert!(files.has_seen(&root.join("fixture/deep/new")) && !files.has_seen(&root.join("other/new")));
+    assert_eq!(keys("../far"), [""; 0], "outside of the suite and of every workspace");
+    assert_eq!(keys("none"), [""; 0]);
+    let files = DiskFiles::new(&root, "cli-bench.yaml").in_workspace(directory.path());
+    assert_eq!(files.tree("../far").into_keys().collect::<Vec<_>>(), ["../far/c"]);
+}
+
+#[test]
+fn large_tree_is_grouped_by_directories_and_every_file_counts() {
+    let names: Vec<String> = (0..500).map(|number| format!("fixture/d{}/{number:03}", number % 5)).collect();
+    let directory = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let files = DiskFiles::new(directory.path(), "cli-bench.yaml");
+    let first = files.tree("fixture");
+    assert_eq!(first.len(), 6, "{first:?}");
+    std::fs::write(directory.path().join("fixture/d4/499"), "other").unwrap();
+    assert_eq!(files.tree("fixture"), first, "until it is told to forget");
+    files.forget();
+    let now = files.tree("fixture");
+    let changed: Vec<&String> =
+        now.iter().filter(|(path, digest)| first.get(*path) != Some(digest)).map(|it| it.0).collect();
+    assert_eq!(changed, ["fixture/d4/"]);
+}

@@ -106,6 +106,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         gates: Gates::KindLm(Box::default()),
         concurrency: 4,
         inputs: BTreeMap::new(),
+        scaffolds: BTreeMap::new(),
     };
     Job {
         suite: Arc::new(suite),

@@ -361,6 +361,7 @@ mod tests {
             gates: Gates::None,
             concurrency: 1,
             inputs: Inputs::new(),
+            scaffolds: Default::default(),
         };
         let document = Document::read("cli: a\n", ScalarRules::Yaml12);
         let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };

@@ -112,7 +112,15 @@ pub fn lower_root(
     };
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share the workspace that they look at.
-    Suite { dialect: Dialect::ClawSpec, name, cases, gates: Gates::None, concurrency: 1, inputs: Inputs::new() }
+    Suite {
+        dialect: Dialect::ClawSpec,
+        name,
+        cases,
+        gates: Gates::None,
+        concurrency: 1,
+        inputs: Inputs::new(),
+        scaffolds: Default::default(),
+    }
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.

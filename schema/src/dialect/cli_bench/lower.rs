@@ -128,6 +128,7 @@ pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Setting
         gates: AnyGates::CliBench(Box::new(Gates::lower(root.and_then(|root| root.get("thresholds"))))),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
         inputs: Inputs::new(),
+        scaffolds: BTreeMap::new(),
     }
 }
 

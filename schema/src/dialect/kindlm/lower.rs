@@ -127,6 +127,7 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
         gates: AnyGates::KindLm(Box::new(gates)),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
         inputs: Inputs::new(),
+        scaffolds: BTreeMap::new(),
     }
 }
 

@@ -65,6 +65,7 @@ fn suite(document: &Document) -> Suite {
         gates: Gates::KindLm(Box::default()),
         concurrency: 1,
         inputs: BTreeMap::new(),
+        scaffolds: BTreeMap::new(),
     }
 }
 

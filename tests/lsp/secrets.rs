@@ -1,0 +1,39 @@
+//! Secrets that a task comes across, and everything that the editor is sent about its run.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+/// What a variable of the server holds whose name tells, what one holds that the suite names, what the suite sets, and what a
+/// pattern matches.
+const PLANTED: [&str; 4] = ["planted-by-name", "planted-by-list", "planted-by-suite", "tok_12ab"];
+
+const SUITE: &str = "cli: sh\nproviders: [scripted/leaky]\nenv: {TOKEN: planted-by-suite}\nredact_env: [TOKEN, OUTER]\n\
+                     redact_patterns: ['tok_[a-z0-9]{4}']\ntasks:\n  - id: leak\n    intent: Print everything\n    max_turns: 3\n    \
+                     assert:\n      - output_contains: never printed\n      - verify: {run: cat out.txt, output_contains: never}\n";
+
+const SCRIPT: &str = "default:\n  - run: echo told planted-by-name planted-by-list planted-by-suite tok_12ab > out.txt\n  \
+                      - run: echo $MY_API_KEY $OUTER $TOKEN; cat out.txt; cat out.txt >&2\n  \
+                      - say: I saw planted-by-name, planted-by-list, planted-by-suite and tok_12ab.\n";
+
+#[test]
+fn planted_secrets_are_in_no_diagnostic_no_lens_and_no_transcript() {
+    let files = [("cli-bench.yaml", SUITE), ("leaky.script.yaml", SCRIPT)];
+    let mut client = Client::spawn_with(&[("MY_API_KEY", PLANTED[0]), ("OUTER", PLANTED[1])], &files);
+    client.initialize(json!({}), json!({ "trusted": true }));
+    client.open("cli-bench.yaml");
+    let uri = client.uri("cli-bench.yaml");
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "leak" }]));
+    let is_of_run = |found: &&Value| found["message"].as_str().is_some_and(|message| message.contains("`leak`"));
+    let found = client.diagnostics("cli-bench.yaml", |found| found.iter().filter(is_of_run).count() >= 2);
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let transcript = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "leak" }]));
+    let hover = json!({ "textDocument": { "uri": uri }, "position": { "line": 10, "character": 10 } });
+    let hover = client.request("textDocument/hover", hover);
+    let transcript = transcript["result"].to_string();
+    assert!(transcript.contains("told ****"), "what is masked was observed: {transcript}");
+    for text in [Value::from(found).to_string(), lenses.to_string(), transcript, hover.to_string()] {
+        assert!(PLANTED.iter().all(|secret| !text.contains(secret)), "{text}");
+    }
+    assert_eq!(client.leave(), Some(0));
+}
