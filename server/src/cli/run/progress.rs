@@ -206,12 +206,8 @@ mod tests {
             cases,
             gates: Gates::None,
             concurrency: 1,
-<<<<<<< HEAD
             inputs: Inputs::new(),
-=======
-            inputs: Default::default(),
             scaffolds: Default::default(),
->>>>>>> w9
         }
     }
 
