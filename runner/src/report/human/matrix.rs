@@ -32,10 +32,10 @@ pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResul
             }
             text.push('\n');
             view.stability(text);
-        } else if let [only] = &matrix.subjects[..] {
-            if let Some(turns) = only.score.mean_turns() {
-                let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
-            }
+        } else if let [only] = &matrix.subjects[..]
+            && let Some(turns) = only.score.mean_turns()
+        {
+            let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
         }
     }
     met_gates(text, report, result);
