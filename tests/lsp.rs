@@ -11,6 +11,8 @@ mod client;
 mod facts;
 #[path = "lsp/fixing.rs"]
 mod fixing;
+#[path = "lsp/gates.rs"]
+mod gates;
 #[path = "lsp/ignoring.rs"]
 mod ignoring;
 #[path = "lsp/index.rs"]

@@ -262,27 +262,24 @@ impl Run {
 }
 
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
-    let outcomes: Vec<CaseOutcome<'_>> = cases
-        .iter()
-        .map(|case| CaseOutcome {
-            status: case.status,
-            // What was never begun, because of an earlier failure, has neither passed nor failed.
-            runs: case
-                .runs
-                .iter()
-                .filter(|run| run.absence.as_ref().is_none_or(|absence| absence.kind != AbsenceKind::FailedFast))
-                .map(|run| RunOutcome {
-                    subject: &run.subject,
-                    status: run.status,
-                    verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
-                    duration_ms: run.figures.duration_ms,
-                    duration_is_open: run.figures.duration_is_open,
-                    cost_usd: run.figures.cost_usd(),
-                })
-                .collect(),
-        })
-        .collect();
+    let outcomes: Vec<CaseOutcome<'_>> =
+        cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();
     suite.gates.evaluate(&outcomes)
+}
+
+/// Returns the attempts of a case as gates look at them.
+pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
+    // What was never begun, because of an earlier failure, has neither passed nor failed.
+    let begun = runs.filter(|run| run.absence.as_ref().is_none_or(|absence| absence.kind != AbsenceKind::FailedFast));
+    let runs = begun.map(|run| RunOutcome {
+        subject: &run.subject,
+        status: run.status,
+        verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
+        duration_ms: run.figures.duration_ms,
+        duration_is_open: run.figures.duration_is_open,
+        cost_usd: run.figures.cost_usd(),
+    });
+    CaseOutcome { status, runs: runs.collect() }
 }
 
 /// All results in a few words.

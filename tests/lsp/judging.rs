@@ -41,3 +41,36 @@ fn edited_threshold_is_judged_at_once_and_an_edited_criterion_by_asking_the_judg
     assert!(asked[1].body.to_string().contains("is short") && !asked[1].headers.contains("authorization"), "{asked:?}");
     assert_eq!(std::fs::read_to_string(client.path("marker")).unwrap(), "x\n", "the command ran once");
 }
+
+fn transcript(client: &mut Client) -> String {
+    let uri = client.uri("kindlm.yaml");
+    let shown = client.execute("speclens.showTranscript", json!([{ "uri": uri, "test": "only" }]));
+    shown["result"]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn transcript_shows_what_the_judge_answered_and_what_it_took() {
+    for style in [|suite: String| suite, |suite: String| suite.replace('\n', "\r\n")] {
+        let server = Loopback::ollama(&[GOOD]);
+        let mut client = Client::start(&[("kindlm.yaml", &style(judged(&server.url())))]);
+        client.open("kindlm.yaml");
+        run(&mut client, "only");
+        lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
+        let text = transcript(&mut client);
+        assert!(text.contains("\n  ✓ Judge: greets (score 0.7)\n"), "{text}");
+        let (_, answers) = text.split_once("\njudge ollama/judge\n").unwrap();
+        assert!(answers.starts_with(&format!("{GOOD}\n(70 tokens sent, 9 received")), "{text}");
+    }
+}
+
+#[test]
+fn transcript_says_why_the_judge_gave_no_answer() {
+    let server = Loopback::answering([(401, r#"{"error": "who are you"}"#.to_owned())]);
+    let mut client = Client::start(&[("kindlm.yaml", &judged(&server.url()))]);
+    client.open("kindlm.yaml");
+    run(&mut client, "only");
+    lenses_until(&mut client, "it is unknown", |titles| titles.iter().any(|title| title.starts_with('?')));
+    let text = transcript(&mut client);
+    let (_, answers) = text.split_once("\njudge ollama/judge\n").unwrap();
+    assert!(answers.starts_with("no answer: ") && answers.contains("401"), "{text}");
+}

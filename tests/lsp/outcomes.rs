@@ -7,6 +7,7 @@ use crate::{
     run,
     running::{WAITING, close, lenses_until, running},
     sources,
+    tasks::hover_in,
 };
 
 #[test]
@@ -122,5 +123,56 @@ fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
             found.iter().any(|found| found["source"] == "speclens run" && found.get("relatedInformation").is_none())
         };
         client.diagnostics("kindlm.yaml", is_without);
+    }
+}
+
+/// A test with several parts of one claim, and one that never ran.
+const PARTS: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+defaults: {repeat: 2}
+tests:
+  - name: says
+    command: echo hello there
+    expect:
+      output:
+        contains:
+          - hello
+          - goodbye
+        notContains: [sorry]
+  - name: quiet
+    command: echo nothing
+    expect: {output: {maxLength: 99}}
+";
+
+#[test]
+fn hover_over_a_claim_says_how_often_each_of_its_parts_holds() {
+    let styles = [
+        PARTS.to_owned(),
+        PARTS.replace('\n', "\r\n"),
+        PARTS.replace("          - ", "        - "),
+        PARTS.replace("- hello", "- 'hello'").replace("notContains", "\"notContains\""),
+    ];
+    for text in styles {
+        let mut client = Client::start(&[("kindlm.yaml", &text)]);
+        client.open("kindlm.yaml");
+        assert_eq!(hover_in(&mut client, "kindlm.yaml", &text, "contains:"), None);
+        run(&mut client, "says");
+        client.diagnostics("kindlm.yaml", |found| {
+            sources(found, "speclens run").iter().any(|message| message.ends_with("fails in 2 of 2 attempts"))
+        });
+        let hover = |client: &mut Client, word: &str| hover_in(client, "kindlm.yaml", &text, word);
+        let holds = "\n- ✓ `Output contains \"hello\"`: passes in 2 of 2 attempts";
+        let fails = "\n- ✗ `Output contains \"goodbye\"`: fails in 2 of 2 attempts";
+        let other = "\n- ✓ `Output does not contain \"sorry\"`: passes in 2 of 2 attempts";
+        assert_eq!(hover(&mut client, "contains:"), Some(format!("\n{holds}{fails}")));
+        let hello = if text.contains("'hello'") { "'hello'" } else { "hello\n" };
+        let hello = if text.contains("\r\n") { "hello\r\n" } else { hello };
+        assert_eq!(hover(&mut client, hello), Some(format!("\n{holds}")));
+        assert_eq!(hover(&mut client, "goodbye"), Some(format!("\n{fails}")));
+        assert_eq!(hover(&mut client, "sorry"), Some(format!("\n{other}")));
+        assert_eq!(hover(&mut client, "output:"), Some(format!("\n{holds}{fails}{other}")));
+        assert_eq!(hover(&mut client, "maxLength"), None, "it never ran");
+        assert_eq!(hover(&mut client, "command:"), None, "a command is not a claim");
     }
 }

@@ -55,6 +55,23 @@ fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<St
     }
 }
 
+/// What hover says about the run at a word of the suite, without the link to the reference.
+fn hover(client: &mut Client, text: &str, word: &str) -> String {
+    hover_in(client, "cli-bench.yaml", text, word).expect("something about the run")
+}
+
+/// The same for any file.
+pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) -> Option<String> {
+    let before = &text[..text.find(word).unwrap()];
+    let line = before.matches('\n').count();
+    let character = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    let position = json!({ "line": line, "character": character });
+    let params = json!({ "textDocument": { "uri": client.uri(name) }, "position": position });
+    let answer = client.request("textDocument/hover", params);
+    let (_, run) = answer["result"]["contents"]["value"].as_str()?.split_once("Last run:")?;
+    Some(run.split("\n\n[Reference]").next()?.to_owned())
+}
+
 #[test]
 fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     let (mut client, mut text) = start();
@@ -62,10 +79,13 @@ fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     execute(&mut client, "speclens.run", json!({}));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
     assert!(titles.contains(&"✓ 1/1 one · ✗ 0/1 two".to_owned()), "{titles:?}");
-    let found = client.diagnostics("cli-bench.yaml", |found| sources(found, "speclens run").len() == 2);
-    for message in sources(&found, "speclens run") {
-        assert!(message.ends_with("\nfails in 1 of 2 attempts (one 0/1, two 1/1)"), "{message}");
-    }
+    // Either model may be the first that ends: it is counted alone until the other one does.
+    let counts = "\nfails in 1 of 2 attempts (one 0/1, two 1/1)";
+    let found = client.diagnostics("cli-bench.yaml", |found| {
+        sources(found, "speclens run").iter().any(|message| message.ends_with(counts))
+    });
+    let messages = sources(&found, "speclens run");
+    assert!(messages.len() == 2 && messages.iter().all(|message| message.ends_with(counts)), "{messages:?}");
     let shown = execute(&mut client, "speclens.showTranscript", json!({}));
     assert_eq!(shown["result"]["language"], "markdown");
     let page = shown["result"]["text"].as_str().unwrap();
@@ -74,10 +94,17 @@ fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     for part in ["# greet", "> I greet.", "```sh\necho hello > greeting.txt\n```", "`greeting.txt` created"] {
         assert!(page.contains(part), "{part} is missing: {page}");
     }
+    let hovered = hover(&mut client, &text, "file_exists");
+    assert!(
+        hovered.ends_with("\n- ✗ `` `greeting.txt` exists ``: fails in 1 of 2 attempts (one 0/1, two 1/1)"),
+        "{hovered}"
+    );
     // The assertions as they become are judged without another run.
     client.replace("cli-bench.yaml", &mut text, "ran: echo hello", "not_ran: echo bye", 2);
     client.replace("cli-bench.yaml", &mut text, "      - file_exists: greeting.txt\n", "", 3);
     titles_until(&mut client, |titles| titles.contains(&"✓ 1/1 one · ✓ 1/1 two".to_owned()));
+    let hovered = hover(&mut client, &text, "not_ran");
+    assert!(hovered.ends_with("passes in 2 of 2 attempts (one 1/1, two 1/1)"), "{hovered}");
 }
 
 #[test]
@@ -113,6 +140,8 @@ fn assertion_that_holds_in_some_repeats_is_a_warning_that_says_how_often() {
     let flaky = found.iter().find(|found| found["source"] == "speclens run").unwrap();
     assert_eq!(flaky["severity"], 2, "{flaky}");
     assert!(flaky["message"].as_str().unwrap().ends_with("\nflaky: passes in 2 of 3 attempts"), "{flaky}");
+    let hovered = hover(&mut client, &suite, "output_contains");
+    assert!(hovered.contains("\n- ⚠ ") && hovered.contains(": flaky: passes in 2 of 3 attempts"), "{hovered}");
 }
 
 #[test]

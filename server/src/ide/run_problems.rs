@@ -9,11 +9,11 @@ use speclens_schema::{
     doubt,
     evidence::Evidence,
     judge::Judged,
-    suite::{Case, Subject},
+    suite::Case,
     verdict::{FailureCode, FilePlace, Outcome, Place, Status},
 };
 
-use super::tally::short_names;
+use super::frequency::Frequency;
 
 /// A result that the author should see.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,43 +91,15 @@ struct Part {
 
 /// The problem of the newest attempt, with how many attempts have it.
 fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
-    let concerned: Vec<&RunResult> = problems.iter().map(|(result, _)| *result).collect();
-    let is_failure = problems.iter().all(|(_, problem)| problem.status == Status::Fail);
+    let all: Vec<&RunResult> = attempts.iter().map(|(result, _)| *result).collect();
+    let concerned: Vec<(&RunResult, Status)> =
+        problems.iter().map(|(result, problem)| (*result, problem.status)).collect();
     let (_, mut problem) = problems.into_iter().max_by_key(|(result, _)| result.began_us)?;
-    if attempts.len() == 1 {
-        return Some(problem);
+    let Frequency { word, counts, status } = Frequency::of(&all, &concerned)?;
+    if !counts.is_empty() {
+        problem.message.push_str(&format!("\n{word}{counts}"));
     }
-    let mut subjects: Vec<&Subject> = Vec::new();
-    for (result, _) in attempts {
-        if !subjects.contains(&&result.subject) {
-            subjects.push(&result.subject);
-        }
-    }
-    let counts = |subject: &Subject| {
-        let all = attempts.iter().filter(|(result, _)| result.subject == *subject).count();
-        (concerned.iter().filter(|result| result.subject == *subject).count(), all)
-    };
-    let is_flaky =
-        is_failure && subjects.iter().map(|subject| counts(subject)).all(|(some, all)| some == 0 || some < all);
-    let (word, shown) = match (is_flaky, problem.status) {
-        (true, _) => ("flaky: passes", attempts.len() - concerned.len()),
-        (false, Status::Fail) => ("fails", concerned.len()),
-        (false, Status::Error) => ("breaks", concerned.len()),
-        (false, Status::Unknown) => ("unknown", concerned.len()),
-        (false, Status::Warn | Status::Pass | Status::Skip) => ("worth a look", concerned.len()),
-    };
-    let mut line = format!("{word} in {shown} of {} attempts", attempts.len());
-    if subjects.len() > 1 {
-        let each = subjects.iter().zip(short_names(&subjects)).map(|(subject, name)| {
-            let (some, all) = counts(subject);
-            format!("{name} {}/{all}", if is_flaky { all - some } else { some })
-        });
-        line.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
-    }
-    problem.message.push_str(&format!("\n{line}"));
-    if is_flaky {
-        problem.status = Status::Warn;
-    }
+    problem.status = status;
     Some(problem)
 }
 

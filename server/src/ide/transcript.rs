@@ -1,16 +1,24 @@
 //! What a run of a test did, to read: a command as text, an agent as a page of Markdown.
 
+mod answers;
 mod page;
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::Capture,
+    check::json::number_text,
+    evidence::{Capture, Evidence},
     judge::Judged,
+    mask::shown,
     suite::Subject,
-    verdict::{Outcome, Status},
+    verdict::{Outcome, Status, Verdict},
 };
 
+use answers::{Asked, spent};
+
 pub use page::page;
+
+/// The end of a text that was cut off.
+const CUT: &str = "(the rest was cut off at the limit of `limits.output_mib`)\n";
 
 /// How a transcript is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,14 +98,7 @@ pub fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str("\nclaims\n");
     }
     for Judged { verdict, .. } in judged {
-        let mark = match verdict.outcome.status() {
-            Status::Pass => '✓',
-            Status::Skip => '○',
-            Status::Warn => '⚠',
-            Status::Unknown => '?',
-            Status::Fail | Status::Error => '✗',
-        };
-        text.push_str(&format!("  {mark} {}\n", verdict.label));
+        text.push_str(&format!("  {} {}{}\n", mark(verdict.outcome.status()), verdict.label, score(verdict)));
         if let Outcome::Fail(mismatch) | Outcome::Warn(mismatch) = &verdict.outcome {
             for line in [&mismatch.message].into_iter().chain(&mismatch.help) {
                 text.push_str(&format!("      {}\n", line.replace('\n', "\n      ")));
@@ -110,7 +111,57 @@ pub fn transcript(case: &str, attempt: &RunResult) -> String {
     for (name, stream) in [("standard output", evidence.stdout()), ("standard error", evidence.stderr())] {
         push_stream(&mut text, name, stream);
     }
+    push_answers(&mut text, &evidence);
     text
+}
+
+/// What models answered to the questions of claims.
+fn push_answers(text: &mut String, evidence: &Evidence) {
+    for asked in Asked::all(evidence) {
+        text.push_str(&format!("\njudge {}\n", asked.judge));
+        let replies = match asked.replies {
+            Ok(replies) => replies,
+            Err(reason) => {
+                text.push_str(&format!("no answer: {reason}\n"));
+                continue;
+            }
+        };
+        for reply in replies {
+            match &reply.error {
+                Some(error) => text.push_str(&format!("no answer: {error}\n")),
+                None => {
+                    text.push_str(&format!("{}\n", shown(&reply.text.text).trim_end_matches(['\r', '\n'])));
+                    if reply.text.cut {
+                        text.push_str(CUT);
+                    }
+                }
+            }
+            if let Some(usage) = reply.usage {
+                text.push_str(&format!("({})\n", spent(usage)));
+            }
+        }
+    }
+}
+
+/// The sign of a status.
+pub(super) fn mark(status: Status) -> char {
+    match status {
+        Status::Pass => '✓',
+        Status::Skip => '○',
+        Status::Warn => '⚠',
+        Status::Unknown => '?',
+        Status::Fail | Status::Error => '✗',
+    }
+}
+
+/// A text that cannot end its line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The score of a verdict, to follow its label.
+fn score(verdict: &Verdict) -> String {
+    verdict.score.map_or_else(String::new, |score| format!(" (score {})", number_text(score)))
 }
 
 fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
@@ -123,6 +174,6 @@ fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
         text.push('\n');
     }
     if *cut {
-        text.push_str("(the rest was cut off at the limit of `limits.output_mib`)\n");
+        text.push_str(CUT);
     }
 }

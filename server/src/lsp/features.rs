@@ -11,7 +11,7 @@ use speclens_schema::{
     files::Files,
     problem::Problem,
     script,
-    suite::{ActionKind, written_cases},
+    suite::{ActionKind, Case, written_cases},
 };
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -24,7 +24,7 @@ use super::{
 use crate::ide::{
     actions,
     completion::{self, Completion, CompletionKind},
-    folding, hover,
+    folding, hover, last_run,
     lens::{self, Around, CaseState, Known, LensAction},
     models::Reach,
     runnable::Looks,
@@ -444,13 +444,11 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let (values, workspace) = (Values { files, now: &now }, snapshot.workspace());
     let reach = Reach { settings: &workspace.settings, environment: &|name| std::env::var(name).ok() };
     let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), values, reach);
-    let noted = noted_at(snapshot, offset);
-    let found = match (found, noted) {
-        (Some(found), Some(noted)) => {
-            hover::Hover { markdown: format!("{}\n\n---\n\n{}", found.markdown, noted.markdown), ..found }
-        }
-        (found, noted) => found.or(noted)?,
-    };
+    let parts = [found, noted_at(snapshot, offset), went_at(snapshot, offset)].into_iter().flatten();
+    let found = parts.reduce(|found, more| hover::Hover {
+        markdown: format!("{}\n\n---\n\n{}", found.markdown, more.markdown),
+        ..found
+    })?;
     let mut markdown = found.markdown;
     if let Some(address) = found.page.and_then(|page| super::reference::address(snapshot.place.file, &page)) {
         markdown.push_str(&format!("\n\n[Reference]({address})"));
@@ -468,9 +466,7 @@ fn noted_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
     let range = document.find(&at)?.range();
     let (_, outcome) = latest.own().find(|(case, _)| {
         let name = case.at.key(snapshot.place.file.name_key());
-        // The suite may be of an older text.
-        let is_same = || document.find(&name).and_then(|node| node.text()) == Some(case.name.as_str());
-        (name == at || case.action.at() == Some(&at)) && is_same()
+        (name == at || case.action.at() == Some(&at)) && is_named_as_before(snapshot, case)
     })?;
     let mut told = HashSet::new();
     let notes =
@@ -478,6 +474,24 @@ fn noted_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
     let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
     let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
     (!notes.is_empty()).then_some(hover::Hover { range, markdown, page: None })
+}
+
+/// How the claim at a place went when its test ran last.
+fn went_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
+    let (document, latest) = (&snapshot.document, snapshot.latest.as_deref()?);
+    let at = document.pointer_at(offset);
+    let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
+    if !is_named_as_before(snapshot, case) || outcome.state == CaseState::Cancelled {
+        return None;
+    }
+    let judged = outcome.attempts.iter().map(|attempt| &attempt.result).filter(|result| result.absence.is_none());
+    last_run::hover(document, case, offset, &judged.collect::<Vec<_>>())
+}
+
+/// Whether the text has a case where it was when its suite was read: the suite may be of an older text.
+fn is_named_as_before(snapshot: &Snapshot, case: &Case) -> bool {
+    let name = snapshot.document.find(&case.at.key(snapshot.place.file.name_key()));
+    name.and_then(|node| node.text()) == Some(case.name.as_str())
 }
 
 /// The outline.

@@ -7,9 +7,11 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use speclens_runner::event::RunResult;
 use speclens_schema::{
     dialect::Dialect,
     document::Document,
+    problem::Severity,
     suite::{Case, CaseFile},
 };
 use tokio::runtime::Handle;
@@ -24,6 +26,7 @@ use super::{
 };
 use crate::{
     ide::{
+        gates,
         lens::{CaseState, Known},
         run_problems::{self, RunProblem},
         runnable,
@@ -182,8 +185,30 @@ fn results(
         }
     }
     found.parts.retain(|(_, problems)| !problems.is_empty());
+    // A gate speaks about the whole suite: where a run refuses it, nothing is said.
+    let is_refused = workspace.wrong().is_some()
+        || problems.iter().any(|problem| problem.severity == Severity::Error)
+        || names.values().any(|count| *count > 1);
+    if place.main().is_none() && !is_refused {
+        let attempts: Vec<_> = outcomes.iter().map(|outcome| settled(outcome)).collect();
+        found.own.extend(gates::failing(&suite, &snapshot.document, &attempts));
+    }
     found.latest = Latest { suite: Some(suite), outcomes, ..Latest::default() };
     found
+}
+
+/// The attempts of a case, as far as they are the last word on it: none while it runs, or after a run was cancelled.
+fn settled(outcome: &CaseOutcome) -> Vec<&RunResult> {
+    match outcome.state {
+        CaseState::Running | CaseState::Cancelled => Vec::new(),
+        CaseState::NeverRun
+        | CaseState::Stale
+        | CaseState::Passed { .. }
+        | CaseState::Warned { .. }
+        | CaseState::Failed { .. }
+        | CaseState::Unknown { .. }
+        | CaseState::Broke { .. } => outcome.attempts.iter().map(|attempt| &attempt.result).collect(),
+    }
 }
 
 fn case_problems(dialect: Dialect, document: &Document, case: &Case, outcome: &CaseOutcome) -> Vec<RunProblem> {

@@ -2,10 +2,15 @@
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::{Answer, Capture, Change, Ended, Evidence, ModelReply, Ran, ToolCall, Usage},
-    verdict::{Outcome, Status},
+    evidence::{Capture, Change, Ended, Evidence, Ran, ToolCall},
+    mask::shown,
+    verdict::Outcome,
 };
 
+use super::{
+    answers::{Asked, spent},
+    mark, one_line,
+};
 use crate::ide::{card, lens::duration};
 
 /// Maximum number of lines of a text that is shown.
@@ -54,11 +59,6 @@ fn facts(evidence: &Evidence) -> String {
     lines.into_iter().flatten().map(|line| format!("- {line}\n")).collect()
 }
 
-fn spent(usage: Usage) -> String {
-    let cost = usage.cost_usd.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
-    format!("{} tokens sent, {} received{cost}", usage.input_tokens, usage.output_tokens)
-}
-
 fn ended_by(ended: Ended) -> &'static str {
     match ended {
         Ended::Exit => "ended with its process",
@@ -78,7 +78,8 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
     text.push_str("\n### Assertions\n\n");
     for judged in &attempt.verdicts {
         let verdict = &judged.verdict;
-        text.push_str(&format!("- {} {}\n", mark(verdict.outcome.status()), one_line(&verdict.label)));
+        let score = super::score(verdict);
+        text.push_str(&format!("- {} {}{score}\n", mark(verdict.outcome.status()), one_line(&verdict.label)));
         let mut lines = Vec::new();
         match &verdict.outcome {
             Outcome::Pass => {}
@@ -170,46 +171,25 @@ fn push_files(text: &mut String, evidence: &Evidence) {
 
 /// What models answered to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
-    let answers = evidence.observations.iter().filter_map(|observation| match &observation.answer {
-        Answer::Question(answer) => Some(&answer.replies),
-        Answer::Path(_)
-        | Answer::Command(_)
-        | Answer::Files(_)
-        | Answer::Variables(_)
-        | Answer::Response(_)
-        | Answer::Trace(_)
-        | Answer::Scores(_)
-        | Answer::Nothing(_) => None,
-    });
-    let replies: Vec<&ModelReply> = answers.flatten().collect();
-    if replies.is_empty() {
-        return;
-    }
-    text.push_str("\n### Judge\n");
-    for reply in replies {
-        match &reply.error {
-            Some(error) => text.push_str(&format!("\nno answer: {error}\n")),
-            None => text.push_str(&format!("\n{}", fenced(&reply.text.text, "text", reply.text.cut))),
-        }
-        if let Some(usage) = reply.usage {
-            text.push_str(&format!("\n{}\n", spent(usage)));
+    for asked in Asked::all(evidence) {
+        text.push_str(&format!("\n### Judge {}\n", card::inline(&asked.judge)));
+        let replies = match asked.replies {
+            Ok(replies) => replies,
+            Err(reason) => {
+                text.push_str(&format!("\nno answer: {reason}\n"));
+                continue;
+            }
+        };
+        for reply in replies {
+            match &reply.error {
+                Some(error) => text.push_str(&format!("\nno answer: {error}\n")),
+                None => text.push_str(&format!("\n{}", fenced(&shown(&reply.text.text), "text", reply.text.cut))),
+            }
+            if let Some(usage) = reply.usage {
+                text.push_str(&format!("\n{}\n", spent(usage)));
+            }
         }
     }
-}
-
-fn mark(status: Status) -> char {
-    match status {
-        Status::Pass => '✓',
-        Status::Skip => '○',
-        Status::Warn => '⚠',
-        Status::Unknown => '?',
-        Status::Fail | Status::Error => '✗',
-    }
-}
-
-/// A text that cannot end its line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What somebody said, as a quotation.
@@ -257,10 +237,10 @@ mod tests {
     use speclens_runner::event::{Figures, Held, Origin};
     use speclens_schema::{
         document::Pointer,
-        evidence::{ChangedFile, CommandLog, Exit, FileLog, Turn},
+        evidence::{ChangedFile, CommandLog, Exit, FileLog, Turn, Usage},
         judge::Judged,
         suite::Subject,
-        verdict::{Mismatch, Verdict},
+        verdict::{Mismatch, Status, Verdict},
     };
 
     use super::*;
