@@ -18,6 +18,7 @@ mod fix_all;
 mod ignoring;
 mod indexing;
 mod limit;
+mod methods;
 mod navigation;
 mod publish;
 mod reference;
@@ -88,14 +89,12 @@ where
     let requests = Pool::start("request", (cores + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
     let patient = Pool::start("patient", 2)?;
     let mut session = None;
-    let (service, socket) = LspService::build(|client| {
+    let service = LspService::build_with_lifecycle_methods(|client| {
         let shared = Arc::new(Session::new(client, clock, requests, patient));
         session = Some(Arc::clone(&shared));
         Backend::new(shared)
-    })
-    .custom_method("speclens/trust", Backend::trust)
-    .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
-    .finish();
+    });
+    let (service, socket) = methods::read(service, client::Abilities::default()).finish();
     let session = session.expect("the service made its backend");
     let (outbox, draining) = transport::Outbox::new(output);
     let drained = tokio::spawn(draining);

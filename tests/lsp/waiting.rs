@@ -13,7 +13,7 @@ tests:
 
 fn ask_hover(client: &mut Client, name: &str, line: u32) -> u64 {
     let uri = client.uri(name);
-    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 1 } });
+    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 3 } });
     client.ask("textDocument/hover", place)
 }
 

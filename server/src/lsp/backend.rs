@@ -1,4 +1,4 @@
-//! What the client may ask: one short method per message.
+//! What the client may ask: one short handler per message of the table in [`methods`].
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
 use super::{
     changes::About,
     client::{Abilities, Display},
-    commands, convert, features, fix_all, navigation,
+    commands, convert, features, fix_all, methods, navigation,
     runs::{self, Chosen},
     session::{Session, Snapshot},
     tokens, transport,
@@ -211,7 +211,7 @@ impl LanguageServer for Backend {
             state.waiting_messages.extend(wrong);
         }
         Ok(InitializeResult {
-            capabilities: features::capabilities(abilities),
+            capabilities: methods::capabilities(abilities),
             server_info: Some(ServerInfo {
                 name: "speclens".to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -256,33 +256,36 @@ impl LanguageServer for Backend {
         runs::cancel(&self.session, &Chosen::default());
         Ok(())
     }
+}
 
-    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+/// The messages of the table in [`methods`].
+impl Backend {
+    pub(super) async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         self.session.open(&document.uri.0, document.version, &document.text);
     }
 
-    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+    pub(super) async fn did_change(&self, params: DidChangeTextDocumentParams) {
         let document = params.text_document;
         self.session.change(&document.text_document_identifier.uri.0, document.version, params.content_changes);
     }
 
-    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+    pub(super) async fn did_save(&self, params: DidSaveTextDocumentParams) {
         self.session.saved(&params.text_document.uri.0);
     }
 
-    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+    pub(super) async fn did_close(&self, params: DidCloseTextDocumentParams) {
         self.session.close(&params.text_document.uri.0);
     }
 
-    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+    pub(super) async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
         let paths = |folders: Vec<WorkspaceFolder>| {
             folders.into_iter().filter_map(|folder| convert::path(&folder.uri.0)).collect::<Vec<_>>()
         };
         self.session.folders_changed(paths(params.event.added), paths(params.event.removed));
     }
 
-    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+    pub(super) async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
         match params.settings.get("speclens") {
             Some(settings) => self.configure(settings),
             None if self.session.state().abilities.configuration => self.ask_for_configuration(),
@@ -290,11 +293,11 @@ impl LanguageServer for Backend {
         }
     }
 
-    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+    pub(super) async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
         self.session.files_watched(params.changes);
     }
 
-    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport> {
+    pub(super) async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport> {
         let uri = params.text_document.uri;
         let at = uri.clone();
         let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at);
@@ -309,7 +312,7 @@ impl LanguageServer for Backend {
         }))
     }
 
-    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+    pub(super) async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let place = params.text_document_position_params;
         let list = {
             let mut state = self.session.state();
@@ -335,7 +338,7 @@ impl LanguageServer for Backend {
         Ok(Some(response))
     }
 
-    async fn completion_resolve(&self, mut item: CompletionItem) -> Result<CompletionItem> {
+    pub(super) async fn completion_resolve(&self, mut item: CompletionItem) -> Result<CompletionItem> {
         if let Some((list, index)) = features::place_of(&item) {
             let state = self.session.state();
             let offered = state.offered.iter().find(|(number, _)| *number == list);
@@ -345,51 +348,54 @@ impl LanguageServer for Backend {
         Ok(item)
     }
 
-    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+    pub(super) async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let place = params.text_document_position_params;
         let found = self.with(&place.text_document.uri, move |snapshot| features::hover(&snapshot, place.position));
         Ok(found.await?.flatten())
     }
 
-    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+    pub(super) async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
         self.with_much(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
     }
 
-    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+    pub(super) async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
         self.with_much(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
     }
 
-    async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
+    pub(super) async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
         self.with_much(&params.text_document.uri, |snapshot| tokens::tokens(&snapshot, None)).await
     }
 
-    async fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> Result<Option<SemanticTokens>> {
+    pub(super) async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokens>> {
         let range = params.range;
         self.with(&params.text_document.uri, move |snapshot| tokens::tokens(&snapshot, Some(range))).await
     }
 
-    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+    pub(super) async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let (uri, range) = (params.text_document.uri, params.range);
         self.with(&uri.clone(), move |snapshot| tokens::hints(&snapshot, &uri, range)).await
     }
 
-    async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
+    pub(super) async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
         let Some(uri) = tokens::document_of(&hint) else { return Ok(hint) };
         let resolved = hint.clone();
         let found = self.with(&uri, move |snapshot| tokens::resolved(&snapshot, resolved)).await?;
         Ok(found.unwrap_or(hint))
     }
 
-    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+    pub(super) async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
         let positions = params.positions;
         self.with(&params.text_document.uri, move |snapshot| navigation::selections(&snapshot, &positions)).await
     }
 
-    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+    pub(super) async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
         self.with(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
     }
 
-    async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
+    pub(super) async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let found = self
@@ -400,7 +406,7 @@ impl LanguageServer for Backend {
         Ok(found.map(|found| DefinitionResponse::Definition(Definition::LocationList(found))))
     }
 
-    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+    pub(super) async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let definitions = params.context.include_declaration;
@@ -410,19 +416,25 @@ impl LanguageServer for Backend {
         .await
     }
 
-    async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
+    pub(super) async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
         let place = params.text_document_position_params;
         let work = move |snapshot: Snapshot| navigation::highlights(&snapshot, place.position);
         self.with_much(&place.text_document.uri, work).await
     }
 
-    async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResult>> {
+    pub(super) async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResult>> {
         let (uri, position) = (params.text_document.uri, params.position);
         let work = move |snapshot: Snapshot| navigation::prepare_rename(&snapshot, position);
         Ok(self.with(&uri, work).await?.flatten())
     }
 
-    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+    pub(super) async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let at = uri.clone();
@@ -432,7 +444,7 @@ impl LanguageServer for Backend {
         self.across(&uri, work).await?.transpose().map_err(failed)
     }
 
-    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
+    pub(super) async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
         let session = Arc::clone(&self.session);
         let work = move || navigation::workspace_symbols(&session, &params.query);
         // Where the server stops meanwhile, what is known is the answer.
@@ -441,17 +453,17 @@ impl LanguageServer for Backend {
         Ok(Some(WorkspaceSymbolResponse::SymbolInformationList(found)))
     }
 
-    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+    pub(super) async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let uri = params.text_document.uri;
         self.with_much(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
     }
 
-    async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
+    pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
         self.across(&uri, move |session, snapshot| features::actions(session, &snapshot, &params)).await
     }
 
-    async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
+    pub(super) async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
         let Some(uri) = fix_all::document_of(&action) else { return Ok(action) };
         let resolved = self.with(&uri, move |snapshot| fix_all::resolve(&snapshot, action)).await?;
         // An edit of an older text would destroy the newer one.
@@ -462,7 +474,7 @@ impl LanguageServer for Backend {
         })
     }
 
-    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+    pub(super) async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
         commands::execute(&self.session, params).await
     }
 }

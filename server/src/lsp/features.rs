@@ -16,7 +16,7 @@ use speclens_schema::{
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
-    client::{Abilities, SUGGEST},
+    client::SUGGEST,
     commands, convert, fix_all, ignoring,
     results::Latest,
     session::{Session, Snapshot},
@@ -32,50 +32,6 @@ use crate::ide::{
     transcript::{self, Language},
     values::Values,
 };
-
-/// What the server can do, for this client.
-pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
-    let encoding = match abilities.encoding {
-        speclens_schema::document::Encoding::Utf8 => "utf-8",
-        speclens_schema::document::Encoding::Utf16 => "utf-16",
-        speclens_schema::document::Encoding::Utf32 => "utf-32",
-    };
-    let mut capabilities = json!({
-        "positionEncoding": encoding,
-        "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "completionProvider": { "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("], "resolveProvider": true },
-        "hoverProvider": true,
-        "documentSymbolProvider": true,
-        "foldingRangeProvider": true,
-        "selectionRangeProvider": true,
-        "documentLinkProvider": { "resolveProvider": false },
-        "definitionProvider": true,
-        "referencesProvider": true,
-        "documentHighlightProvider": true,
-        "renameProvider": { "prepareProvider": true },
-        "workspaceSymbolProvider": true,
-        "semanticTokensProvider": {
-            "legend": { "tokenTypes": super::tokens::legend(), "tokenModifiers": [] },
-            "full": true,
-            "range": true,
-        },
-        "inlayHintProvider": { "resolveProvider": true },
-        "codeLensProvider": { "resolveProvider": false },
-        "codeActionProvider": {
-            "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"],
-            "resolveProvider": true,
-        },
-        "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
-        "executeCommandProvider": {
-            "commands": commands::names(),
-        },
-    });
-    if abilities.pulls_diagnostics {
-        capabilities["diagnosticProvider"] =
-            json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
-    }
-    serde_json::from_value(capabilities).expect("the capabilities have the specified form")
-}
 
 /// The problems of the text, for a client that asks.
 pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
