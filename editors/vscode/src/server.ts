@@ -90,7 +90,8 @@ export class Server implements vscode.Disposable {
   }
 
   private createClient(program: Program): LanguageClient {
-    const client = new LanguageClient(
+    const askTranscript = (test: object) => client.sendRequest(ExecuteCommandRequest.type, { command: 'speclens.showTranscript', arguments: [test] });
+    const client: LanguageClient = new LanguageClient(
       'speclens', // also the section of `speclens.trace.server`
       'speclens',
       { command: program.path, args: ['lsp'] },
@@ -119,8 +120,7 @@ export class Server implements vscode.Disposable {
           // The server publishes whatever a run or an edit changes: what the transcripts show is asked for again then.
           handleDiagnostics: (uri, diagnostics, next) => {
             next(uri, diagnostics);
-            const ask = (test: object) => client.sendRequest(ExecuteCommandRequest.type, { command: 'speclens.showTranscript', arguments: [test] });
-            void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), ask).catch((error) => this.log.warn(String(error)));
+            void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), askTranscript).catch((error) => this.log.warn(String(error)));
           },
           // The server's own commands, from lenses, code actions and the palette's wrappers, all pass here.
           executeCommand: async (command, arguments_, next) => {
@@ -132,7 +132,7 @@ export class Server implements vscode.Disposable {
               void vscode.window.showErrorMessage(`speclens: ${error instanceof Error ? error.message : error}`);
               return undefined;
             }
-            if (command === 'speclens.showTranscript') await this.transcripts.show(arguments_, answer);
+            if (command === 'speclens.showTranscript') await this.transcripts.show(arguments_, answer, askTranscript);
             if ((answer as { reason?: string } | undefined)?.reason === 'untrusted') await requestTrust();
             return answer;
           },

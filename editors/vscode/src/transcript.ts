@@ -4,10 +4,15 @@ import * as vscode from 'vscode';
 
 const scheme = 'speclens-transcript';
 
+/** Asks the server for the transcript of a test. */
+type Ask = (test: { uri: string; test: string }) => Promise<unknown>;
+
 export class Transcripts implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly texts = new Map<string, string>();
   /** Whose transcript each document shows. */
   private readonly shown = new Map<string, { uri: string; test: string }>();
+  /** How often the text of each document was asked for again. */
+  private readonly asked = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event; // VS Code looks for it when the provider is registered, which is next
   private readonly subscriptions: vscode.Disposable[] = [
@@ -20,7 +25,7 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   }
 
   /** Shows the answer to `speclens.showTranscript`. */
-  async show(arguments_: unknown[], answer: unknown): Promise<void> {
+  async show(arguments_: unknown[], answer: unknown, ask: Ask): Promise<void> {
     const { uri: spec, test } = (arguments_[0] ?? {}) as { uri?: string; test?: string };
     const { text, language } = (answer ?? {}) as { text?: string; language?: string };
     if (typeof text !== 'string') return; // the server has said why
@@ -33,21 +38,27 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     const document = await vscode.workspace.openTextDocument(uri);
     if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
+    // What changed while the answer was on its way did not find a document to refresh.
+    if (spec !== undefined) await this.refresh(spec, ask);
   }
 
   /** What is known of a spec has changed: its open transcripts are asked for again. */
-  async refresh(spec: string, ask: (test: { uri: string; test: string }) => Promise<unknown>): Promise<void> {
+  async refresh(spec: string, ask: Ask): Promise<void> {
     // Not when VS Code says that one closes: it says so, too, when it gives an open one another language.
     const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
     for (const [document, test] of [...this.shown]) {
       if (!open.has(document)) {
         this.shown.delete(document);
         this.texts.delete(document);
+        this.asked.delete(document);
         continue;
       }
       if (test.uri !== spec) continue;
+      const number = (this.asked.get(document) ?? 0) + 1;
+      this.asked.set(document, number);
       const { text } = ((await ask(test)) ?? {}) as { text?: string };
-      if (typeof text === 'string' && this.shown.has(document)) this.set(vscode.Uri.parse(document), text);
+      // Answers may overtake each other: the one to the last question counts.
+      if (typeof text === 'string' && this.asked.get(document) === number) this.set(vscode.Uri.parse(document), text);
     }
   }
 

@@ -48,9 +48,10 @@ function scenario.tests(T)
   end)
 
   test('lenses stand above the file and each test', function()
-    for _, name in ipairs({ 'greets', 'finds the order', 'never apologises' }) do
+    local titles = { greets = '▶ Run', ['finds the order'] = '▶ Run', ['never apologises'] = '! has problems' }
+    for name, title in pairs(titles) do
       wait('a lens above ' .. name, function()
-        return T.titles('name: ' .. name)[1] == '▶ Run'
+        return T.titles('name: ' .. name)[1] == title
       end)
     end
     is('▶ Run file', T.titles('kindlm: 1')[1])

@@ -86,12 +86,22 @@ function scenario.tests(T)
     assert(labels.file_absent and labels.llm_judge, vim.inspect(labels))
   end)
 
-  test('a scripted model, with a suite beside it or not: an unknown key is named, keys are completed', function()
-    vim.fn.writefile({ 'default:', '  - say: a', '    rum: echo' }, 'alone.script.yaml')
-    for path, old in pairs({ ['greeter/polite.script.yaml'] = '- run: echo I wave', ['alone.script.yaml'] = 'rum: echo' }) do
-      broken(path, old, old:gsub('ru[mn]: ', 'runn: '), 'runn')
-      fix()
-      T.replace('say: ', 'say: a\n    exp')
+  test('a scripted model, beside a suite or not: an unknown key is named, keys are completed', function()
+    vim.fn.writefile({ 'default:', '  - run: echo I wave' }, 'alone.script.yaml')
+    for _, path in ipairs({ 'greeter/polite.script.yaml', 'alone.script.yaml' }) do
+      T.open(path)
+      T.replace('- run: echo I wave', '- runn: echo I wave')
+      local it = wait('the warning', function()
+        return T.diagnostics('speclens')[1]
+      end)
+      is('runn', T.underlined(it))
+      T.replace('- runn: echo I wave', '- e')
+      assert(offered('- e').expect)
+      T.replace('- e', '- run: echo I wave')
+      wait('no warning', function()
+        return #T.diagnostics('speclens') == 0
+      end)
+      vim.cmd.write()
     end
   end)
 

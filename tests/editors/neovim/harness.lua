@@ -47,9 +47,9 @@ function T.test(name, check)
   say('not ok', ('%s: %s\ndiagnostics: %s\nlenses: %s'):format(name, reason, vim.inspect(seen), vim.inspect(T.titles())))
 end
 
---- Opens another file; tests after this one begin with it as it is now.
+--- Opens another file, as it is on disk; tests after this one begin with it.
 function T.open(path)
-  vim.cmd.edit(path)
+  vim.cmd.edit({ path, bang = true })
   T.buf = vim.api.nvim_get_current_buf()
   T.original = vim.api.nvim_buf_get_lines(T.buf, 0, -1, false)
   T.client()

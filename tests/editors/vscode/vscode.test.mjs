@@ -69,17 +69,17 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await window.openFile('tasks/greet.yaml');
     await page.waitForSelector('.editor-actions [aria-label*="Run File"]');
     await window.clickLens('id: greet', '▶ Run');
-    await window.lens('id: greet', '✗ 0/1 polite');
+    await window.lens('id: greet', '✗ 1 claim failed');
     const row = await window.problem('hello world', 'speclens run');
     assert.match(await row.textContent(), /Ln 5, Col/);
 
     await window.retype('hello moon', 'hello world');
-    await window.lens('id: greet', '✓ 1/1 polite');
+    await window.lens('id: greet', '✓ passed');
     await window.noProblem('speclens run');
     assert.equal(runs(), 'run\n', 'it was judged, and did not run');
     await window.save(/hello world/);
 
-    await window.clickLens('id: greet', '✓ 1/1 polite');
+    await window.clickLens('id: greet', '✓ passed');
     await page.waitForSelector('.tab:has-text("greet (transcript).md")');
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("I greet.")');
 

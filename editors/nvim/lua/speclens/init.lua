@@ -170,10 +170,28 @@ local function execute(client, command, arguments, done)
   end)
 end
 
+local asked_for = {} -- by title: how often its transcript was asked for again
+
+--- Asks again for a transcript that was shown.
+local function refresh_transcript(client, arguments)
+  local title = arguments[1].test
+  local number = (asked_for[title] or 0) + 1
+  asked_for[title] = number
+  execute(client, 'speclens.showTranscript', arguments, function(result)
+    local buf = buffer_of(title)
+    -- Answers may overtake each other: the one to the last question counts.
+    if buf ~= -1 and asked_for[title] == number then
+      set_text(buf, result.text)
+    end
+  end)
+end
+
 local function show_transcript(client, arguments)
   execute(client, 'speclens.showTranscript', arguments, function(result)
     shown[arguments[1].test] = arguments
     show_text(arguments[1].test, result.text, result.language)
+    -- What changed while the answer was on its way did not find a window to refresh.
+    refresh_transcript(client, arguments)
   end)
 end
 
@@ -182,11 +200,7 @@ local function refresh_transcripts(client, uri)
   for title, arguments in pairs(shown) do
     local buf = buffer_of(title)
     if arguments[1].uri == uri and buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-      execute(client, 'speclens.showTranscript', arguments, function(result)
-        if vim.api.nvim_buf_is_valid(buf) then
-          set_text(buf, result.text)
-        end
-      end)
+      refresh_transcript(client, arguments)
     end
   end
 end

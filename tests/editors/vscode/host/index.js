@@ -45,10 +45,10 @@ async function replace(old, fresh) {
 }
 
 /** Opens another file of the workspace and changes one place in it; gives what is then wrong with the file. */
-async function breakFile(path, old, fresh) {
+async function breakFile(path, old, fresh, severity = vscode.DiagnosticSeverity.Error) {
   const document = await workspace.openTextDocument(sibling(path));
   await window.showTextDocument(document, vscode.ViewColumn.One);
-  const errors = () => languages.getDiagnostics(document.uri).filter((it) => it.source === 'speclens' && it.severity === vscode.DiagnosticSeverity.Error);
+  const errors = () => languages.getDiagnostics(document.uri).filter((it) => it.source === 'speclens' && it.severity === severity);
   const start = document.getText().indexOf(old);
   assert.ok(start >= 0, `${old} is in ${path}`);
   const edit = new vscode.WorkspaceEdit();
@@ -270,7 +270,7 @@ const tests = {
   },
 
   async 'a scripted model: a misspelled key is a problem with a fix, keys are completed'() {
-    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave');
+    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave', vscode.DiagnosticSeverity.Warning);
     await isCured(broken, 'runn', '- run: echo I wave');
     const at = broken.document.positionAt(broken.document.getText().indexOf('    - say: Done.'));
     const edit = new vscode.WorkspaceEdit();
@@ -335,7 +335,7 @@ const tests = {
     const here = async (title) => (await commands.executeCommand('vscode.executeCodeLensProvider', tasks.uri, 100)).some((lens) => lens.command.title.includes(title));
     await until('the lenses', () => here('Run with…'));
     await commands.executeCommand('speclens.runTestAtCursor');
-    await until('the model', () => here('✗ 0/1 polite'));
+    await until('the model', () => here('✗ 1 claim failed'));
   },
 
   async 'the button for a whole file is offered where tests can be run only'() {
