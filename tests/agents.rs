@@ -232,3 +232,23 @@ fn agent_program_does_a_task_and_what_cannot_be_seen_of_it_is_unknown() {
     assert_eq!(outcomes, ["unknown", "unknown", "pass", "pass", "pass"], "{found}");
     assert_eq!(entry["evidence"]["files"][0]["path"], "out.txt");
 }
+
+#[test]
+fn what_one_task_did_is_no_result_of_another_with_the_same_intent() {
+    let place = Place::empty();
+    let task =
+        |id: &str| format!("  - {{id: {id}, intent: Make the thing that is asked for, assert: [{{exit_code: 0}}]}}\n");
+    let head = "cli: sh\nproviders: [scripted/a]\ntasks:\n";
+    place.write("a.script.yaml", "tasks:\n  one: [{run: exit 3}]\n  two: [{run: exit 0}]\n");
+    place.write("cli-bench.yaml", format!("{head}{}", task("two")));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    place.write("cli-bench.yaml", format!("{head}{}{}", task("one"), task("two")));
+    let (code, report) = place.report(&["--recorded"]);
+    let cases = &report["suites"][0]["cases"];
+    assert_eq!((&cases[0]["status"], &cases[1]["status"]), (&"unknown".into(), &"pass".into()), "{report}");
+    assert_eq!(code, Some(3));
+    // Under another name it is still the same task, as long as nothing else has the old one.
+    place.write("cli-bench.yaml", format!("{head}{}", task("renamed")));
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!(code, Some(0), "{report}");
+}

@@ -232,6 +232,14 @@ impl Action {
         }
     }
 
+    /// Whether it does the same each time: then one attempt shows what another test does that is equal in all of it.
+    pub fn is_repeatable(&self) -> bool {
+        match self {
+            Action::Command(_) => true,
+            Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => false,
+        }
+    }
+
     /// Who acts: one subject for each attempt of a repetition.
     pub fn subjects(&self) -> Vec<Subject> {
         self.subjects_of(&[], &[])

@@ -69,7 +69,8 @@ pub struct Expect {
     ///     minScore: 0.8
     /// ```
     ///
-    /// speclens does not judge it: the result is unknown.
+    /// `speclens run` asks the model once per criterion, and records its answer: another `minScore` is judged without asking
+    /// again. A judge that does not answer, or not as it was asked to, leaves the criterion unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Vec<JudgeExpect>>,
     /// How far the output may be from a stored one.
