@@ -175,3 +175,19 @@ fn run_with_says_so_where_no_model_acts() {
     assert_eq!(told["message"], "speclens: no model acts in the tests of this file, so there is none to choose");
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
+
+#[test]
+fn client_that_asks_for_models_itself_gets_the_choices() {
+    let mut client = Client::spawn(&[("cli-bench.yaml", SUITE), ("one.script.yaml", ONE), ("two.script.yaml", TWO)]);
+    let commands = json!({ "experimental": { "commands": { "commands": ["speclens.runWith"] } } });
+    client.initialize(commands, json!({ "trusted": true }));
+    client.open("cli-bench.yaml");
+    let answer = execute(&mut client, "speclens.runWith", json!({}));
+    let choices = json!([
+        { "title": "scripted/one", "models": ["scripted/one"] },
+        { "title": "scripted/two", "models": ["scripted/two"] },
+        { "title": "as the suite says", "models": [] },
+    ]);
+    assert_eq!(answer["result"]["choices"], choices);
+    assert!(!client.has_waiting("window/showMessageRequest"));
+}

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClient, RevealOutputChannelOn, State, type StaticFeature } from 'vscode-languageclient/node';
 import { named, selector } from './files';
+import { runWith } from './models';
 import { findProgram, type Program } from './program';
 import { asCommand, linkCommands } from './reference';
 import type { Transcripts } from './transcript';
@@ -133,6 +134,7 @@ export class Server implements vscode.Disposable {
               return undefined;
             }
             if (command === 'speclens.showTranscript') await this.transcripts.show(arguments_, answer, askTranscript);
+            if (command === 'speclens.runWith') void runWith(arguments_[0], answer);
             if ((answer as { reason?: string } | undefined)?.reason === 'untrusted') await requestTrust();
             return answer;
           },
@@ -162,11 +164,11 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** Tells the server that a chosen `key: ` may ask for the list of its values, and that transcripts are shown here. */
+/** Tells the server that a chosen `key: ` may ask for the list of its values, and that transcripts are shown and models chosen here. */
 const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript'] } };
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.runWith'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

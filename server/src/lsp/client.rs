@@ -43,6 +43,8 @@ pub(super) struct Abilities {
     pub shows_lenses: bool,
     /// It shows transcripts itself. It says so like [`SUGGEST`].
     pub shows_transcripts: bool,
+    /// It asks the person who is to act, and runs the tests with that model. It says so like [`SUGGEST`].
+    pub asks_for_models: bool,
     /// It opens a document when asked to.
     pub shows_documents: bool,
 }
@@ -75,6 +77,7 @@ impl Default for Abilities {
             asks: false,
             shows_lenses: false,
             shows_transcripts: false,
+            asks_for_models: false,
             shows_documents: false,
         }
     }
@@ -99,6 +102,7 @@ impl Abilities {
                 .iter()
                 .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),
             shows_transcripts: knows("speclens.showTranscript"),
+            asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),

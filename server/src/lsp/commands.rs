@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tower_lsp_server::{
     gen_lsp_types::*,
@@ -111,7 +112,11 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
                 session.tell(MessageType::Info, "no model acts in the tests of this file, so there is none to choose");
                 return Ok(None);
             }
-            tokio::spawn(run_with(Arc::clone(session), uri, wanted, choices));
+            let offers = offers(choices);
+            if session.state().abilities.asks_for_models {
+                return Ok(Some(json!({ "choices": offers })));
+            }
+            tokio::spawn(run_with(Arc::clone(session), uri, wanted, offers));
             Ok(None)
         }
         Name::Cancel => {
@@ -145,14 +150,28 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
     }
 }
 
+/// Who may be chosen to act.
+#[derive(Debug, Serialize)]
+struct Offer {
+    /// What the person reads.
+    title: String,
+    /// The ids for the command that runs the tests; those of the suite when empty.
+    models: Vec<String>,
+}
+
+fn offers(models: Vec<String>) -> Vec<Offer> {
+    let whole = (models.len() > 1).then(|| Offer { title: WHOLE_SUITE.to_owned(), models: Vec::new() });
+    models.into_iter().map(|model| Offer { title: model.clone(), models: vec![model] }).chain(whole).collect()
+}
+
 /// Asks who is to work on tests, and runs them.
-async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, choices: Vec<String>) {
-    let titles = choices.iter().map(String::as_str).chain((choices.len() > 1).then_some(WHOLE_SUITE));
-    let actions = titles.map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() }).collect();
+async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Vec<Offer>) {
+    let action = |offer: &Offer| MessageActionItem { title: offer.title.clone(), ..Default::default() };
+    let actions = offers.iter().map(action).collect();
     let question = "Run with which model?".to_owned();
     let answer = session.client.show_message_request(MessageType::Info, question, Some(actions)).await;
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
-    let models = if title == WHOLE_SUITE { Vec::new() } else { vec![title] };
+    let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
     if let Err(error) = run(&session, &uri, wanted, Deed::Run { models }).await {
         session.tell(MessageType::Error, &error.message);
     }

@@ -280,9 +280,9 @@ class Window {
     return this.page.waitForSelector(`.notifications-center .notification-list-item:has-text("${words}")`);
   }
 
-  /** Answers a question that a notification asks. */
-  async answer(words, button) {
-    const question = await this.notification(words);
-    await (await question.waitForSelector(`.monaco-button:has-text("${button}")`)).click();
+  /** Chooses from the list that asks this. */
+  async pick(question, title) {
+    await this.page.waitForSelector(`.quick-input-widget input[placeholder="${question}"]`);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click();
   }
 }

@@ -84,7 +84,7 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("I greet.")');
 
     await window.clickLens('id: greet', 'Run with…');
-    await window.answer('Run with which model?', 'scripted/silent');
+    await window.pick('Run with which model?', 'scripted/silent');
     await window.lens('id: greet', '✗ 0/1 silent');
     await window.lens('id: greet', '✓ 1/1 polite');
     assert.equal(runs(), 'run\n', 'the other model acted');
@@ -93,7 +93,7 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
 
 test('a person edits the criterion of a judge, and has the judge asked again', async (t) => {
   const answer = JSON.stringify({ score: 0.7, reasoning: 'it says hello' });
-  const judge = await ollama(answer, answer);
+  const judge = await ollama(answer, answer, answer);
   t.after(judge.stop);
   const path = workspace();
   const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {ollama: {baseUrl: "${judge.address}"}}\nmodels: [{id: m, provider: ollama, model: judge}]
@@ -106,7 +106,12 @@ tests:\n  - name: greets\n    command: echo run >> runs.txt; echo hello\n    exp
     await window.retype('is polite', 'is short');
     await window.clickLens('name: greets', 'Ask judge');
     await window.lens('name: greets', '✓ passed');
-    assert.deepEqual(judge.questions.map((question) => /is (polite|short)/.exec(question)[1]), ['polite', 'short']);
+    await window.save(/is short/);
+    await window.retype('is short', 'is kind');
+    await window.lens('name: greets', 'Ask judge', 'a');
+    await window.command('speclens: Ask Judge of Test at Cursor');
+    await window.lens('name: greets', '✓ passed');
+    assert.deepEqual(judge.questions.map((question) => /is (polite|short|kind)/.exec(question)[1]), ['polite', 'short', 'kind']);
     assert.equal(readFileSync(join(path, RUNS), 'utf8'), 'run\n', 'the command ran once');
   });
 });
