@@ -123,6 +123,7 @@ fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
         root: Root { directory: "b".into(), here: "/w".into() },
         dialect: suite.dialect,
         settings: None,
+        parts: Vec::new(),
         problems: Vec::new(),
         suite: Arc::new(suite),
         result: Some(Arc::new(result)),

@@ -245,3 +245,100 @@ fn control_sequences_of_programs_models_and_file_names_reach_no_report() {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
     }
 }
+
+/// A suite with a script that passes and a task file, whose item has these lines more.
+fn with_task_file(more: &str) -> Place {
+    let place = Place::empty();
+    place.write("cli-bench.yaml", "cli: sh\nproviders: [scripted/good]\ntasks:\n- file://tasks.yaml\n");
+    place.write("good.script.yaml", "default: [{ run: echo hello }]\n");
+    place.write("tasks.yaml", format!("- id: greet\n  intent: Print a greeting\n{more}"));
+    place
+}
+
+#[test]
+fn errors_in_task_files_are_shown_in_them_and_refuse_the_suite() {
+    let fine = "  assert:\n  - output_contains: hello\n";
+    for (more, part) in [
+        (format!("{fine}- id: greet\n  intent: Again\n{fine}"), "tasks.yaml:5"),
+        ("  assert:\n  - output_contains: hello\n    exit_code: 0\n".to_owned(), "tasks.yaml:"),
+        ("  assert: [{ exit_cod: 0 }]\n".to_owned(), "tasks.yaml:3"),
+        ("  assert:\r\n    - 'exit_cod': 0\r\n".to_owned(), "tasks.yaml:4"),
+        (format!("  max_turns: 21\n{fine}"), "tasks.yaml:3"),
+    ] {
+        let place = with_task_file(&more);
+        for arguments in [&["run"][..], &["run", "--dry-run"]] {
+            let done = place.run(arguments);
+            assert_eq!((done.code, place.exists(".speclens")), (Some(2), false), "{more}: {done:?}");
+            assert!(done.stdout.contains("error[") && done.stdout.contains(part), "{more}: {done:?}");
+            assert!(done.stdout.contains("refused: "), "{more}: {done:?}");
+        }
+        let (code, report) = place.report(&[]);
+        let problem = &report["suites"][0]["problems"][0];
+        assert_eq!((code, &problem["severity"]), (Some(2), &"error".into()), "{report}");
+        assert!(problem.to_string().contains("tasks.yaml"), "{report}");
+    }
+}
+
+#[test]
+fn warnings_in_task_files_are_shown_and_can_be_denied() {
+    let place = with_task_file("  dificulty: easy\n  assert: [{ output_contains: hello }]\n");
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("warning[") && done.stdout.contains("tasks.yaml:3"), "{done:?}");
+    let done = place.run(&["run", "--deny", "warnings"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stdout.contains("error[") && done.stdout.contains("refused: "), "{done:?}");
+}
+
+#[test]
+fn errors_in_scripts_that_are_played_are_shown_and_refuse_the_suite() {
+    let place = two_models("");
+    for script in ["tasks: {greet: [{rn: ls}]}\n", "tasks:\r\n  greet:\r\n    - 'rn': ls\r\n", "default:\n- rn: ls\n"] {
+        place.write("bad.script.yaml", script);
+        let check = place.run(&["check", "cli-bench.yaml"]);
+        assert_eq!(check.code, Some(2), "{script}: {check:?}");
+        let named = ["--model", "scripted:bad.script.yaml"];
+        for more in [&[][..], &["--model", "scripted/bad"], &named] {
+            let done = place.run(&[&["run"], more].concat());
+            assert_eq!((done.code, place.exists(".speclens")), (Some(2), false), "{script}: {done:?}");
+            for text in [&done.stdout, &check.stdout] {
+                assert!(text.contains("error[unknown-key]") && text.contains("bad.script.yaml:"), "{script}: {text}");
+            }
+        }
+    }
+    let done = place.run(&["run", "--dry-run", "--model", "scripted/good"]);
+    assert_eq!(done.code, Some(0), "a script that nobody plays refuses nothing: {done:?}");
+}
+
+#[test]
+fn attempts_on_the_command_line_are_as_many_as_in_a_suite() {
+    let place = two_models("");
+    let done = place.run(&["run", "--dry-run", "--repeat", "100"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = place.run(&["run", "--dry-run", "--repeat", "101"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.contains("1..=100"), "{done:?}");
+}
+
+#[test]
+fn gates_over_some_of_the_tests_say_so() {
+    let place = two_models("thresholds: { default: 50 }\n");
+    let whole = place.run(&["run"]);
+    assert!(!whole.stdout.contains("(over "), "{whole:?}");
+    let part = place.run(&["run", "--test", "greet"]);
+    assert_eq!(part.code, Some(0), "{part:?}");
+    assert!(part.stdout.contains("(over 1 of 2 tests)"), "{part:?}");
+    let (_, report) = place.report(&["--failed", "--model", "scripted/bad"]);
+    let message = report["suites"][0]["gates"][0]["message"].as_str().unwrap();
+    assert!(message.ends_with("(over 1 of 2 tests)"), "{message}");
+}
+
+#[test]
+fn attempts_that_tell_nothing_are_not_called_failing() {
+    let place = two_models("repeat: 2\n");
+    let done = place.run(&["run", "--recorded"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(!done.stdout.contains("always failing"), "{done:?}");
+    let done = place.run(&["run"]);
+    assert!(done.stdout.contains("always failing: leave (bad)"), "{done:?}");
+}

@@ -51,12 +51,12 @@ impl Root {
     }
 }
 
-/// What is wrong with the settings that a suite runs under.
+/// What is wrong with another file that a suite needs: its settings, or a part of it.
 #[derive(Clone, Debug)]
-pub struct SettingsReport {
-    /// The settings.
+pub struct FileReport {
+    /// The file and its text.
     pub source: SourceText,
-    /// What is wrong with them.
+    /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
@@ -70,9 +70,11 @@ pub struct SuiteReport {
     /// Its format.
     pub dialect: Dialect,
     /// The settings that apply, where something is wrong with them.
-    pub settings: Option<Arc<SettingsReport>>,
+    pub settings: Option<Arc<FileReport>>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
+    /// The files that are a part of it and have problems; empty where they are told about as suites of their own.
+    pub parts: Vec<FileReport>,
     /// What it means.
     pub suite: Arc<Suite>,
     /// What came of running it; nothing when it was only checked, or refused.
@@ -85,13 +87,19 @@ impl SuiteReport {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
     }
 
-    /// The problems of the settings and of the suite, each with its text.
+    /// The problems of the settings, of the suite and of its parts, each with its text.
     pub fn all_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
         let settings = self
             .settings
             .iter()
             .flat_map(|settings| settings.problems.iter().map(|problem| (&settings.source, problem)));
-        settings.chain(self.problems.iter().map(|problem| (&self.source, problem)))
+        settings.chain(self.own_problems())
+    }
+
+    /// The problems of the suite and of its parts, each with its text.
+    fn own_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
+        let parts = self.parts.iter().flat_map(|part| part.problems.iter().map(|problem| (&part.source, problem)));
+        self.problems.iter().map(|problem| (&self.source, problem)).chain(parts)
     }
 
     /// Why it is refused, if it is.
@@ -99,6 +107,8 @@ impl SuiteReport {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         if self.problems.iter().any(is_error) {
             Some("the suite has errors and was not run")
+        } else if self.parts.iter().flat_map(|part| &part.problems).any(is_error) {
+            Some("a file of the suite has errors, so it was not run")
         } else {
             self.is_refused().then_some("the settings have errors, so the suite was not run")
         }

@@ -261,10 +261,16 @@ impl Run {
     }
 }
 
+/// What the gates make of the tests that were chosen. Over some of the tests they say less than over all: they tell so.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let outcomes: Vec<CaseOutcome<'_>> =
         cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();
-    suite.gates.evaluate(&outcomes)
+    let mut report = suite.gates.evaluate(&outcomes);
+    let (chosen, all) = (cases.len(), suite.cases.len());
+    if chosen < all {
+        report.gates.iter_mut().for_each(|gate| gate.message.push_str(&format!(" (over {chosen} of {all} tests)")));
+    }
+    report
 }
 
 /// Returns the attempts of a case as gates look at them.

@@ -72,7 +72,7 @@ pub struct Script {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("x-claims" = true))]
 pub struct Turn {
     /// The text that the model says. A turn that only says something ends the task.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, model::Models,
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
-    problem::{Problem, Severity},
+    problem::Severity,
     settings::Settings,
     suite::Suite,
 };
@@ -37,16 +37,16 @@ pub struct Order<'a> {
     /// What time it is.
     pub clock: Clock,
     /// Who wants it.
-    pub asker: Asker<'a>,
+    pub asker: Asker,
 }
 
 /// Who wants a suite to run.
 #[derive(Clone, Copy, Debug)]
-pub enum Asker<'a> {
+pub enum Asker {
     /// The command line, which trusts its caller and runs no part of a suite that has an error.
     Terminal {
-        /// The problems of the suite.
-        problems: &'a [Problem],
+        /// Whether the suite has an error, or a file that is a part of it.
+        has_errors: bool,
     },
     /// An editor, where a test without an error runs beside one that has some.
     Editor {
@@ -85,11 +85,9 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
         return Err(Refusal::Settings(Arc::clone(file)));
     }
     match order.asker {
-        Asker::Terminal { problems } if problems.iter().any(|problem| problem.severity == Severity::Error) => {
-            return Err(Refusal::Suite);
-        }
+        Asker::Terminal { has_errors: true } => return Err(Refusal::Suite),
         Asker::Editor { is_trusted: false } => return Err(Refusal::Untrusted(order.directory.to_owned())),
-        Asker::Terminal { .. } | Asker::Editor { is_trusted: true } => {}
+        Asker::Terminal { has_errors: false } | Asker::Editor { is_trusted: true } => {}
     }
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);

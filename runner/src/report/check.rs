@@ -87,7 +87,7 @@ fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
         if let Some(own) = report.settings.as_ref().filter(|own| settings.insert(&own.source.path)) {
             found.extend(own.problems.iter().map(|problem| (&own.source, problem)));
         }
-        found.extend(report.problems.iter().map(|problem| (&report.source, problem)));
+        found.extend(report.own_problems());
     }
     found
 }

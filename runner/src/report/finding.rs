@@ -64,7 +64,7 @@ pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
             settings.push(&own.source.path);
             found.extend(own.problems.iter().map(|problem| of_problem(&own.source, problem)));
         }
-        found.extend(report.problems.iter().map(|problem| of_problem(&report.source, problem)));
+        found.extend(report.own_problems().map(|(source, problem)| of_problem(source, problem)));
         let Some(result) = &report.result else { continue };
         for outcome in &result.cases {
             let case = &report.suite.cases[outcome.case];

@@ -74,12 +74,12 @@ fn heading(text: &mut String, report: &SuiteReport) {
     };
 }
 
-/// Prints every error and warning of a suite, and those of its settings unless another suite printed them.
+/// Prints every error and warning of a suite and of its parts, and those of its settings unless another suite printed them.
 fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTreeSet<&'r str>) {
+    let is_told = |(_, problem): &(&SourceText, &Problem)| problem.severity <= Severity::Warning;
     let own = report.settings.as_ref().filter(|own| settings.insert(&own.source.path));
     let own = own.into_iter().flat_map(|own| own.problems.iter().map(|problem| (&own.source, problem)));
-    let all = own.chain(report.problems.iter().map(|problem| (&report.source, problem)));
-    for (source, problem) in all.filter(|(_, problem)| problem.severity <= Severity::Warning) {
+    for (source, problem) in own.chain(report.own_problems()).filter(is_told) {
         let _ = writeln!(text, "{}\n", problem_snippet(source, problem));
     }
 }

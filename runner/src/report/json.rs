@@ -404,7 +404,9 @@ struct Writer<'r> {
 impl Writer<'_> {
     fn suite(&self, with_settings: bool) -> SuiteEntry {
         let report = self.report;
-        let is_told = |(source, _): &(&SourceText, &Problem)| with_settings || std::ptr::eq(*source, &report.source);
+        let is_told = |(source, _): &(&SourceText, &Problem)| {
+            with_settings || report.settings.as_ref().is_none_or(|settings| !std::ptr::eq(*source, &settings.source))
+        };
         let problems = report.all_problems().filter(is_told);
         let result = report.result.as_deref();
         let cases = result.map_or(&[][..], |result| &result.cases);

@@ -1,6 +1,7 @@
 //! What came of the tests by who acted. Data only: reports for people and for programs write it down.
 
 use speclens_schema::{
+    evidence::RunErrorKind,
     suite::{Subject, short_names},
     verdict::Status,
 };
@@ -43,6 +44,8 @@ pub(super) struct Score {
     pub(super) passed: usize,
     /// How many there are. Those that never began, because of an earlier failure, are not among them.
     pub(super) runs: usize,
+    /// How many failed or broke. What was not observed, or cancelled, tells nothing.
+    failed: usize,
     turns: u64,
     /// How many have turns.
     with_turns: usize,
@@ -79,7 +82,7 @@ pub(super) enum Stability {
     Stable,
     /// Some passed.
     Flaky,
-    /// None passed.
+    /// All failed or broke.
     Failing,
 }
 
@@ -132,6 +135,7 @@ impl Score {
         self.runs += 1;
         // As gates count.
         self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn | Status::Skip));
+        self.failed += usize::from(is_bad(run));
         if let Some(turns) = run.figures.turns {
             self.turns += u64::from(turns);
             self.with_turns += 1;
@@ -149,15 +153,24 @@ impl Score {
         (self.with_turns > 0).then(|| self.turns as f64 / self.with_turns as f64)
     }
 
-    /// How the attempts agree; `None` where there are none.
+    /// How the attempts agree; `None` where that is not known.
     pub(super) fn stability(self) -> Option<Stability> {
-        match (self.passed, self.runs) {
-            (_, 0) => None,
-            (0, _) => Some(Stability::Failing),
-            (passed, runs) if passed == runs => Some(Stability::Stable),
+        match (self.passed, self.failed) {
+            (0, 0) => None,
+            (passed, _) if passed == self.runs => Some(Stability::Stable),
+            (_, failed) if failed == self.runs => Some(Stability::Failing),
+            // Some tell nothing: whether the others agree with them is not known.
+            (0, _) | (_, 0) => None,
             (_, _) => Some(Stability::Flaky),
         }
     }
+}
+
+/// Whether an attempt failed or broke.
+fn is_bad(run: &RunResult) -> bool {
+    let cancelled = AbsenceKind::Broke(RunErrorKind::Cancelled);
+    matches!(run.status, Status::Fail | Status::Error)
+        && run.absence.as_ref().is_none_or(|absence| absence.kind != cancelled)
 }
 
 impl Cost {

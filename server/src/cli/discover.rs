@@ -16,10 +16,11 @@ use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, cli_bench::task_files},
-    document::Document,
+    document::{Document, NodeRef},
     json_schema::SpecFile,
     kind,
     problem::Code,
+    script,
     words::nearest_file,
 };
 
@@ -31,7 +32,7 @@ use crate::{
 };
 
 /// A file that is ours.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
     /// As it was named, or below the directory that was named.
     pub(super) path: PathBuf,
@@ -329,17 +330,20 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
     }
 }
 
-/// The task files that a main file names.
-fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
+/// The task files that a main file names, and the scripts that play models of it.
+pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
     if main.scope.file != SpecFile::CliBench {
         return Vec::new();
     }
     let document = Document::read_cut(&read_text(&main.path).0, ScalarRules::Yaml12);
     let files = DiskFiles::new(&main.scope.root, &main.scope.place).following();
     let parent = main.path.parent().unwrap_or(Path::new(""));
-    let paths = task_files::named_by(&document, &files).into_iter();
-    let part = |place: String| {
-        let file = SpecFile::CliBenchTasks;
+    let tasks = task_files::named_by(&document, &files).into_iter().map(|place| (place, SpecFile::CliBenchTasks));
+    let models = document.root().and_then(|root| root.get("providers"));
+    let models = models.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
+    let scripts = models.filter_map(script::file_of).filter(|place| main.scope.root.join(place).is_file());
+    let paths = tasks.chain(scripts.map(|place| (place, SpecFile::Script)));
+    let part = |(place, file): (String, SpecFile)| {
         let root = main.scope.root.clone();
         // One that says what it is otherwise is checked as what it is.
         let path = lexical(&root.join(&place));
@@ -351,6 +355,17 @@ fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
     };
     paths.map(part).collect()
+}
+
+/// A script that the command line names; nothing where there is none, which is told when it is to be played.
+pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
+    let real = absolute(path).ok().filter(|real| real.is_file())?;
+    let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::Script);
+    let alone = || {
+        let place = real.file_name()?.to_str()?.to_owned();
+        Some(Scope { file: SpecFile::Script, root: real.parent()?.to_owned(), place, main: None, is_guess: false })
+    };
+    Some(Found { path: path.to_owned(), scope: found.or_else(alone)? })
 }
 
 /// A path from the root of the disk. A link keeps its own name: that is what it was named by.

@@ -10,25 +10,28 @@ use std::{
 
 use speclens_runner::{
     files::{DiskFiles, lexical},
-    report::{Root, SettingsReport, SourceText, SuiteReport},
+    report::{FileReport, Root, SourceText, SuiteReport},
 };
 use speclens_schema::{
     analysis::Analyzer,
     document::{Document, Pointer},
     files::Files,
+    json_schema::SpecFile,
     mask::Secrets,
-    problem::{Code, Problem},
+    problem::{Code, Problem, Severity},
+    script,
     settings::Settings,
     suite::Redactions,
 };
 
 use super::{
-    discover::{Discovery, Found, Wanted, discover, in_parallel},
+    discover::{Discovery, Found, Wanted, discover, in_parallel, parts_of, script_at},
     levels::Levels,
     life::Life,
 };
 use crate::{
     read::read_text,
+    scope::Scopes,
     workspace::{self, Reach, Workspace},
 };
 
@@ -45,6 +48,8 @@ pub(crate) struct Loaded {
     pub(crate) directory: PathBuf,
     /// Its name there.
     pub(crate) place: String,
+    /// Where it was found.
+    found: Found,
     /// What says what is wrong with it.
     pub(super) lookout: Lookout,
 }
@@ -94,6 +99,44 @@ pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load
     Load { suites: in_parallel(&found, load), failures, life }
 }
 
+/// Looks at the files that are run with suites: task files, and the scripts that play their models. Models that are named
+/// take the place of those of the suites.
+pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &Levels) {
+    let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
+    for loaded in suites.iter_mut().filter(|loaded| loaded.found.scope.file == SpecFile::CliBench) {
+        let mut parts = parts_of(&loaded.found, &scopes);
+        if !models.is_empty() {
+            parts.retain(|part| part.scope.file != SpecFile::Script);
+            let beside = |id: &String| script::file_of(id).map(|name| loaded.directory.join(name));
+            // What is named on the command line begins in the directory of the command line.
+            let path = |id: &String| beside(id).or_else(|| id.strip_prefix("scripted:").map(PathBuf::from));
+            parts.extend(models.iter().filter_map(path).filter_map(|path| script_at(&path, &scopes)));
+        }
+        loaded.report.parts = parts.iter().filter_map(|part| loaded.problems_of(part, levels)).collect();
+    }
+}
+
+impl Loaded {
+    /// What is wrong with a file that is run with the suite, under the settings of the suite.
+    fn problems_of(&self, part: &Found, levels: &Levels) -> Option<FileReport> {
+        let Found { path, scope } = part;
+        let (text, unreadable) = read_text(path);
+        let document = Document::read(&text, scope.file.scalar_rules());
+        let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
+        let look = || Analyzer::new(scope.file).problems(&document, &files, &self.workspace.settings);
+        let mut problems = match unreadable {
+            Some(problem) => vec![problem],
+            None => catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|_| vec![defect()]),
+        };
+        show_files(&mut problems, &scope.root);
+        levels.deny(&mut problems);
+        problems.retain(|problem| problem.severity <= Severity::Warning);
+        let secrets = with_pasted(&document, &problems, &self.report.source.secrets);
+        let source = SourceText { path: shown(path), secrets, document };
+        (!problems.is_empty()).then_some(FileReport { source, problems })
+    }
+}
+
 /// The directories that the command line is about: settings above all of them do not count.
 fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
     let here = env::current_dir().into_iter();
@@ -105,7 +148,7 @@ fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
 #[derive(Clone)]
 struct Surroundings {
     workspace: Workspace,
-    report: Option<Arc<SettingsReport>>,
+    report: Option<Arc<FileReport>>,
     secrets: Arc<Secrets>,
 }
 
@@ -166,10 +209,19 @@ impl Loader<'_> {
             dialect: suite.dialect,
             settings: settings_report,
             problems,
+            parts: Vec::new(),
             suite,
             result: None,
         };
-        Loaded { report, workspace, secrets, directory: scope.root.clone(), place: scope.place.clone(), lookout }
+        Loaded {
+            report,
+            workspace,
+            secrets,
+            directory: scope.root.clone(),
+            place: scope.place.clone(),
+            found: found.clone(),
+            lookout,
+        }
     }
 
     fn settings_of(&self, reach: Reach) -> Surroundings {
@@ -208,9 +260,9 @@ fn defect() -> Problem {
 }
 
 /// What is wrong with the settings, with the text that it is about.
-fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<SettingsReport> {
+fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport> {
     let file = workspace.file.as_ref().filter(|file| !file.problems.is_empty())?;
-    Some(SettingsReport {
+    Some(FileReport {
         source: SourceText { path: shown(&file.path), document: file.document.clone(), secrets: Arc::clone(secrets) },
         problems: file.problems.clone(),
     })

@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// How often each test is attempted, unless the test says so itself
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: Option<u32>,
     /// How long one attempt may take, instead of what the suite says
     #[arg(long, value_name = "SECS", value_parser = seconds)]
@@ -109,7 +109,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let targets = targets::targets(&args.reports)?;
     let content = content(&args.settings)?;
     let clock = Clock::from_environment()?;
-    let load::Load { mut suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &args.levels.levels()?);
+    let levels = args.levels.levels()?;
+    let load::Load { mut suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &levels);
+    load::look_at_parts(&mut suites, &args.models, &levels);
     failures.iter().for_each(output::complain);
     if suites.is_empty() && args.reports.is_empty() {
         return Ok(INVALID);
@@ -268,7 +270,7 @@ fn prepare(loaded: &Loaded, clock: Clock) -> Result<Prepared, Refusal> {
         workspace: &loaded.workspace,
         secrets: Arc::clone(&loaded.secrets),
         clock,
-        asker: Asker::Terminal { problems: &loaded.report.problems },
+        asker: Asker::Terminal { has_errors: loaded.report.is_refused() },
     })
 }
 

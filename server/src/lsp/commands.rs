@@ -105,7 +105,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         Name::Ask => run(session, &needed("uri")?, tests(), Deed::Ask).await,
         Name::RunWith => {
             let (uri, wanted) = (needed("uri")?, tests());
-            let snapshot = session.captured(&uri);
+            let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
             let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
             let choices = session.requests.perform(listing).await.map_err(panicked)?;
             if choices.is_empty() {

@@ -380,6 +380,7 @@ mod tests {
             root: Root::default(),
             dialect: Dialect::CliBench,
             settings: None,
+            parts: Vec::new(),
             problems: Vec::new(),
             suite: Arc::new(suite),
             result: None,

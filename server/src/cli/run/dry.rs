@@ -8,11 +8,12 @@ use std::{
 use speclens_runner::{
     exec::{self, agent::Bound},
     model::Models,
-    report::plain,
+    report::{SuiteReport, human, plain},
 };
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
     evidence::{Context, Moment, Need},
+    problem::Severity,
     suite::{Action, AgentAction, Case, Subject},
 };
 
@@ -37,14 +38,15 @@ pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[H
         let report = &suite.loaded.report;
         let Some(own) = suite.models else {
             let what = if suite.loaded.workspace.wrong().is_some() { "its settings have" } else { "the suite has" };
-            let _ =
-                writeln!(text, "{}\n  refused: {what} errors, see `speclens check`", plain::line(&report.source.path));
+            let _ = writeln!(text, "{}\n  refused: {what} errors", plain::line(&report.source.path));
+            problems(&mut text, report);
             continue;
         };
         if suite.cases.is_empty() {
             continue;
         }
         let _ = writeln!(text, "{}", plain::line(&report.source.path));
+        problems(&mut text, report);
         let mut asked = Asked::default();
         for &index in suite.cases {
             let case = &report.suite.cases[index];
@@ -67,6 +69,13 @@ pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[H
     }
     text.push_str(&sum.sentences());
     text
+}
+
+/// The errors and warnings of a suite and of its parts.
+fn problems(text: &mut String, report: &SuiteReport) {
+    for (source, problem) in report.all_problems().filter(|(_, problem)| problem.severity <= Severity::Warning) {
+        let _ = writeln!(text, "{}\n", human::problem_snippet(source, problem));
+    }
 }
 
 /// What is said about a test.
