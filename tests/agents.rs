@@ -216,16 +216,44 @@ fn edited_scaffold_and_declared_input_make_recordings_stale() {
 }
 
 #[test]
+fn agent_program_reads_what_a_model_is_told() {
+    let suite = SUITE.replace("cli: sh\n", "cli: sh tool\nhelp_modes: [injected]\n");
+    for suite in [suite.clone(), suite.replace('\n', "\r\n")] {
+        let place = place(&suite, &[]);
+        place.write("fixture/tool", "echo 'Usage: tool [FILE]'");
+        let (_, found) = place.report(&["--model", "exec:cat"]);
+        let text = &found["suites"][0]["cases"][0]["runs"][0]["evidence"]["turns"][0]["text"];
+        let expected = "CLI: sh tool\nTask: Write a greeting into out.txt\n\nFrom the help of `sh tool`:\n\n\
+                        Usage: tool [FILE]";
+        assert!(text.as_str().is_some_and(|text| text.starts_with(expected)), "{found}");
+    }
+}
+
+#[test]
+fn agent_program_that_fails_breaks_the_test_whatever_the_claims_find() {
+    let suite = SUITE.split("    assert:").next().unwrap().to_owned() + "    assert: [{file_exists: name}]\n";
+    let place = place(&suite, &[]);
+    for (program, code, error) in [
+        ("exec:true", 0, ""),
+        ("exec:exit 7", 3, "the agent program ended with exit status 7"),
+        ("exec:no-such-agent-4711", 3, "the agent program could not be started"),
+    ] {
+        let (found, report) = place.report(&["--model", program]);
+        assert_eq!(found, Some(code), "{program}: {report}");
+        assert!(report.to_string().contains(error), "{program}: {report}");
+    }
+}
+
+#[test]
 fn agent_program_does_a_task_and_what_cannot_be_seen_of_it_is_unknown() {
     let place = place(SUITE, &[]);
-    let program =
-        "exec:read intent; echo \"working on: $intent\"; sh -c 'cat name > out.txt; echo you >> out.txt; cat out.txt'";
+    let program = "exec:read cli; read task; echo \"working on: $cli, $task\"; sh -c 'cat name > out.txt; echo you >> out.txt; cat out.txt'";
     let (code, found) = place.report(&["--model", program]);
     let entry = &found["suites"][0]["cases"][0]["runs"][0];
     assert_eq!(code, Some(3), "{found}");
     assert_eq!(
         entry["evidence"]["turns"][0]["text"].as_str().unwrap().lines().next(),
-        Some("working on: Write a greeting into out.txt")
+        Some("working on: CLI: sh, Task: Write a greeting into out.txt")
     );
     let outcomes: Vec<&str> =
         entry["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();

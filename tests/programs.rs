@@ -36,7 +36,7 @@ impl Task {
     async fn work(&self, command: &str) -> Worked {
         let work = Work {
             command,
-            intent: "create a user\n",
+            input: "create a user\n",
             directory: self.directory.path(),
             environment: &self.environment,
             timeout: self.timeout,
@@ -135,12 +135,43 @@ async fn a_reader_that_goes_away_ends_the_command() {
 }
 
 #[tokio::test]
-async fn an_agent_that_fails_is_noted() {
+async fn an_agent_that_fails_breaks_the_attempt() {
     let task = Task::new();
-    let worked = task.work("echo one >&2; echo no license >&2; exit 4").await;
+    for (command, kind, message) in [
+        (
+            "echo one >&2; echo no license >&2; exit 4",
+            RunErrorKind::Provider,
+            "the agent program ended with exit status 4; the end of its standard error:\none\nno license",
+        ),
+        ("exit 7", RunErrorKind::Provider, "the agent program ended with exit status 7"),
+        ("kill -SEGV $$", RunErrorKind::Provider, "the agent program ended by signal 11 (SEGV)"),
+        (
+            "echo cannot run it >&2; exit 126",
+            RunErrorKind::Spawn,
+            "the agent program could not be started: it ended with exit status 126; the end of its standard error:\n\
+             cannot run it",
+        ),
+    ] {
+        let worked = task.work(command).await;
+        let error = worked.error.unwrap();
+        assert_eq!((error.kind, error.message.as_str()), (kind, message), "{command}");
+        assert_eq!(worked.ended, None, "{command}");
+    }
+    let error = task.work("no-such-agent-4711 --quiet").await.error.unwrap();
+    assert_eq!(error.kind, RunErrorKind::Spawn);
+    assert!(error.message.contains("no-such-agent-4711"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn keys_are_seen_by_the_agent_and_not_by_its_commands() {
+    let mut task = Task::new();
+    // Cargo sets it for each test.
+    task.environment.removed = ["CARGO_MANIFEST_DIR".to_owned(), "NOT_SET_ANYWHERE".to_owned()].into();
+    let worked = task
+        .work("echo \"${CARGO_MANIFEST_DIR:+set}\"; sh -c 'echo \"${CARGO_MANIFEST_DIR:-gone}\"'; sh -c \"sh -c 'echo \\${CARGO_MANIFEST_DIR:-gone}'\"")
+        .await;
     assert_eq!(worked.error, None);
-    assert_eq!(worked.ended, Some(Ended::Exit));
-    assert_eq!(worked.notes, ["the agent program ended with exit status 4: no license"]);
+    assert_eq!(worked.turns[0].text.text, "set\ngone\ngone\n");
 }
 
 #[tokio::test]

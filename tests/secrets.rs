@@ -265,3 +265,26 @@ fn secret_beside_a_fix_is_masked_in_what_is_told_of_the_fix() {
         }
     }
 }
+
+#[test]
+fn variable_that_a_suite_sets_is_masked_where_its_name_looks_secret() {
+    let suite = "cli: sh\nenv:\n  API_TOKEN: literal-token-555\n  GREETING: hello-greeting\ntasks:\n- id: one\n  \
+                 intent: x\n  env: {USER_PASSWORD: 'literal-word-777'}\n  assert:\n  - file_exists: out\n";
+    let quoted = suite.replace("literal-token-555", "\"literal-token-555\"");
+    for suite in [suite.to_owned(), suite.replace('\n', "\r\n"), quoted] {
+        let place = Place::empty();
+        place.write("cli-bench.yaml", suite);
+        let program = "exec:echo \"$API_TOKEN $USER_PASSWORD $GREETING\" | tee out";
+        for mode in [&[][..], &["--recorded"]] {
+            let mut all = vec!["run", "--model", program, "--report", "json", "--set", "report.evidence=true"];
+            all.extend(mode);
+            let done = place.run(&all);
+            assert_eq!(done.code, Some(0), "{done:?}");
+            assert!(done.stdout.contains("***************** **************** hello-greeting"), "{done:?}");
+            assert!(!done.text().contains("literal-"), "{done:?}");
+        }
+        for recording in place.recordings() {
+            assert!(!std::fs::read_to_string(recording).unwrap().contains("literal-"));
+        }
+    }
+}

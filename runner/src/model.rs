@@ -90,4 +90,25 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// What the provider wants to see again with the next message, such as the signature of a thought. Opaque.
     pub carried: Option<Value>,
+    /// Why this is not all that the model would have answered. `None`: it is, or the provider does not tell.
+    pub unfinished: Option<Unfinished>,
+}
+
+/// Why an answer ends before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It reached the limit of tokens.
+    CutOff,
+    /// The model or its provider refused it, for this reason in the provider's words.
+    Refused(String),
+}
+
+impl Unfinished {
+    /// What happened.
+    pub fn sentence(&self) -> String {
+        match self {
+            Unfinished::CutOff => "the answer of the model was cut off at the limit of tokens".to_owned(),
+            Unfinished::Refused(reason) => format!("the model or its provider refused to answer (`{reason}`)"),
+        }
+    }
 }

@@ -207,7 +207,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it was called with: an object or an array.
+    /// What it was called with: an object or an array, or the text of a model that wrote no valid JSON.
     pub arguments: Value,
 }
 
@@ -249,7 +249,7 @@ pub enum RunErrorKind {
     Setup,
     /// The help of the program under test could not be read.
     Help,
-    /// A model could not be asked, or its answer could not be read.
+    /// A model could not be asked, its answer could not be read or is not whole, or an agent program failed.
     Provider,
     /// The provider of a model has no key, or refuses it.
     Key,

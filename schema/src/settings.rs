@@ -33,12 +33,12 @@ pub struct Settings {
     /// What one of them rejects or reads differently (`upstream-differs`) is an error in files of its format, whatever
     /// `severity` says.
     pub compat: Vec<Dialect>,
-    /// Files, directories and patterns, relative to this file, whose content decides what commands and tasks do.
+    /// Files, directories and patterns whose content decides what commands and tasks do.
     ///
-    /// When one of these files changes, recordings are stale, as they are when a file changes that the command names or that is
-    /// in the `scaffold` of the task. What a program reads by itself (a module, a configuration, a prompt) is not known otherwise. A directory stands
-    /// for all files below it that version control does not ignore. `.git` and `.speclens` never count, and no symbolic link
-    /// leads out of the directory of this file.
+    /// They are relative to this file. When one of these files changes, recordings are stale, as they are when a file
+    /// changes that the command names or that is in the `scaffold` of the task. What a program reads by itself (a module, a
+    /// configuration, a prompt) is not known otherwise. A directory means all files below it that version control does not
+    /// ignore. `.git` and `.speclens` never count, and no symbolic link leads out of the directory of this file.
     #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }))]
     pub inputs: Vec<String>,
     /// Limits that decide when the suite's own file says nothing.

@@ -78,8 +78,8 @@ pub struct Redactions {
     pub env: Vec<String>,
     /// Regular expressions.
     pub patterns: Vec<String>,
-    /// The values that the suite gives to these variables.
-    pub values: Vec<String>,
+    /// The variables that the suite itself sets, by name, with their values.
+    pub variables: Vec<(String, String)>,
 }
 
 impl Suite {
@@ -92,12 +92,13 @@ impl Suite {
             })
         };
         let Some(shared) = agents().next().map(|agent| &agent.surroundings) else { return Redactions::default() };
-        let values = agents().flat_map(|agent| agent.environment());
-        let values = values.filter(|(name, _)| shared.redact_env.iter().any(|named| named == name));
-        let mut values: Vec<String> = values.map(|(_, value)| value.to_owned()).collect();
-        values.sort();
-        values.dedup();
-        Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), values }
+        let mut variables: Vec<(String, String)> = agents()
+            .flat_map(|agent| agent.environment())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        variables.sort();
+        variables.dedup();
+        Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), variables }
     }
 
     /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their

@@ -324,14 +324,12 @@ impl Workspace {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let recordings = &self.settings.recordings;
-        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let variables = variables.iter().chain(&more.variables).map(|(name, value)| (name.as_str(), value.as_str()));
         let keys = self.settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
         let named = recordings.redact_env.iter().chain(&more.env).map(String::as_str).chain(keys);
         let named: Vec<String> = named.map(str::to_owned).collect();
         let patterns = [recordings.redact_patterns.as_slice(), &more.patterns].concat();
-        let mut secrets = Secrets::new(variables, &named, &patterns);
-        more.values.iter().for_each(|value| secrets.add(value));
-        secrets
+        Secrets::new(variables, &named, &patterns)
     }
 }
 

@@ -169,7 +169,7 @@ async fn act(
             let turn = around.turn;
             Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
         }
-        Worker::Program(command) => program_works(command, action, shell, deadline, limit).await,
+        Worker::Program(command) => program_works(command, action, help.as_deref(), shell, deadline, limit).await,
     };
     let files = changes::since(before, &shell.directory).await;
     Ok((conversation, files))
@@ -180,6 +180,7 @@ async fn act(
 async fn program_works(
     command: &str,
     action: &AgentAction,
+    help: Option<&str>,
     shell: &Shell,
     deadline: Deadline,
     limit: usize,
@@ -201,8 +202,8 @@ async fn program_works(
     };
     let Shell { directory, environment, background, cancel } = shell;
     let timeout = deadline.left(MOST);
-    let intent = format!("{}\n", action.intent.trim_end());
-    let work = Work { command, intent: &intent, directory, environment, timeout, limit, recorder: &recorder };
+    let input = conversation::instructions_of_program(action, help);
+    let work = Work { command, input: &input, directory, environment, timeout, limit, recorder: &recorder };
     let program::Worked { turns, commands, ended, error, notes, duration_ms } =
         program::perform(work, background, cancel).await;
     let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
@@ -211,7 +212,7 @@ async fn program_works(
 }
 
 #[cfg(not(unix))]
-async fn program_works(_: &str, _: &AgentAction, _: &Shell, _: Deadline, _: usize) -> Conversation {
+async fn program_works(_: &str, _: &AgentAction, _: Option<&str>, _: &Shell, _: Deadline, _: usize) -> Conversation {
     let message = "agent programs are run on Unix only".to_owned();
     Conversation { error: Some(RunError { kind: RunErrorKind::Workspace, message }), ..Conversation::default() }
 }

@@ -461,3 +461,20 @@ pub mod suspension {
 
 #[cfg(all(test, unix))]
 pub(crate) mod tests;
+/// As many lines of standard error are told, and as many characters.
+const TAIL_LINES: usize = 8;
+const TAIL_CHARACTERS: usize = 1_000;
+
+/// The last lines of what a command wrote on standard error, or else on standard output.
+pub(super) fn end_of(ran: &Ran) -> String {
+    let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
+    let (stderr, stdout) = (text(&ran.stderr), text(&ran.stdout));
+    let (name, text) = if stderr.is_empty() { ("output", stdout) } else { ("standard error", stderr) };
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+    let from = end.char_indices().rev().nth(TAIL_CHARACTERS).map_or(0, |(at, _)| at);
+    format!("; the end of its {name}:\n{}", &end[from..])
+}

@@ -1,8 +1,9 @@
-//! Any agent program as the actor of a task: it gets the intent on standard input, and shells that record.
+//! Any agent program as the actor of a task: it gets the task on standard input, and shells that record.
 //!
 //! Programs called `sh`, `bash` and so on come first in its `PATH`, and `SHELL` names one of them. Each hands over to
 //! [`shell`], which runs the real shell, passes everything through, and writes down what ran in a private directory outside
 //! of that of the task. What the agent starts without these shells is not seen, so the log of its commands is never complete.
+//! The agent keeps the keys of providers, since it asks a model by itself; the commands of these shells do not see them.
 
 mod log;
 pub mod shell;
@@ -14,18 +15,24 @@ use std::{
     time::Duration,
 };
 
-use speclens_schema::evidence::{Capture, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen};
+use speclens_schema::evidence::{CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen};
 use tokio_util::sync::CancellationToken;
 
-use super::process::{self, Background, Environment};
+use super::process::{self, Background, Environment, end_of};
 use shims::Shims;
 
 /// How the ids of such actors begin on the command line.
 const PREFIX: &str = "exec:";
 
+/// How a shell ends that cannot start a program.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
 /// Variables by which the recording shells know what to do.
 const LOG: &str = "SPECLENS_SHELL_LOG";
 const LIMIT: &str = "SPECLENS_SHELL_LIMIT";
+/// The names of the variables that recorded commands do not see, one in each line.
+const WITHOUT: &str = "SPECLENS_SHELL_WITHOUT";
 /// Set for whatever a recorded command starts: commands within it are a part of it.
 const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
 
@@ -40,10 +47,11 @@ pub struct Work<'a> {
     /// The shell command that starts the program.
     pub command: &'a str,
     /// What it reads from standard input.
-    pub intent: &'a str,
+    pub input: &'a str,
     /// Where it runs.
     pub directory: &'a Path,
-    /// What differs in its environment from that of this program.
+    /// What differs in the environment of its commands from that of this program. What is removed there, the agent itself
+    /// keeps.
     pub environment: &'a Environment,
     /// How long it may take.
     pub timeout: Duration,
@@ -89,7 +97,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
         program: process::Program { shell: &shims.real, script: work.command },
         directory: work.directory,
         environment: &environment,
-        input: work.intent.as_bytes(),
+        input: work.input.as_bytes(),
         timeout: work.timeout,
         limit: work.limit,
     };
@@ -97,10 +105,9 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     let directory = shims.log();
     let limit = work.limit;
     let commands = tokio::task::spawn_blocking(move || log::read(&directory, limit)).await.unwrap_or_default();
-    let mut notes = finished.notes;
-    notes.extend(remark(&finished.ran));
+    let error = finished.error.or_else(|| failure(&finished.ran));
     Worked {
-        ended: finished.ran.exit.filter(|_| finished.error.is_none()).map(|_| Ended::Exit),
+        ended: finished.ran.exit.filter(|_| error.is_none()).map(|_| Ended::Exit),
         duration_ms: finished.ran.duration_ms,
         turns: vec![Turn {
             text: finished.ran.stdout.unwrap_or_default(),
@@ -108,8 +115,8 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
             ..Turn::default()
         }],
         commands: CommandLog { unseen: Some(Unseen::PastShell), ..commands },
-        error: finished.error,
-        notes,
+        error,
+        notes: finished.notes,
     }
 }
 
@@ -129,9 +136,10 @@ impl Worked {
 /// The environment of the program: the shells that record come first.
 fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = work.environment.set.clone();
-    let mut removed: BTreeSet<String> = work.environment.removed.clone();
+    let without: Vec<&str> = work.environment.removed.iter().map(String::as_str).collect();
+    set.insert(WITHOUT.to_owned(), without.join("\n"));
     // This program may itself run within a recorded command.
-    removed.insert(WITHIN.to_owned());
+    let removed = BTreeSet::from([WITHIN.to_owned()]);
     set.insert("PATH".to_owned(), format!("{}:{path}", shims.programs().display()));
     set.insert("SHELL".to_owned(), shims.shell.display().to_string());
     set.insert(LOG.to_owned(), shims.log().display().to_string());
@@ -139,15 +147,17 @@ fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     Environment { set, removed }
 }
 
-/// What is worth saying about how the program ended: it is no verdict, since only claims decide.
-fn remark(ran: &Ran) -> Option<String> {
-    let failed = ran.exit.filter(|exit| exit.code != Some(0) && !ran.timed_out)?;
-    let said = ran.stderr.as_ref().and_then(last_line).map(|line| format!(": {line}")).unwrap_or_default();
-    Some(format!("the agent program {}{said}", failed.sentence()))
-}
-
-fn last_line(capture: &Capture) -> Option<&str> {
-    capture.text.lines().map(str::trim).rfind(|line| !line.is_empty())
+/// Why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what it works with.
+fn failure(ran: &Ran) -> Option<RunError> {
+    let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
+    let end = end_of(ran);
+    let (kind, message) = match exit.code {
+        Some(NOT_EXECUTABLE | NOT_FOUND) => {
+            (RunErrorKind::Spawn, format!("the agent program could not be started: it {}{end}", exit.sentence()))
+        }
+        Some(_) | None => (RunErrorKind::Provider, format!("the agent program {}{end}", exit.sentence())),
+    };
+    Some(RunError { kind, message })
 }
 
 /// Where this program is, for the shells that record.

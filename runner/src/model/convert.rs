@@ -1,14 +1,16 @@
 //! Conversations and answers, between this program's words and those of the library that speaks to providers.
 
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatResponse, ContentPart, MessageContent, ReasoningEffort, ToolResponse,
+    ChatMessage, ChatOptions, ChatRequest, ChatResponse, ContentPart, MessageContent, ReasoningEffort, StopReason,
+    ToolResponse,
 };
+use serde_json::Value;
 use speclens_schema::{
-    evidence::ToolCall,
+    evidence::{ToolCall, Usage},
     settings::{Api, Price},
 };
 
-use super::{Message, Reply, Request, price, provider::Target};
+use super::{Message, Reply, Request, Unfinished, price, provider::Target};
 
 /// Returns the conversation, and how it is to be answered.
 pub(super) fn request(request: &Request, target: &Target) -> (ChatRequest, ChatOptions) {
@@ -95,10 +97,10 @@ pub(super) fn reply(mut response: ChatResponse, api: Api, price: Option<Price>) 
         return Err(what);
     }
     let tokens = |count: Option<i32>| count.map(|count| u64::try_from(count).unwrap_or(0));
-    let usage = match (tokens(response.usage.prompt_tokens), tokens(response.usage.completion_tokens)) {
-        (None, None) => None,
-        (sent, received) => Some(price::priced(sent.unwrap_or(0), received.unwrap_or(0), price)),
-    };
+    let usage = usage(tokens(response.usage.prompt_tokens), tokens(response.usage.completion_tokens), price);
+    let refusal = body.pointer("/choices/0/message/refusal").and_then(Value::as_str).filter(|it| !it.is_empty());
+    let unfinished = response.stop_reason.as_ref().and_then(unfinished);
+    let unfinished = unfinished.or_else(|| refusal.map(|_| Unfinished::Refused("refusal".to_owned())));
     let calls = response.content.tool_calls().into_iter().map(|call| ToolCall {
         id: call.call_id.clone(),
         name: call.fn_name.clone(),
@@ -107,11 +109,52 @@ pub(super) fn reply(mut response: ChatResponse, api: Api, price: Option<Price>) 
     let calls = calls.collect();
     let text = response.content.joined_texts().unwrap_or_default();
     let carried = carried(response);
-    Ok(Reply { text, calls, usage, carried })
+    Ok(Reply { text, calls, usage, carried, unfinished })
+}
+
+/// Returns what was answered in a body that the library cannot read, although the answer says something: a chat completion
+/// that calls a tool with arguments which are no JSON, of which the model is to hear, or a question that Gemini refuses.
+pub(super) fn rescued(body: &Value, api: Api, price: Option<Price>) -> Option<Reply> {
+    match api {
+        Api::OpenAi => {
+            let message = body.pointer("/choices/0/message")?;
+            let calls = message.get("tool_calls")?.as_array()?.iter().map(call).collect::<Option<Vec<_>>>()?;
+            let text = message.get("content").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let tokens = |place: &str| body.pointer(place).and_then(Value::as_u64);
+            let usage = usage(tokens("/usage/prompt_tokens"), tokens("/usage/completion_tokens"), price);
+            Some(Reply { text, calls, usage, ..Reply::default() })
+        }
+        Api::Gemini => {
+            let reason = body.pointer("/promptFeedback/blockReason")?.as_str()?.to_owned();
+            Some(Reply { unfinished: Some(Unfinished::Refused(reason)), ..Reply::default() })
+        }
+        Api::Anthropic | Api::Ollama => None,
+    }
+}
+
+/// A call in a chat completion. Arguments that are no JSON stay the text that they are.
+fn call(call: &Value) -> Option<ToolCall> {
+    let text = |place: &str| call.pointer(place)?.as_str().map(str::to_owned);
+    let arguments = call.pointer("/function/arguments")?;
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let arguments = parsed.unwrap_or_else(|| arguments.clone());
+    Some(ToolCall { id: text("/id")?, name: text("/function/name")?, arguments })
+}
+
+fn usage(sent: Option<u64>, received: Option<u64>, price: Option<Price>) -> Option<Usage> {
+    (sent.is_some() || received.is_some()).then(|| price::priced(sent.unwrap_or(0), received.unwrap_or(0), price))
+}
+
+fn unfinished(reason: &StopReason) -> Option<Unfinished> {
+    match reason {
+        StopReason::MaxTokens(_) => Some(Unfinished::CutOff),
+        StopReason::ContentFilter(reason) => Some(Unfinished::Refused(reason.clone())),
+        StopReason::Completed(_) | StopReason::ToolCall(_) | StopReason::StopSequence(_) | StopReason::Other(_) => None,
+    }
 }
 
 /// The whole answer, where it holds more than its text and its calls.
-fn carried(response: ChatResponse) -> Option<serde_json::Value> {
+fn carried(response: ChatResponse) -> Option<Value> {
     let ChatResponse { mut content, reasoning_content, .. } = response;
     if let Some(reasoning) = reasoning_content.filter(|_| !content.contains_reasoning_content()) {
         content.push(ContentPart::ReasoningContent(reasoning));

@@ -31,6 +31,8 @@ pub(super) enum Failure {
         /// Whether there is no money left: waiting does not help.
         is_unpaid: bool,
     },
+    /// The provider answered that it failed, with a status that says the opposite. What it says is wrong.
+    Told(String),
     /// There is no connection to it.
     Unreachable(String),
     /// The connection broke before the answer was complete.
@@ -65,6 +67,23 @@ impl Failure {
             genai::Error::ChatResponseGeneration { cause, .. } => Failure::Unreadable(in_line(&mask(&cause))),
             other => Failure::Unreadable(in_line(&mask(&other.to_string()))),
         }
+    }
+
+    /// Reads the error in a body that came with a status of success.
+    pub(super) fn told_in(body: &Value, key: Option<&Key>) -> Option<Failure> {
+        let error = body.get("error").filter(|error| !error.is_null())?;
+        let body = body.to_string();
+        let said = words(&body);
+        let words = in_line(&key.map_or_else(|| said.clone(), |key| key.mask(&said)));
+        // Gateways pass on the status of whoever they asked.
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        Some(match status.filter(|status| (400..600).contains(status)) {
+            Some(status) => {
+                let is_unpaid = body.contains("insufficient_quota");
+                Failure::Status { status, advice: Advice::default(), words, is_unpaid }
+            }
+            None => Failure::Told(words),
+        })
     }
 
     fn of_exchange(error: webc::Error, mask: impl Fn(&str) -> String, now: i64) -> Failure {
@@ -102,6 +121,7 @@ impl Failure {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
             Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
+            Failure::Told(_) => Failed::Told,
             Failure::Cut(_) => Failed::Cut,
             Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
         }
@@ -118,6 +138,9 @@ impl Failure {
         let (kind, message) = match self {
             Failure::Status { status, words, is_unpaid, advice } => {
                 of_status(asked, &after, status, &words, is_unpaid, advice)
+            }
+            Failure::Told(words) => {
+                (RunErrorKind::Provider, format!("{host} failed{after}: {words}; run the test again later"))
             }
             Failure::Unreachable(why) => {
                 (RunErrorKind::Provider, format!("cannot reach {host}: {why}; check the address and the network"))

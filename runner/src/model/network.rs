@@ -11,6 +11,7 @@ use genai::{
     resolver::{AuthData, Endpoint},
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Price},
@@ -85,12 +86,33 @@ impl Network {
         let (chat, options) = convert::request(request, &self.target);
         let _leave = self.cap.leave().await;
         let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
-        let response = response.map_err(|error| {
-            let now = jiff::Timestamp::now().as_second();
-            Failure::of(error, self.key.as_ref().map(|(_, key)| key), now)
-        })?;
+        let response = match response {
+            Ok(response) => response,
+            Err(error) => return self.rescued(error),
+        };
+        if let Some(failure) = response.captured_raw_body.as_ref().and_then(|body| self.told_in(body)) {
+            return Err(failure);
+        }
         convert::reply(response, self.target.api, self.price)
             .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
+    }
+
+    /// What an answer says that the library cannot read.
+    fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
+        if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
+            if let Some(failure) = self.told_in(response_body) {
+                return Err(failure);
+            }
+            if let Some(reply) = convert::rescued(response_body, self.target.api, self.price) {
+                return Ok(reply);
+            }
+        }
+        let key = self.key.as_ref().map(|(_, key)| key);
+        Err(Failure::of(error, key, jiff::Timestamp::now().as_second()))
+    }
+
+    fn told_in(&self, body: &Value) -> Option<Failure> {
+        Failure::told_in(body, self.key.as_ref().map(|(_, key)| key))
     }
 
     /// Where the library sends requests. It never sees a key, so it cannot show one: the client adds it.

@@ -19,6 +19,8 @@ pub(super) enum Failed {
         /// What the provider says about asking again.
         advice: Advice,
     },
+    /// The provider answered that it failed, without a status that says how.
+    Told,
     /// The connection broke before the answer was complete.
     Cut,
     /// Nothing that another request would change.
@@ -65,7 +67,7 @@ pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -
             let may_pass = matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529);
             advice.again.unwrap_or(may_pass).then_some(advice)?
         }
-        Failed::Cut => Advice::default(),
+        Failed::Told | Failed::Cut => Advice::default(),
         Failed::ForGood => return None,
     };
     let pause = advice.pause.unwrap_or_else(|| back_off(retries, seed));

@@ -129,6 +129,7 @@ impl Scripted {
             calls: calls.collect(),
             usage: self.usage(*usage),
             carried: None,
+            unfinished: None,
         })
     }
 

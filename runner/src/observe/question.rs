@@ -55,7 +55,8 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
             Ok(reply) => {
                 let mut text = Capture::whole(reply.text);
                 text.cut_to(view.limit);
-                ModelReply { text, error: None, usage: reply.usage, duration_ms }
+                let error = reply.unfinished.map(|why| why.sentence());
+                ModelReply { text, error, usage: reply.usage, duration_ms }
             }
             Err(error) => ModelReply { error: Some(error.message), duration_ms, ..ModelReply::default() },
         });

@@ -43,8 +43,8 @@ pub struct ChangedFile {
     pub change: Change,
     /// Its size in bytes. `None`: it is not there any more.
     pub size: Option<u64>,
-    /// The SHA-256 digest of its content, in hexadecimal digits. `None`: it is not there any more, cannot be read, or is too
-    /// large.
+    /// The SHA-256 digest of its content, in hexadecimal digits. `None`: it is not there any more, cannot be read, is too
+    /// large, or holds a secret that is masked in its text.
     pub digest: Option<String>,
     /// Its text, secrets masked. `None`: it is not a text, or longer than is kept.
     pub text: Option<Capture>,

@@ -18,6 +18,10 @@ impl Evidence {
         for file in self.files.iter_mut().flat_map(|log| &mut log.files) {
             hide(&mut file.path, secrets);
             file.text.iter_mut().for_each(|text| mask_capture(text, secrets));
+            // A short secret could be found by trying what is under the stars.
+            if file.text.as_ref().is_some_and(|text| !text.masked.is_empty()) {
+                file.digest = None;
+            }
         }
         if let Some(log) = &mut self.files {
             log.rest = std::mem::take(&mut log.rest).into_iter().map(|(path, it)| (secrets.mask(&path), it)).collect();
@@ -155,6 +159,22 @@ mod tests {
             Change, ChangedFile, CommandLog, Context, FileLog, Observation, Standing, TemplateValues, ToolCall,
         },
     };
+
+    #[test]
+    fn digest_of_a_file_goes_with_what_is_masked_in_it() {
+        let file = |text: &str| ChangedFile {
+            path: "out".to_owned(),
+            change: Change::Created,
+            size: Some(1),
+            digest: Some("0123".to_owned()),
+            text: Some(Capture::whole(text)),
+        };
+        let files = FileLog { files: vec![file("pin 4711"), file("no pin")], ..FileLog::default() };
+        let mut evidence = Evidence { files: Some(files), ..Evidence::default() };
+        Dialect::CliBench.mask(&mut evidence, &Secrets::new([("PIN", "4711")], &["PIN".to_owned()], &[]));
+        let digests: Vec<_> = evidence.files.unwrap().files.into_iter().map(|file| file.digest).collect();
+        assert_eq!(digests, [None, Some("0123".to_owned())]);
+    }
 
     #[test]
     fn no_secret_is_left_in_what_was_observed() {

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
@@ -102,7 +103,10 @@ impl Talk<'_> {
                 duration_ms: Some(took.as_secs_f64() * 1000.0),
             });
             if reply.calls.is_empty() {
-                return Ok(Ended::Done);
+                return match reply.unfinished {
+                    None => Ok(Ended::Done),
+                    Some(why) => Err(RunError { kind: RunErrorKind::Provider, message: why.sentence() }),
+                };
             }
             let mut results = Vec::new();
             for (index, call) in reply.calls.iter().enumerate() {
@@ -137,6 +141,9 @@ impl Talk<'_> {
         let wrong = |what: String| Ok(json!({ "error": what }));
         if call.name != TOOL {
             return wrong(format!("there is no tool `{}`; call `{TOOL}`", call.name));
+        }
+        if call.arguments.as_str().is_some_and(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {
+            return wrong("the arguments are not valid JSON".to_owned());
         }
         let Some(command) = call.arguments.get("command").and_then(Value::as_str) else {
             return wrong(format!("`{TOOL}` takes an object with the string `command`"));
@@ -179,13 +186,23 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
         Some(HelpMode::Injected | HelpMode::None) | None => {}
     }
     if let Some(help) = help {
-        text.push_str(&format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli));
+        text.push_str(&told_of_help(action, help));
     }
     if let Some(more) = &action.surroundings.system_prompt {
         text.push_str("\n\n");
         text.push_str(more);
     }
     text
+}
+
+/// What an agent program reads from standard input: it knows how to work, so it is told only at what.
+pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
+    let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
+    format!("{}\n", (task(action) + &help).trim_end())
+}
+
+fn told_of_help(action: &AgentAction, help: &str) -> String {
+    format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 
 /// What a model is asked to do.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use speclens_schema::evidence::{Capture, Exit, Ran, RunError, RunErrorKind};
+use speclens_schema::evidence::{Exit, RunError, RunErrorKind};
 use tokio_util::sync::CancellationToken;
 
 use super::shell::{Deadline, Shell};
-use crate::exec::process::Finished;
+use crate::exec::process::{Finished, end_of};
 
 /// How long one command of `setup` may take.
 const SETUP: Duration = Duration::from_secs(600);
@@ -19,10 +19,6 @@ const HURRIED: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes kept of each stream of such a command: only its end is told.
 const LIMIT: usize = 1024 * 1024;
-
-/// As many lines of standard error are told, and as many characters.
-const TAIL_LINES: usize = 8;
-const TAIL_CHARACTERS: usize = 1_000;
 
 /// Runs the commands of `setup` one after the other. The first one that fails is the error.
 pub(super) async fn setup<'c>(
@@ -69,18 +65,4 @@ fn failure(finished: &Finished) -> Option<String> {
         (None, Some(exit)) => Some(exit.sentence()),
         (None, None) => Some("ended, and how is not known".to_owned()),
     }
-}
-
-/// The last lines of what a command wrote on standard error, or else on standard output.
-fn end_of(ran: &Ran) -> String {
-    let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
-    let (stderr, stdout) = (text(&ran.stderr), text(&ran.stdout));
-    let (name, text) = if stderr.is_empty() { ("output", stdout) } else { ("standard error", stderr) };
-    if text.is_empty() {
-        return String::new();
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let end = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
-    let from = end.char_indices().rev().nth(TAIL_CHARACTERS).map_or(0, |(at, _)| at);
-    format!("; the end of its {name}:\n{}", &end[from..])
 }

@@ -14,7 +14,7 @@ use std::{
 use speclens_schema::evidence::{Capture, Exit, Ran};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{LIMIT, LOG, WITHIN, log::Entry};
+use super::{LIMIT, LOG, WITHIN, WITHOUT, log::Entry};
 
 /// The subcommand of the program by which it is this shell.
 pub const SUBCOMMAND: &str = "__shell";
@@ -67,6 +67,9 @@ async fn attend(shell: &OsStr, arguments: &[OsString], limit: usize) -> io::Resu
     let (sees_out, sees_err) = (!io::stdout().is_terminal(), !io::stderr().is_terminal());
     let piped = |is_seen: bool| if is_seen { Stdio::piped() } else { Stdio::inherit() };
     process.args(arguments).env(WITHIN, "1").stdout(piped(sees_out)).stderr(piped(sees_err));
+    for name in env::var(WITHOUT).unwrap_or_default().lines() {
+        process.env_remove(name);
+    }
     // From its first moment on the command gets what this process gets.
     let signals = Signals::listen()?;
     let mut child = process.spawn()?;

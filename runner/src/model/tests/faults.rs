@@ -12,7 +12,7 @@ use speclens_schema::{
 };
 
 use super::{
-    super::Models,
+    super::{Message, Models, Unfinished},
     KEY,
     loopback::{Answer, Loopback, Seen, json as answer, step},
     models, question, said, with,
@@ -86,6 +86,101 @@ async fn failure_of_a_provider_is_told_with_its_words() {
 
     let server = Loopback::always(404, json!({ "error": { "message": "model `model-1` not found" } })).await;
     check(&error_of(&server).await, RunErrorKind::Provider, &["404", "`model-1` not found", "check the name"]);
+}
+
+#[tokio::test]
+async fn failure_that_comes_with_a_status_of_success_is_told_and_retried() {
+    for api in [Api::OpenAi, Api::Anthropic, Api::Gemini, Api::Ollama] {
+        let body = json!({ "error": { "message": format!("no access for {KEY}"), "code": 403 } });
+        let server = Loopback::always(200, body).await;
+        let error = models(api, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
+        check(&error, RunErrorKind::Key, &[&server.host, "403", "no access for ***"]);
+        assert_eq!(server.seen().len(), 1);
+    }
+    let failed = json!({ "error": { "message": "overloaded" } });
+    let server = Loopback::start(vec![answer(200, &[], failed), answer(200, &[], said("hello"))]).await;
+    let reply = models(Api::OpenAi, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap();
+    assert_eq!((reply.text.as_str(), server.seen().len()), ("hello", 2));
+    let server = Loopback::always(200, json!({ "error": "overloaded" })).await;
+    let error = error_of(&server).await;
+    check(&error, RunErrorKind::Provider, &[&server.host, "failed after 3 retries: overloaded"]);
+    assert!(!error.message.contains("base_url"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn answer_that_is_not_whole_says_so() {
+    let chat = |reason: &str| {
+        let mut body = said("I will");
+        body["choices"][0]["finish_reason"] = json!(reason);
+        body
+    };
+    let message = |reason: &str| {
+        json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "model-1", "stop_reason": reason,
+            "content": [{ "type": "text", "text": "I will" }], "usage": { "input_tokens": 100, "output_tokens": 10 },
+        })
+    };
+    let candidate = |reason: &str| {
+        json!({ "candidates": [{
+            "content": { "parts": [{ "text": "I will" }], "role": "model" }, "finishReason": reason, "index": 0,
+        }] })
+    };
+    let refusal = {
+        let mut body = said("");
+        body["choices"][0]["message"] = json!({ "role": "assistant", "content": null, "refusal": "I cannot." });
+        body
+    };
+    let ollama = |reason: &str| {
+        json!({
+            "model": "model-1", "message": { "role": "assistant", "content": "I will" }, "done": true, "done_reason": reason,
+        })
+    };
+    let refused = |reason: &str| Some(Unfinished::Refused(reason.to_owned()));
+    for (api, body, expected) in [
+        (Api::OpenAi, chat("stop"), None),
+        (Api::OpenAi, chat("length"), Some(Unfinished::CutOff)),
+        (Api::OpenAi, chat("content_filter"), refused("content_filter")),
+        (Api::OpenAi, refusal, refused("refusal")),
+        (Api::Anthropic, message("end_turn"), None),
+        (Api::Anthropic, message("max_tokens"), Some(Unfinished::CutOff)),
+        (Api::Anthropic, message("refusal"), refused("refusal")),
+        (Api::Gemini, candidate("STOP"), None),
+        (Api::Gemini, candidate("MAX_TOKENS"), Some(Unfinished::CutOff)),
+        (Api::Gemini, candidate("SAFETY"), refused("SAFETY")),
+        (Api::Gemini, json!({ "candidates": [{ "finishReason": "SAFETY", "index": 0 }] }), refused("SAFETY")),
+        (Api::Gemini, json!({ "promptFeedback": { "blockReason": "SAFETY" } }), refused("SAFETY")),
+        (Api::Ollama, ollama("stop"), None),
+        (Api::Ollama, ollama("length"), Some(Unfinished::CutOff)),
+    ] {
+        let server = Loopback::always(200, body.clone()).await;
+        let reply = models(api, &server).open("local/model-1").unwrap().reply(&question()).await;
+        assert_eq!(reply.as_ref().map(|reply| &reply.unfinished), Ok(&expected), "{api:?}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_stay_a_text() {
+    const TEXT: &str = "{\"command\": \"echo fi";
+    let mut body = said("I will");
+    body["choices"][0]["message"]["tool_calls"] = json!([
+        { "id": "a", "type": "function", "function": { "name": "run_command", "arguments": "{\"command\": \"ls\"}" } },
+        { "id": "b", "type": "function", "function": { "name": "run_command", "arguments": TEXT } },
+    ]);
+    let server = Loopback::start(vec![answer(200, &[], body), answer(200, &[], said("sorry"))]).await;
+    let model = models(Api::OpenAi, &server).open("local/model-1").unwrap();
+    let mut request = question();
+    let reply = model.reply(&request).await.unwrap();
+    let arguments: Vec<_> = reply.calls.iter().map(|call| call.arguments.clone()).collect();
+    assert_eq!((reply.text.as_str(), arguments), ("I will", vec![json!({ "command": "ls" }), json!(TEXT)]));
+    assert_eq!(reply.usage.unwrap().output_tokens, 10);
+    request.messages.push(Message::Model(reply));
+    for call in ["a", "b"] {
+        request.messages.push(Message::Result { call: call.to_owned(), text: "no".to_owned() });
+    }
+    assert_eq!(model.reply(&request).await.unwrap().text, "sorry");
+    // What is sent back is JSON, since servers refuse what is not.
+    let back = &server.seen()[1].body["messages"][2]["tool_calls"][1]["function"]["arguments"];
+    assert_eq!(serde_json::from_str::<serde_json::Value>(back.as_str().unwrap()).unwrap(), json!(TEXT));
 }
 
 #[tokio::test]

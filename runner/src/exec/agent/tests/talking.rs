@@ -6,7 +6,7 @@ use speclens_schema::{
 };
 
 use super::*;
-use crate::exec::agent::Bound;
+use crate::{exec::agent::Bound, model::Unfinished};
 
 #[tokio::test]
 async fn agent_writes_a_file_and_everything_is_evidence() {
@@ -126,6 +126,7 @@ async fn wrong_calls_are_answered_and_are_no_commands() {
         call("shell", json!({ "command": "touch a" })),
         call("run_command", json!({ "cmd": "touch a" })),
         call("run_command", json!([1])),
+        call("run_command", json!("{\"command\": \"touch a")),
     ];
     let model = model([Step::Answers(Reply { calls, ..Reply::default() })]);
     let worked = suite.work(&task(|_, _| {}), &model).await;
@@ -134,6 +135,7 @@ async fn wrong_calls_are_answered_and_are_no_commands() {
     assert_eq!(found[0], json!({ "error": "there is no tool `shell`; call `run_command`" }));
     assert_eq!(found[1], json!({ "error": "`run_command` takes an object with the string `command`" }));
     assert_eq!(found[1], found[2]);
+    assert_eq!(found[3], json!({ "error": "the arguments are not valid JSON" }));
     close(worked).await;
 }
 
@@ -165,6 +167,24 @@ async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
     assert_eq!((stdout(&commands(&worked)[0]), evidence(&worked).turns.len()), ("kept\n", 1));
     assert_eq!(evidence(&worked).ended, None);
     close(worked).await;
+}
+
+#[tokio::test]
+async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
+    let suite = Suite::new();
+    for (why, message) in [
+        (Unfinished::CutOff, "the answer of the model was cut off at the limit of tokens"),
+        (Unfinished::Refused("SAFETY".to_owned()), "the model or its provider refused to answer (`SAFETY`)"),
+    ] {
+        let step = |reply: Reply| Step::Answers(Reply { unfinished: Some(why.clone()), ..reply });
+        // What was called runs: the model may go on after it.
+        let model = model([step(runs(&["echo kept"])), step(says("I will"))]);
+        let worked = suite.work(&task(|_, _| {}), &model).await;
+        assert_eq!(broke(&worked), (RunErrorKind::Provider, message));
+        assert_eq!((commands(&worked).len(), evidence(&worked).turns[1].text.text.as_str()), (1, "I will"));
+        assert_eq!(evidence(&worked).ended, None);
+        close(worked).await;
+    }
 }
 
 #[tokio::test]
