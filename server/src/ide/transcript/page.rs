@@ -237,7 +237,10 @@ mod tests {
     use speclens_runner::event::{Figures, Held, Origin};
     use speclens_schema::{
         document::Pointer,
-        evidence::{ChangedFile, CommandLog, Exit, FileLog, Turn, Usage},
+        evidence::{
+            Answer, ChangedFile, CommandLog, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
+            QuestionNeed, QuestionPart, Turn, Usage,
+        },
         judge::Judged,
         suite::Subject,
         verdict::{Mismatch, Status, Verdict},
@@ -358,6 +361,52 @@ mod tests {
             - ✓ ran `git status`
         "#]]
         .assert_eq(&page("list\nthe notes", &[&passed, &failed]));
+    }
+
+    #[test]
+    fn judge_is_shown_with_each_answer_or_why_there_is_none() {
+        let asked = |criterion: &str, answer| {
+            let peer = Peer::of_id("local/judge").unwrap();
+            let parts = vec![QuestionPart::Text(criterion.to_owned())];
+            Observation { need: Need::Question(QuestionNeed { peer, parts, ..QuestionNeed::default() }), answer }
+        };
+        let usage = Some(Usage { input_tokens: 70, output_tokens: 9, cost_usd: None });
+        let reply = ModelReply { text: Capture::whole("{\"score\": 1}"), usage, ..ModelReply::default() };
+        let failed = ModelReply { error: Some("status 500".to_owned()), ..ModelReply::default() };
+        let evidence = Evidence {
+            observations: vec![
+                asked("one", Answer::Question(QuestionAnswer { replies: vec![reply, failed] })),
+                asked("two", Answer::Nothing("the key is not set".to_owned())),
+            ],
+            ..Evidence::default()
+        };
+        let mut scored = attempt(Status::Pass, 0, evidence, Outcome::Pass);
+        scored.verdicts[0].verdict.score = Some(0.75);
+        expect![[r#"
+            # t
+
+            ## ✓ local/one
+
+
+            ### Assertions
+
+            - ✓ ran `git status` (score 0.75)
+
+            ### Judge `local/judge`
+
+            ```text
+            {"score": 1}
+            ```
+
+            70 tokens sent, 9 received
+
+            no answer: status 500
+
+            ### Judge `local/judge`
+
+            no answer: the key is not set
+        "#]]
+        .assert_eq(&page("t", &[&scored]));
     }
 
     #[test]
