@@ -270,7 +270,7 @@ const tests = {
   },
 
   async 'a scripted model: a misspelled key is a problem with a fix, keys are completed'() {
-    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave', vscode.DiagnosticSeverity.Warning);
+    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave');
     await isCured(broken, 'runn', '- run: echo I wave');
     const at = broken.document.positionAt(broken.document.getText().indexOf('    - say: Done.'));
     const edit = new vscode.WorkspaceEdit();
