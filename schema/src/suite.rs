@@ -20,7 +20,7 @@ pub use named::{inputs_of, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
 pub use subject::{Subject, short_names};
-pub use written::{WrittenCase, list_of_cases, written_cases};
+pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_cases};
 
 use crate::{
     dialect::{Dialect, Gates},

@@ -59,8 +59,20 @@ pub fn list_of_cases(file: SpecFile) -> Option<Pointer> {
     file.case_list().map(Definition::list_at)
 }
 
+/// Returns the items of the list of cases, also those without a name; `None` where the file as a whole is one case, or has none.
+/// Nothing of them is read, so that it costs little in a long list.
+pub fn case_items(file: SpecFile, document: &Document) -> Option<impl Iterator<Item = NodeRef<'_>>> {
+    let at = list_of_cases(file)?;
+    Some(document.find(&at).into_iter().flat_map(NodeRef::items))
+}
+
+/// Returns the name of an item of the list of cases.
+pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
+    node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())
+}
+
 fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
-    let name = node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())?;
+    let name = name_of_item(file, node)?;
     let is_kindlm = file == SpecFile::KindLm;
     let does = match file.dialect()? {
         Dialect::KindLm if node.get("prompt").is_some() && node.get("command").is_none() => ActionKind::Prompt,

@@ -7,10 +7,10 @@ use std::{
 
 use speclens_runner::exec;
 use speclens_schema::{
-    document::Document,
+    document::{Document, NodeRef},
     json_schema::SpecFile,
     problem::{Problem, Severity},
-    suite::{Suite, WrittenCase, written_cases},
+    suite::{Suite, WrittenCase, case_items, list_of_cases, name_of_item, written_cases},
 };
 
 /// Why a test is not run when somebody asks for it.
@@ -134,21 +134,29 @@ pub fn broken(file: SpecFile, document: &Document, problems: &[Problem]) -> Hash
         return HashSet::new();
     }
     places.sort_unstable();
-    let tests = written_cases(file, document);
+    // Only the tests in which something is wrong are read: there may be thousands of others.
+    let nodes: Vec<NodeRef<'_>> = match case_items(file, document) {
+        Some(items) => items.collect(),
+        None => written_cases(file, document).into_iter().map(|test| test.node).collect(),
+    };
+    let name = |node: NodeRef<'_>| match list_of_cases(file) {
+        Some(_) => name_of_item(file, node).map(str::to_owned),
+        None => written_cases(file, document).first().map(|test| test.name.to_string()),
+    };
     let mut broken = HashSet::new();
     let mut inside = 0;
-    for test in &tests {
-        let start = test.node.range().start;
-        let end = document.end_with_strays(test.node).max(test.node.range().end);
+    for node in &nodes {
+        let start = node.range().start;
+        let end = document.end_with_strays(*node).max(node.range().end);
         let first = places.partition_point(|place| *place < start);
         let count = places[first..].iter().take_while(|place| **place < end).count();
         inside += count;
         if count > 0 {
-            broken.insert(test.name.to_string());
+            broken.extend(name(*node));
         }
     }
     if inside < places.len() {
-        broken.extend(tests.iter().map(|test| test.name.to_string()));
+        broken.extend(nodes.iter().filter_map(|node| name(*node)));
     }
     broken
 }
