@@ -341,13 +341,14 @@ fn trace(case: &Recorded) -> TraceAnswer {
             tokens: usage.is_object().then_some(Tokens { input, output, total }),
             cost_usd: cost.into_iter().find_map(Value::as_f64),
             error: error.map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)),
+            ..Span::default()
         }
     };
     TraceAnswer::Found(Trace {
         started_us: us(&recorded["start_time"]),
         ended_us: us(&recorded["end_time"]),
         spans: recorded["spans"].as_array().unwrap().iter().map(span).collect(),
-        cut: false,
+        ..Trace::default()
     })
 }
 
