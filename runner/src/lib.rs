@@ -20,6 +20,7 @@ mod encryption;
 pub mod event;
 pub mod exec;
 pub mod files;
+pub mod gateway;
 pub mod model;
 pub mod observe;
 pub mod recording;

@@ -16,9 +16,13 @@ use speclens_schema::evidence::{Answer, Need, Observation};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::exec::{
-    Site, World,
-    process::{self, Background, Environment},
+use crate::{
+    exec::{
+        Site, World,
+        process::{self, Background, Environment},
+    },
+    gateway::Gateway,
+    watch::Watch,
 };
 
 /// Where observers look, and within which bounds.
@@ -34,6 +38,10 @@ pub struct View {
     pub background: Arc<Background>,
     /// Whom questions go to.
     pub inquiry: Inquiry,
+    /// The gateway that the act was started at.
+    pub gateway: Option<Arc<Gateway>>,
+    /// What was watched during the act.
+    pub watch: Option<Arc<Watch>>,
     /// Ends every wait.
     pub cancel: CancellationToken,
     /// Returns for how long the program has been suspended in all: that time counts towards no wait.
@@ -64,6 +72,8 @@ impl View {
             environment: site.environment.clone(),
             limit: world.output_limit,
             background,
+            gateway: world.gateway.cloned(),
+            watch: site.watch.clone(),
             cancel: world.cancel.clone(),
             suspended: process::suspended,
         }

@@ -29,6 +29,10 @@ impl Evidence {
         if let Some(templates) = &mut self.context.templates {
             templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
         }
+        if let Some(exchange) = &mut self.exchange {
+            hide(&mut exchange.address, secrets);
+            [&mut exchange.sent].into_iter().chain(&mut exchange.answer).for_each(|text| mask_capture(text, secrets));
+        }
         for observation in &mut self.observations {
             mask_need(&mut observation.need, secrets);
             mask_answer(&mut observation.answer, secrets);
@@ -156,7 +160,8 @@ mod tests {
     use crate::{
         dialect::Dialect,
         evidence::{
-            Change, ChangedFile, CommandLog, Context, FileLog, Observation, Standing, TemplateValues, ToolCall,
+            Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues,
+            ToolCall,
         },
     };
 
@@ -197,6 +202,7 @@ mod tests {
             files: Some(FileLog { files: vec![changed], rest, cut: false }),
             turns: vec![turn],
             commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
+            exchange: Some(Exchange { address: text(), sent: Capture::whole(text()), status: None, answer: capture() }),
             observations: vec![
                 Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {

@@ -19,7 +19,7 @@ use super::{
     lint::files::below_root,
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
-    stages::{Health, Production, StageHandoff},
+    stages::{Condition, Health, Production, StageHandoff},
 };
 use crate::{
     dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
@@ -32,12 +32,14 @@ use crate::{
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RootContext {
     kind: Option<TargetType>,
     target: String,
     trigger: String,
     settings: Arc<Config>,
+    timeout_ms: u64,
+    poll_ms: u64,
     /// Whether the target could be read.
     intact: bool,
 }
@@ -60,7 +62,11 @@ impl RootContext {
         let (target, trigger) = (text(path), text("trigger"));
         let intact = target.is_some() && trigger.is_some() && (kind.is_some() || file == SpecFile::ClawSpecPipeline);
         let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
-        RootContext { kind, target, trigger, settings, intact }
+        let defaults = document.root().and_then(|root| root.get("defaults"));
+        let millis = |key: &str| Some(value_of(defaults?.get(key)?)?.as_u64()?.saturating_mul(1000));
+        let timeout_ms = millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS);
+        let poll_ms = millis("poll_interval").unwrap_or(TriggerAction::POLL_MS);
+        RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, intact }
     }
 }
 
@@ -93,7 +99,7 @@ pub fn lower_root(
     let root = document.root();
     let lowering = Lowering { files, settings: &context.settings };
     let cases = match (file, root) {
-        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document))],
+        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
         (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
         (
             SpecFile::ClawSpecHandoff
@@ -153,6 +159,9 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             trigger: context.trigger.clone(),
             invoke: Some(invoke.to_owned()),
             params: params.and_then(|params| params.as_object().cloned()),
+            settings: Arc::clone(&context.settings),
+            timeout_ms: context.timeout_ms,
+            poll_ms: context.poll_ms,
         }),
         None => Action::None,
     };
@@ -214,7 +223,7 @@ impl Lowering<'_> {
         intact
     }
 
-    fn handoff(&self, root: NodeRef<'_>, document: &Document) -> Case {
+    fn handoff(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
         let (agents, claims, intact) = self.handoff_claims(root, false);
         let name = match &agents {
             Some((from, to)) => format!("{from} to {to}"),
@@ -228,6 +237,9 @@ impl Lowering<'_> {
             trigger: String::new(),
             invoke: None,
             params: None,
+            settings: Arc::clone(&context.settings),
+            timeout_ms: context.timeout_ms,
+            poll_ms: context.poll_ms,
         });
         whole_file(name, action, claims, intact && document.is_intact())
     }
@@ -311,12 +323,17 @@ impl Lowering<'_> {
                 &mut claims,
             );
         }
+        // A second longer than the run may take, so that one that takes too long is seen to.
+        let mut most_s: Option<u64> = None;
         for (index, health) in root.get("pipeline_health").into_iter().flat_map(NodeRef::items).enumerate() {
             let text = |key: &str| health.get(key).and_then(NodeRef::as_str).map(str::to_owned);
             let Some(written) = text("check") else {
                 intact = false;
                 continue;
             };
+            if let Some(Condition::Elapsed(seconds)) = Condition::parse(&written) {
+                most_s = most_s.max(Some(seconds));
+            }
             let check = Arc::new(Health {
                 description: text("description").unwrap_or_default(),
                 written,
@@ -335,6 +352,9 @@ impl Lowering<'_> {
             trigger: context.trigger.clone(),
             invoke: Some(context.trigger.clone()),
             params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
+            settings: Arc::clone(&context.settings),
+            timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
+            poll_ms: context.poll_ms,
         });
         whole_file(name, action, claims, intact)
     }
