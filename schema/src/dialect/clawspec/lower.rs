@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     assertion::Assertion,
     baselines::Baselines,
-    claim::Scope,
+    claim::{Scope, Scoring},
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
@@ -38,14 +38,16 @@ pub struct RootContext {
     target: String,
     trigger: String,
     settings: Arc<Config>,
+    scoring: Scoring,
     /// Whether the target could be read.
     intact: bool,
 }
 
 impl RootContext {
     /// Collects it from the root of a document, and from the settings of its workspace.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+    pub fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
+        let scoring = Scoring::of(workspace);
         let target = document.root().and_then(|root| match file {
             SpecFile::ClawSpecPipeline => root.get("pipeline"),
             _ => root.get("target"),
@@ -60,7 +62,7 @@ impl RootContext {
         let (target, trigger) = (text(path), text("trigger"));
         let intact = target.is_some() && trigger.is_some() && (kind.is_some() || file == SpecFile::ClawSpecPipeline);
         let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
-        RootContext { kind, target, trigger, settings, intact }
+        RootContext { kind, target, trigger, settings, scoring, intact }
     }
 }
 
@@ -83,15 +85,9 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
-pub fn lower_root(
-    file: SpecFile,
-    document: &Document,
-    context: &RootContext,
-    files: &dyn Files,
-    _settings: &Settings,
-) -> Suite {
+pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let cases = match (file, root) {
         (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document))],
         (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
@@ -128,11 +124,11 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let mut claims = Vec::new();
     let mut intact = context.intact;
     for (phase, moment) in [(Phase::Given, Moment::Before), (Phase::Then, Moment::After)] {
-        let scope = Arc::new(Scope::new(moment, &context.settings));
+        let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
         let key = phase.as_str();
         intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
     }
@@ -163,7 +159,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             Some(regression) => {
                 let baselines = baselines(files);
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
-                let scope = Arc::new(Scope::new(Moment::After, &context.settings));
+                let scope = Arc::new(Scope::new(Moment::After, &context.settings, &context.scoring));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
@@ -188,6 +184,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 struct Lowering<'f> {
     files: &'f dyn Files,
     settings: &'f Config,
+    scoring: &'f Scoring,
 }
 
 impl Lowering<'_> {
@@ -236,7 +233,8 @@ impl Lowering<'_> {
     fn handoff_claims(&self, root: NodeRef<'_>, in_pipeline: bool) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope = Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings) };
+        let scope =
+            Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings, self.scoring) };
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
@@ -296,7 +294,7 @@ impl Lowering<'_> {
     }
 
     fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let scope = Arc::new(Scope::new(Moment::After, self.settings));
+        let scope = Arc::new(Scope::new(Moment::After, self.settings, self.scoring));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
