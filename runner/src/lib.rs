@@ -25,3 +25,5 @@ pub mod observe;
 pub mod recording;
 pub mod report;
 pub mod run;
+pub mod trace;
+pub mod watch;

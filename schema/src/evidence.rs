@@ -7,6 +7,7 @@ mod needs;
 mod observed;
 mod question;
 mod ran;
+mod trace;
 mod turns;
 mod workspace;
 
@@ -20,10 +21,11 @@ pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
+pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
 pub use turns::{Ended, Turn};
 pub use workspace::{
     Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
-    Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
+    TemplateValues, VariablesNeed,
 };
 
 use crate::{
