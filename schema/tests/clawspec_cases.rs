@@ -26,7 +26,7 @@ use speclens_schema::{
     files::{FileKind, Files},
     json_schema::SpecFile,
     problem::{Code, Severity},
-    settings::Settings,
+    settings::{ClawSpecSettings, Settings, Shortfall},
     suite::Phase,
     verdict::Status,
 };
@@ -153,8 +153,12 @@ impl Recorded {
     }
 
     fn analysis(&self) -> (Document, Analysis) {
+        self.analysis_under(&Settings::default())
+    }
+
+    fn analysis_under(&self, settings: &Settings) -> (Document, Analysis) {
         let document = Document::read(&self.text(), ScalarRules::Yaml11);
-        let analysis = Analyzer::new(self.file()).analyze(&document, &self.workspace(), &Settings::default());
+        let analysis = Analyzer::new(self.file()).analyze(&document, &self.workspace(), settings);
         (document, analysis)
     }
 
@@ -384,7 +388,11 @@ fn claims_that_share_observations_say_what_they_say_alone() {
 
 /// The rows of the assertions: scenario, phase and index, with the status and the message.
 fn rows(case: &Recorded) -> Vec<(String, Status, String)> {
-    let (_, analysis) = case.analysis();
+    rows_under(case, &Settings::default())
+}
+
+fn rows_under(case: &Recorded, settings: &Settings) -> Vec<(String, Status, String)> {
+    let (_, analysis) = case.analysis_under(settings);
     let mut stub = Stub::of(&case.harness);
     let mut rows = Vec::new();
     for scenario in &analysis.suite.cases {
@@ -521,6 +529,30 @@ fn assertions_are_judged_as_the_original_judged_them() {
     }
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
     assert!(seen >= 150, "only {seen} rows");
+}
+
+/// The rows that differ only because a score below its threshold fails here.
+#[test]
+fn scores_below_their_threshold_warn_as_in_the_original_where_settings_say_so() {
+    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn };
+    let settings = Settings { clawspec, ..Settings::default() };
+    let mut warned = 0;
+    for case in cases() {
+        let mut rows = rows_under(&case, &settings);
+        for row in case.expected.iter().filter(|row| row["status"] == "WARN") {
+            let (Some(phase), Some(index)) = (row["phase"].as_str(), row["index"].as_u64()) else { continue };
+            let place = format!("{} {phase} {index}", row["scenario"].as_str().unwrap_or_default());
+            let Some(found) = rows.iter().position(|(at, ..)| *at == place).map(|index| rows.remove(index)) else {
+                continue;
+            };
+            let scored = ["artifact_matches_golden", "llm_judge", "agent_identity_consistent"];
+            if scored.iter().any(|kind| row["type"] == *kind) {
+                assert_eq!(found.1, Status::Warn, "{} {place}: {}", case.name, found.2);
+                warned += 1;
+            }
+        }
+    }
+    assert!(warned >= 8, "only {warned} rows");
 }
 
 /// Contracts that the original refuses: where it says so, and where it is said here.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     assertion::Assertion,
     baselines::Baselines,
-    claim::Scope,
+    claim::{Scope, Scoring},
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
@@ -40,14 +40,16 @@ pub struct RootContext {
     settings: Arc<Config>,
     timeout_ms: u64,
     poll_ms: u64,
+    scoring: Scoring,
     /// Whether the target could be read.
     intact: bool,
 }
 
 impl RootContext {
     /// Collects it from the root of a document, and from the settings of its workspace.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+    pub fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
+        let scoring = Scoring::of(workspace);
         let target = document.root().and_then(|root| match file {
             SpecFile::ClawSpecPipeline => root.get("pipeline"),
             _ => root.get("target"),
@@ -66,7 +68,7 @@ impl RootContext {
         let millis = |key: &str| Some(value_of(defaults?.get(key)?)?.as_u64()?.saturating_mul(1000));
         let timeout_ms = millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS);
         let poll_ms = millis("poll_interval").unwrap_or(TriggerAction::POLL_MS);
-        RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, intact }
+        RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, scoring, intact }
     }
 }
 
@@ -89,15 +91,9 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
-pub fn lower_root(
-    file: SpecFile,
-    document: &Document,
-    context: &RootContext,
-    files: &dyn Files,
-    _settings: &Settings,
-) -> Suite {
+pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let cases = match (file, root) {
         (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
         (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
@@ -134,11 +130,11 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let mut claims = Vec::new();
     let mut intact = context.intact;
     for (phase, moment) in [(Phase::Given, Moment::Before), (Phase::Then, Moment::After)] {
-        let scope = Arc::new(Scope::new(moment, &context.settings));
+        let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
         let key = phase.as_str();
         intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
     }
@@ -172,7 +168,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             Some(regression) => {
                 let baselines = baselines(files);
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
-                let scope = Arc::new(Scope::new(Moment::After, &context.settings));
+                let scope = Arc::new(Scope::new(Moment::After, &context.settings, &context.scoring));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
@@ -197,6 +193,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 struct Lowering<'f> {
     files: &'f dyn Files,
     settings: &'f Config,
+    scoring: &'f Scoring,
 }
 
 impl Lowering<'_> {
@@ -248,7 +245,8 @@ impl Lowering<'_> {
     fn handoff_claims(&self, root: NodeRef<'_>, in_pipeline: bool) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope = Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings) };
+        let scope =
+            Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings, self.scoring) };
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
@@ -308,7 +306,7 @@ impl Lowering<'_> {
     }
 
     fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let scope = Arc::new(Scope::new(Moment::After, self.settings));
+        let scope = Arc::new(Scope::new(Moment::After, self.settings, self.scoring));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
