@@ -145,6 +145,7 @@ impl Judges {
             Answer::Path(_)
             | Answer::Command(_)
             | Answer::Files(_)
+            | Answer::Log(_)
             | Answer::Variables(_)
             | Answer::Response(_)
             | Answer::Trace(_)

@@ -2,6 +2,7 @@
 
 mod captures;
 mod changed;
+mod log;
 mod masking;
 mod needs;
 mod observed;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog, Standing};
+pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
 pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};

@@ -101,6 +101,7 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
             Need::Path { .. }
             | Need::Command { .. }
             | Need::Files(_)
+            | Need::Log(_)
             | Need::Variables(_)
             | Need::Response(_)
             | Need::Trace

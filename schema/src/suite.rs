@@ -179,6 +179,7 @@ impl Suite {
                 Need::Path { .. }
                 | Need::Command { .. }
                 | Need::Files(_)
+                | Need::Log(_)
                 | Need::Variables(_)
                 | Need::Response(_)
                 | Need::Trace

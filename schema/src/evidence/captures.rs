@@ -1,6 +1,6 @@
 //! Every text that was captured, wherever it is in the evidence.
 
-use super::{Answer, Capture, Content, Evidence, FilesAnswer, PathState, Ran, ResponseAnswer};
+use super::{Answer, Capture, Content, Evidence, FilesAnswer, LogAnswer, PathState, Ran, ResponseAnswer};
 
 impl Evidence {
     /// Returns every capture, always in the same order: recordings refer to captures by their place in it.
@@ -29,6 +29,7 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
         Answer::Files(FilesAnswer { files, .. }) => {
             captures.extend(files.iter_mut().filter_map(|file| of_content(&mut file.content)));
         }
+        Answer::Log(LogAnswer { lines, .. }) => captures.push(lines),
         Answer::Response(ResponseAnswer { body, .. }) => captures.push(body),
         Answer::Question(answer) => captures.extend(answer.replies.iter_mut().map(|reply| &mut reply.text)),
         Answer::Path(PathState::Missing { .. } | PathState::Directory | PathState::Other)
@@ -70,6 +71,7 @@ mod tests {
                 files: vec![SeenFile { content: content("file"), ..SeenFile::default() }, SeenFile::default()],
                 ..FilesAnswer::default()
             }),
+            Answer::Log(LogAnswer { lines: Capture::whole("logged"), ..LogAnswer::default() }),
             Answer::Response(ResponseAnswer { body: Capture::whole("body"), ..ResponseAnswer::default() }),
             Answer::Question(QuestionAnswer {
                 replies: vec![ModelReply { text: Capture::whole("reply"), ..ModelReply::default() }],
@@ -94,7 +96,7 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked", "told", "file",
-            "body", "reply",
+            "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
         // Whatever is written of it is found.

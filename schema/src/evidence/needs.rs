@@ -28,6 +28,7 @@ impl Need {
     pub fn moment(&self) -> Moment {
         match self {
             Need::Files(need) => need.moment,
+            Need::Log(need) => need.moment,
             Need::Variables(need) => need.moment,
             Need::Response(need) => need.moment,
             Need::Scores(need) => need.moment,
@@ -123,6 +124,7 @@ impl Evidence {
                 Answer::Path(_)
                 | Answer::Command(_)
                 | Answer::Files(_)
+                | Answer::Log(_)
                 | Answer::Variables(_)
                 | Answer::Response(_)
                 | Answer::Trace(_)

@@ -21,6 +21,7 @@ impl Asked<'_> {
                 Answer::Path(_)
                 | Answer::Command(_)
                 | Answer::Files(_)
+                | Answer::Log(_)
                 | Answer::Variables(_)
                 | Answer::Response(_)
                 | Answer::Trace(_)
@@ -38,6 +39,7 @@ fn question(need: &Need) -> Option<&QuestionNeed> {
         Need::Path { .. }
         | Need::Command { .. }
         | Need::Files(_)
+        | Need::Log(_)
         | Need::Variables(_)
         | Need::Response(_)
         | Need::Trace

@@ -51,6 +51,7 @@ impl Asked {
                 Need::Path { .. }
                 | Need::Command { .. }
                 | Need::Files(_)
+                | Need::Log(_)
                 | Need::Variables(_)
                 | Need::Response(_)
                 | Need::Trace
