@@ -89,6 +89,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Variables(need) => Ok(variables::observe(need, view)),
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,
+        Need::Log(_) => Ok(Answer::Nothing("this version of speclens reads no logs".to_owned())),
         Need::Trace => Ok(Answer::Nothing("this version of speclens reads no traces".to_owned())),
         Need::Scores(_) => Ok(Answer::Nothing("this version of speclens does not ask judges for scores".to_owned())),
     }

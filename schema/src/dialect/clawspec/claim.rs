@@ -15,8 +15,8 @@ use crate::{
     check::time,
     document::{NodeRef, Pointer},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, Moment, Need, Peer, Presence, ResponseAnswer,
-        ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Moment, Need, Peer, Presence,
+        ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
@@ -439,6 +439,15 @@ impl<'e> Seen<'e> {
                 .copied()
                 .ok_or_else(|| Row::unknown("path", "no file was observed")),
             _ => Err(Row::unknown("path", "when the files were written was not observed")),
+        }
+    }
+
+    /// What a log says about a run.
+    pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
+        let what = format!("the log `{}`", want.path);
+        match self.answer(field, &Need::Log(want.clone()), &what)? {
+            Answer::Log(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
         }
     }
 

@@ -8,8 +8,9 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, Need, Observation, Presence, ResponseAnswer,
-        ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
+        Presence, ResponseAnswer, ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+        Unread,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -101,6 +102,20 @@ impl World {
                 let waited_ms = self.waited_ms.unwrap_or(need.wait_ms);
                 Answer::Files(FilesAnswer { files, waited_ms, ..FilesAnswer::default() })
             }
+            Need::Log(need) => match self.files.iter().find(|file| file.path == need.path) {
+                Some(SeenFile { content: Some(Content::Text(text)), .. }) => Answer::Log(LogAnswer {
+                    files: vec![LogFile { path: need.path.clone(), unread: None }],
+                    places: (0..text.text.lines().count()).map(|line| LinePlace { file: 0, line }).collect(),
+                    lines: text.clone(),
+                    ..LogAnswer::default()
+                }),
+                Some(SeenFile { directory, .. }) => {
+                    let unread = Some(if *directory { Unread::Directory } else { Unread::Failed("denied".to_owned()) });
+                    let files = vec![LogFile { path: need.path.clone(), unread }];
+                    Answer::Log(LogAnswer { files, ..LogAnswer::default() })
+                }
+                None => Answer::Log(LogAnswer::default()),
+            },
             Need::Variables(_) => Answer::Variables(
                 self.variables.iter().map(|(name, presence)| ((*name).to_owned(), *presence)).collect(),
             ),
