@@ -257,9 +257,7 @@ impl Refusal {
     fn response(self, encoding: Option<Encoding>) -> Response<Full<Bytes>> {
         let Refusal { status, code, message } = self;
         let (kind, body) = match encoding {
-            Some(Encoding::Protobuf) => {
-                (Encoding::Protobuf.name(), otlp::Refusal { code, message }.encode_to_vec())
-            }
+            Some(Encoding::Protobuf) => (Encoding::Protobuf.name(), otlp::Refusal { code, message }.encode_to_vec()),
             Some(Encoding::Json) => {
                 (Encoding::Json.name(), json!({ "code": code, "message": message }).to_string().into_bytes())
             }
@@ -278,9 +276,7 @@ fn respond(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Fu
 
 async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> Response<Full<Bytes>> {
     let encoding = Encoding::of(request.headers());
-    let refuse = |status, message: &str| {
-        Refusal { status, code: 3, message: message.to_owned() }.response(encoding)
-    };
+    let refuse = |status, message: &str| Refusal { status, code: 3, message: message.to_owned() }.response(encoding);
     let Some(signal) = Signal::at(request.uri().path()) else {
         return refuse(StatusCode::NOT_FOUND, "send to /v1/traces, /v1/logs or /v1/metrics");
     };
@@ -339,6 +335,3 @@ fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<B
     };
     respond(StatusCode::OK, encoding.name(), body)
 }
-
-#[cfg(test)]
-mod tests;

@@ -160,7 +160,9 @@ impl Held {
     fn make_place(&mut self, spans: usize, bytes: usize, growing: Option<&TraceId>) {
         while self.spans + spans > MAX_SPANS || self.bytes + bytes > MAX_BYTES {
             let others = self.traces.iter().filter(|(id, _)| Some(*id) != growing);
-            let Some(oldest) = others.min_by_key(|(_, received)| received.last).map(|(id, _)| id.clone()) else { break };
+            let Some(oldest) = others.min_by_key(|(_, received)| received.last).map(|(id, _)| id.clone()) else {
+                break;
+            };
             if let Some(gone) = self.traces.remove(&oldest) {
                 self.spans -= gone.spans.len();
                 self.bytes -= gone.bytes;

@@ -6,7 +6,7 @@ use super::{
     exported::Exported,
     meaning::{Role, cost_of, error_of, is_outermost, model_of, name_of, tokens_of},
 };
-use crate::evidence::{Span, SpanKind, Trace};
+use crate::evidence::{Span, Trace};
 
 /// Maximum number of spans that are kept of one trace.
 pub const MAX_SPANS: usize = 100_000;
@@ -184,9 +184,20 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
 }
 
 impl Trace {
-    /// The parts of a kind.
-    pub fn of_kind(&self, kind: SpanKind) -> impl Iterator<Item = &Span> {
-        self.spans.iter().filter(move |span| span.kind == kind)
+    /// Returns one trace of two that belong to the same act.
+    pub fn and(mut self, other: Trace) -> Trace {
+        self.started_us = [self.started_us, other.started_us].into_iter().flatten().min();
+        self.ended_us = self.ended_us.max(other.ended_us);
+        self.spans.extend(other.spans);
+        self.spans.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
+        self.cut |= other.cut || self.spans.len() > MAX_SPANS;
+        self.spans.truncate(MAX_SPANS);
+        self.unfinished |= other.unfinished;
+        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+            (Some(one), Some(two)) => Some(one + two),
+            (Some(_), None) | (None, _) => None,
+        };
+        self
     }
 }
 

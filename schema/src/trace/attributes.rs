@@ -18,7 +18,9 @@ impl<'a> Attributes<'a> {
     pub fn text(self, key: &str) -> Option<&'a str> {
         match self.get(key)? {
             Held::Text(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
-            Held::Truth(_) | Held::Whole(_) | Held::Fraction(_) | Held::List(_) | Held::Mapping(_) | Held::Bytes(_) => None,
+            Held::Truth(_) | Held::Whole(_) | Held::Fraction(_) | Held::List(_) | Held::Mapping(_) | Held::Bytes(_) => {
+                None
+            }
         }
     }
 
@@ -74,7 +76,9 @@ pub(super) fn as_json(held: &Held) -> Value {
         Held::List(list) => Value::Array(list.values.iter().map(any_as_json).collect()),
         Held::Mapping(mapping) => {
             let members = mapping.values.iter();
-            Value::Object(members.map(|it| (it.key.clone(), it.value.as_ref().map_or(Value::Null, any_as_json))).collect())
+            Value::Object(
+                members.map(|it| (it.key.clone(), it.value.as_ref().map_or(Value::Null, any_as_json))).collect(),
+            )
         }
         Held::Bytes(_) => Value::Null,
     }

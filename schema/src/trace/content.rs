@@ -77,7 +77,8 @@ pub fn said(exported: &Exported, records: &[&LogEvent]) -> Said {
         let messages = OUTPUTS.iter().find_map(|key| attributes.json(key))?;
         Some(Said::of_messages(&messages))
     };
-    let numbered = || Said::of_numbered(attributes, "gen_ai.completion").or_else(|| Said::of_open_inference(attributes));
+    let numbered =
+        || Said::of_numbered(attributes, "gen_ai.completion").or_else(|| Said::of_open_inference(attributes));
     let of_events = || {
         let events = exported.span.events.iter();
         let said = events.filter_map(|event| Said::of_event(&event.name, Attributes(&event.attributes), None));

@@ -76,7 +76,8 @@ pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>
         (Joined::RunId, clues.run_id.as_ref().map(|run| those(&|it| it.names_run(run)))),
         (Joined::Session, Some(those(&|it| !sessions.is_empty() && it.names_session(&sessions)))),
     ];
-    if let Some((by, those)) = found.into_iter().find_map(|(by, those)| Some((by, those.filter(|it| !it.is_empty())?))) {
+    if let Some((by, those)) = found.into_iter().find_map(|(by, those)| Some((by, those.filter(|it| !it.is_empty())?)))
+    {
         return Ok((those, Some(by)));
     }
     let from = clues.started_us.saturating_sub(clues.padding_us);
@@ -145,7 +146,8 @@ impl Candidate for ExportedTrace<'_> {
 
     fn names_agent(&self, agent: &str) -> bool {
         self.spans.iter().any(|it| {
-            let told = it.attributes().first_text(&["gen_ai.agent.name", "gen_ai.agent.id", "openclaw.agent", "agent.name"]);
+            let told =
+                it.attributes().first_text(&["gen_ai.agent.name", "gen_ai.agent.id", "openclaw.agent", "agent.name"]);
             told == Some(agent) || it.span.name.contains(agent)
         })
     }

@@ -63,7 +63,8 @@ fn is_delegation(attributes: Attributes<'_>) -> bool {
     let is_told = |prefix: &str| DELEGATION.iter().any(|key| attributes.get(&format!("{prefix}{key}")).is_some());
     let in_metadata = || {
         let metadata = attributes.json("metadata");
-        metadata.is_some_and(|metadata| DELEGATION.iter().any(|key| !metadata.get(key).unwrap_or(&Value::Null).is_null()))
+        metadata
+            .is_some_and(|metadata| DELEGATION.iter().any(|key| !metadata.get(key).unwrap_or(&Value::Null).is_null()))
     };
     ["metadata.", "langfuse.observation.metadata.", ""].into_iter().any(is_told) || in_metadata()
 }
@@ -190,12 +191,8 @@ const OUTPUT_TOKENS: &[&str] = &[
     "openclaw.tokens.output",
 ];
 
-const TOTAL_TOKENS: &[&str] = &[
-    "gen_ai.usage.total_tokens",
-    "llm.token_count.total",
-    "llm.usage.total_tokens",
-    "ai.usage.totalTokens",
-];
+const TOTAL_TOKENS: &[&str] =
+    &["gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens", "ai.usage.totalTokens"];
 
 const COSTS: &[&str] = &[
     "gen_ai.usage.cost",

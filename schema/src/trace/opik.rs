@@ -93,18 +93,15 @@ pub enum Search<'a> {
 
 /// The body of a request for traces.
 pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, after: Option<&str>) -> Value {
-    let filter = |field: &str, operator: &str, key: &str, value: &str, kind: &str| {
-        json!({ "field": field, "operator": operator, "key": key, "value": value, "type": kind })
-    };
+    let filter = |field: &str, operator: &str, key: &str, value: &str, kind: &str| json!({ "field": field, "operator": operator, "key": key, "value": value, "type": kind });
     let filters = match search {
         Search::Tag(tag) => vec![filter("tags", "contains", "", tag, "list")],
         Search::Metadata(key, value) => vec![filter("metadata", "=", key, value, "dictionary")],
         Search::Thread(id) => vec![filter("thread_id", "=", "", id, "string")],
         Search::Input(text) => vec![filter("input", "contains", "", text, "string")],
-        Search::Window(from, to) => vec![
-            filter("start_time", ">=", "", from, "date_time"),
-            filter("start_time", "<=", "", to, "date_time"),
-        ],
+        Search::Window(from, to) => {
+            vec![filter("start_time", ">=", "", from, "date_time"), filter("start_time", "<=", "", to, "date_time")]
+        }
     };
     request(project, [("filters", Value::Array(filters))], limit, after)
 }
@@ -114,12 +111,7 @@ pub fn search_spans(project: Option<&str>, trace: &str, limit: usize, after: Opt
     request(project, [("trace_id", Value::from(trace)), ("filters", Value::Null)], limit, after)
 }
 
-fn request<const N: usize>(
-    project: Option<&str>,
-    own: [(&str, Value); N],
-    limit: usize,
-    after: Option<&str>,
-) -> Value {
+fn request<const N: usize>(project: Option<&str>, own: [(&str, Value); N], limit: usize, after: Option<&str>) -> Value {
     let mut members = Map::new();
     if let Some(project) = project.filter(|project| !project.is_empty()) {
         members.insert("project_name".to_owned(), Value::from(project));
