@@ -3,9 +3,9 @@
 
 mod command;
 mod content;
-mod files;
+pub(crate) mod files;
 mod path;
-mod patience;
+pub(crate) mod patience;
 mod question;
 mod response;
 mod variables;
