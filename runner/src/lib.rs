@@ -22,6 +22,7 @@ pub mod exec;
 pub mod files;
 pub mod model;
 pub mod observe;
+pub mod player;
 pub mod recording;
 pub mod report;
 pub mod run;

@@ -176,7 +176,7 @@ impl<'d> Walk<'d> {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
                 let keys_are_names = match self.file {
-                    SpecFile::ClawSpecBaselines | SpecFile::Script => true,
+                    SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => true,
                     SpecFile::KindLm
                     | SpecFile::Settings
                     | SpecFile::CliBench
@@ -267,6 +267,7 @@ impl<'d> Walk<'d> {
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
             | SpecFile::Script
+            | SpecFile::Gateway
             | SpecFile::Settings => None,
         };
         contract.map(Home::File)
@@ -299,6 +300,7 @@ pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usi
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::Settings => None,
     }
 }

@@ -106,7 +106,8 @@ pub fn lower_root(
             | SpecFile::Settings
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
-            | SpecFile::Script,
+            | SpecFile::Script
+            | SpecFile::Gateway,
             _,
         ) => Vec::new(),
     };
