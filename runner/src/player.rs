@@ -224,3 +224,6 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Values for the placeholders of a run.
 type Values = BTreeMap<&'static str, String>;
+
+#[cfg(test)]
+mod tests;

@@ -59,6 +59,11 @@ fn the_schema_of_scripted_models_is_fresh() {
 }
 
 #[test]
+fn the_schema_of_scripted_gateways_is_fresh() {
+    check("json/gateway.schema.json", &SpecFile::Gateway.schema_text());
+}
+
+#[test]
 fn the_settings_schema_is_fresh() {
     check("json/speclens.schema.json", &SpecFile::Settings.schema_text());
 }

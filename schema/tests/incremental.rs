@@ -140,8 +140,9 @@ fn clawspec_settings_ledgers_and_baselines() {
 }
 
 #[test]
-fn scripted_models() {
+fn scripted_models_and_gateways() {
     check(SpecFile::Script);
+    check(SpecFile::Gateway);
 }
 
 /// A keystroke in a long list costs its item, not the file: all other blocks stay.
