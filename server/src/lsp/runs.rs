@@ -124,6 +124,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
         return Err(Refused::warning(match snapshot.place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
             false if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
+            false if snapshot.place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
             false => "this file holds no tests",
         }));
     }
