@@ -257,6 +257,7 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Key) => "key",
             AbsenceKind::Broke(RunErrorKind::RateLimit) => "rate-limit",
             AbsenceKind::Broke(RunErrorKind::Script) => "script",
+            AbsenceKind::Broke(RunErrorKind::Gateway) => "gateway",
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
             AbsenceKind::Broke(RunErrorKind::Defect) => "defect",
@@ -284,7 +285,8 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Provider) => AbsenceKind::Broke(RunErrorKind::Key),
             AbsenceKind::Broke(RunErrorKind::Key) => AbsenceKind::Broke(RunErrorKind::RateLimit),
             AbsenceKind::Broke(RunErrorKind::RateLimit) => AbsenceKind::Broke(RunErrorKind::Script),
-            AbsenceKind::Broke(RunErrorKind::Script) => AbsenceKind::Broke(RunErrorKind::Cancelled),
+            AbsenceKind::Broke(RunErrorKind::Script) => AbsenceKind::Broke(RunErrorKind::Gateway),
+            AbsenceKind::Broke(RunErrorKind::Gateway) => AbsenceKind::Broke(RunErrorKind::Cancelled),
             AbsenceKind::Broke(RunErrorKind::Cancelled) => AbsenceKind::Broke(RunErrorKind::Unsupported),
             AbsenceKind::Broke(RunErrorKind::Unsupported) => AbsenceKind::Broke(RunErrorKind::Defect),
             AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
@@ -327,6 +329,10 @@ impl AbsenceKind {
             }
             AbsenceKind::Broke(RunErrorKind::Script) => {
                 "The scripted model expected something else than what happened. Correct the script or the task."
+            }
+            AbsenceKind::Broke(RunErrorKind::Gateway) => {
+                "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
+                 The message has the address and the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => {

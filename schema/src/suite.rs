@@ -23,7 +23,7 @@ pub use subject::{Subject, short_names};
 pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_cases};
 
 use crate::{
-    dialect::{Dialect, Gates},
+    dialect::{Dialect, Gates, clawspec::config::Config},
     document::{Document, Pointer},
     evidence::{Context, Moment, Need, merged},
     verdict::Check,
@@ -99,6 +99,14 @@ impl Suite {
         variables.sort();
         variables.dedup();
         Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), variables }
+    }
+
+    /// The settings of the gateway at which targets are started; `None` where none is.
+    pub fn gateway(&self) -> Option<&Config> {
+        self.cases.iter().find_map(|case| match &case.action {
+            Action::Trigger(trigger) => Some(&*trigger.settings),
+            Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => None,
+        })
     }
 
     /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their

@@ -37,6 +37,7 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
             | RunErrorKind::Key
             | RunErrorKind::RateLimit
             | RunErrorKind::Script
+            | RunErrorKind::Gateway
             | RunErrorKind::Unsupported
             | RunErrorKind::Defect => Ok(Answer::Nothing(error.message)),
         },

@@ -30,6 +30,10 @@ impl Evidence {
         if let Some(templates) = &mut self.context.templates {
             templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
         }
+        if let Some(exchange) = &mut self.exchange {
+            hide(&mut exchange.address, secrets);
+            [&mut exchange.sent].into_iter().chain(&mut exchange.answer).for_each(|text| mask_capture(text, secrets));
+        }
         for observation in &mut self.observations {
             mask_need(&mut observation.need, secrets);
             mask_answer(&mut observation.answer, secrets);
@@ -86,7 +90,7 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
         Need::Path { path, .. } => hide(path, secrets),
         Need::Command { run, .. } => hide(run, secrets),
         Need::Files(need) => hide(&mut need.pattern, secrets),
-        Need::Log(need) => [&mut need.path, &mut need.run].into_iter().for_each(|text| hide(text, secrets)),
+        Need::Log(need) => need.path.iter_mut().chain([&mut need.run]).for_each(|text| hide(text, secrets)),
         Need::Response(need) => match &mut need.address {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
         },
@@ -132,7 +136,8 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
                     Some(Unread::Directory) | None => {}
                 }
             }
-            log.session.iter_mut().chain(&mut log.beside).for_each(|text| hide(text, secrets));
+            let texts = log.session.iter_mut().chain(&mut log.beside).chain([&mut log.path]);
+            texts.for_each(|text| hide(text, secrets));
         }
         Answer::Response(response) => {
             mask_capture(&mut response.body, secrets);
@@ -169,7 +174,8 @@ mod tests {
     use crate::{
         dialect::Dialect,
         evidence::{
-            Change, ChangedFile, CommandLog, Context, FileLog, Observation, Standing, TemplateValues, ToolCall,
+            Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues,
+            ToolCall,
         },
     };
 
@@ -210,6 +216,7 @@ mod tests {
             files: Some(FileLog { files: vec![changed], rest, cut: false }),
             turns: vec![turn],
             commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
+            exchange: Some(Exchange { address: text(), sent: Capture::whole(text()), status: None, answer: capture() }),
             observations: vec![
                 Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {
