@@ -293,11 +293,12 @@ fn files(case: &Recorded, need: &FilesNeed) -> FilesAnswer {
 }
 
 fn log(case: &Recorded, need: &LogNeed) -> LogAnswer {
-    let Ok(bytes) = case.workspace().read(&need.path) else { return LogAnswer::default() };
+    let path = need.path.clone().unwrap_or_default();
+    let Ok(bytes) = case.workspace().read(&path) else { return LogAnswer { path, ..LogAnswer::default() } };
     let lines = Capture::of_bytes(bytes.to_vec(), false);
     let places = (0..lines.text.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
-    let files = vec![LogFile { path: need.path.clone(), unread: None }];
-    LogAnswer { files, lines, places, ..LogAnswer::default() }
+    let files = vec![LogFile { path: path.clone(), unread: None }];
+    LogAnswer { path, files, lines, places, ..LogAnswer::default() }
 }
 
 fn scores(stub: &mut Stub, need: &ScoreNeed) -> ScoreAnswer {

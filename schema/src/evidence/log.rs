@@ -8,9 +8,9 @@ use super::{Capture, Moment};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LogNeed {
     /// The path of the log, its templates filled; `*`, `?` and `[…]` stand for letters. A relative path begins in the root of
-    /// the workspace.
-    pub path: String,
-    /// The id of the run. Empty: every run.
+    /// the workspace. `None`: the log of the gateway, wherever it is.
+    pub path: Option<String>,
+    /// The id of the run. Empty: every run since the act began.
     pub run: String,
     /// When to look.
     pub moment: Moment,
@@ -19,6 +19,8 @@ pub struct LogNeed {
 /// The lines that were found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogAnswer {
+    /// Where the log was looked for.
+    pub path: String,
     /// The files that were read, in the order in which they were written.
     pub files: Vec<LogFile>,
     /// The lines, joined by line feeds, invalid UTF-8 replaced, secrets masked.

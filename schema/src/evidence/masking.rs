@@ -90,7 +90,7 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
         Need::Path { path, .. } => hide(path, secrets),
         Need::Command { run, .. } => hide(run, secrets),
         Need::Files(need) => hide(&mut need.pattern, secrets),
-        Need::Log(need) => [&mut need.path, &mut need.run].into_iter().for_each(|text| hide(text, secrets)),
+        Need::Log(need) => need.path.iter_mut().chain([&mut need.run]).for_each(|text| hide(text, secrets)),
         Need::Response(need) => match &mut need.address {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
         },
@@ -136,7 +136,8 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
                     Some(Unread::Directory) | None => {}
                 }
             }
-            log.session.iter_mut().chain(&mut log.beside).for_each(|text| hide(text, secrets));
+            let texts = log.session.iter_mut().chain(&mut log.beside).chain([&mut log.path]);
+            texts.for_each(|text| hide(text, secrets));
         }
         Answer::Response(response) => {
             mask_capture(&mut response.body, secrets);

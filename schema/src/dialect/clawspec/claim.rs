@@ -56,8 +56,6 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
 pub struct Scope {
     /// When they are judged.
     pub moment: Moment,
-    /// The gateway's log, as it would be written in `log_path`.
-    pub log_path: String,
     /// What models cost.
     pub prices: BTreeMap<String, Price>,
     /// Who hands over to whom, in a handoff contract.
@@ -87,14 +85,7 @@ impl Scoring {
 impl Scope {
     /// The scope of what is judged at this moment in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
-        Scope {
-            moment,
-            log_path: config.log_path(),
-            prices: config.prices(),
-            handoff: None,
-            in_pipeline: false,
-            scoring: scoring.clone(),
-        }
+        Scope { moment, prices: config.prices(), handoff: None, in_pipeline: false, scoring: scoring.clone() }
     }
 
     /// Fills the templates of a text.
@@ -444,7 +435,10 @@ impl<'e> Seen<'e> {
 
     /// What a log says about a run.
     pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
-        let what = format!("the log `{}`", want.path);
+        let what = match &want.path {
+            Some(path) => format!("the log `{path}`"),
+            None => "the log of the gateway".to_owned(),
+        };
         match self.answer(field, &Need::Log(want.clone()), &what)? {
             Answer::Log(answer) => Ok(answer),
             _ => Err(Row::unknown(field, format!("{what} was not observed"))),

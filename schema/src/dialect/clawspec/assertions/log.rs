@@ -35,7 +35,7 @@ pub struct ToolWasCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -44,7 +44,6 @@ pub struct ToolWasCalled {
 /// What the log says about a run, and which run that is.
 struct RunLog<'e> {
     field: &'static str,
-    path: String,
     run: String,
     answer: &'e LogAnswer,
     lines: Vec<(&'e str, LinePlace)>,
@@ -55,16 +54,15 @@ impl<'e> RunLog<'e> {
     fn of(seen: &Seen<'e>, log_path: Option<&Artifact>, run_id: Option<&String>) -> Result<RunLog<'e>, Row> {
         let field = if log_path.is_some() { "log_path" } else { "" };
         let run = seen.expand(if run_id.is_some() { "run_id" } else { "" }, run_id.map_or(RUN_ID, String::as_str))?;
-        let path = seen.expand(field, log_path.map_or(&seen.scope.log_path, |path| &path.0))?;
-        let need = LogNeed { path: path.clone(), run: run.clone(), moment: seen.scope.moment };
-        let answer = seen.log(field, &need)?;
+        let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
+        let answer = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
         let log = GatewayLog::of(answer, &run);
-        Ok(RunLog { field, path, run, answer, lines: answer.placed().collect(), log })
+        Ok(RunLog { field, run, answer, lines: answer.placed().collect(), log })
     }
 
     /// That the log shows what the run did: otherwise nothing is known of what it did not do.
     fn that_knows(&self) -> Result<&RunLog<'e>, Row> {
-        let path = &self.path;
+        let path = &self.answer.path;
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, Unread::Directory)) => {
@@ -84,10 +82,10 @@ impl<'e> RunLog<'e> {
     }
 
     fn missing(&self) -> String {
-        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
         let beside = near.map(|near| format!("; `{near}` is beside it")).unwrap_or_default();
-        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.path)
+        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.answer.path)
     }
 
     /// That the log tells which tools were called.
@@ -103,7 +101,7 @@ impl<'e> RunLog<'e> {
         if !self.log.is_detailed {
             let reason = format!(
                 "the log `{}` does not tell which tools were called: set `logging.level` to `debug` in the settings of the gateway",
-                self.path
+                self.answer.path
             );
             return Err(Row::unknown(self.field, reason));
         }
@@ -177,7 +175,7 @@ impl<'e> RunLog<'e> {
 const MAX_SHOWN: usize = 12;
 
 fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
-    let path = scope.expand(log_path.map_or(&scope.log_path, |path| &path.0), context);
+    let path = log_path.map(|path| scope.expand(&path.0, context)).transpose();
     let run = scope.expand(run_id.map_or(RUN_ID, String::as_str), context);
     let need = path.ok().zip(run.ok()).map(|(path, run)| LogNeed { path, run, moment: scope.moment });
     need.map(Need::Log).into_iter().collect()
@@ -229,7 +227,7 @@ pub struct ToolNotCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -287,7 +285,7 @@ pub struct DelegationOccurred {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -363,7 +361,7 @@ pub struct ToolNotPermitted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -422,7 +420,7 @@ pub struct TokenBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
