@@ -23,14 +23,13 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     changes::About,
-    documents::SuiteId,
-    results,
     session::{Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
 use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
+    results::{self, SuiteId},
 };
 
 /// A client that has not answered by then is not waited for.
