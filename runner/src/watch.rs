@@ -1,10 +1,14 @@
 //! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
 
+use crate::trace::TraceWatch;
+
 /// What is watched during an act.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// Whose traces are looked for.
     pub identity: Identity,
+    /// Watches for its trace.
+    pub trace: Option<TraceWatch>,
 }
 
 /// By what the traces of a run can be told from those of others.
