@@ -473,6 +473,7 @@ mod tests {
         dialect::ScalarRules,
         document::Document,
         files::MemoryFiles,
+        json_schema::SpecFile,
         problem::Code,
         settings::{Level, Settings},
     };
