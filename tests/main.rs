@@ -6,6 +6,8 @@ mod agents;
 mod asking;
 mod cases;
 mod checking;
+#[cfg(unix)]
+mod clawspec;
 mod cli;
 mod compat;
 mod crashes;

@@ -24,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     event::{Event, Events},
     files::DiskFiles,
+    gateway::Gateway,
+    watch::Watch,
 };
 
 pub use inputs::Inputs;
@@ -88,6 +90,8 @@ pub struct World<'a> {
     pub keep: bool,
     /// Where is told what an attempt waits for.
     pub events: &'a Events,
+    /// Where targets run that are started from outside.
+    pub gateway: Option<&'a Arc<Gateway>>,
 }
 
 /// What came of an action, and the files that decided what it did.
@@ -110,6 +114,8 @@ pub struct Site {
     pub environment: process::Environment,
     /// What was made for the act and has to be given back.
     pub closing: Option<agent::Closing>,
+    /// What was watched while a target ran elsewhere.
+    pub watch: Option<Arc<Watch>>,
 }
 
 /// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in

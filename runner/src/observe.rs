@@ -2,10 +2,11 @@
 //! kind of need has its arm there, and its observer in a file of its own.
 
 mod command;
-mod content;
-mod files;
+pub(crate) mod content;
+pub(crate) mod files;
+mod log;
 mod path;
-mod patience;
+pub(crate) mod patience;
 mod question;
 mod response;
 mod variables;
@@ -16,9 +17,13 @@ use speclens_schema::evidence::{Answer, Need, Observation};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::exec::{
-    Site, World,
-    process::{self, Background, Environment},
+use crate::{
+    exec::{
+        Site, World,
+        process::{self, Background, Environment},
+    },
+    gateway::Gateway,
+    watch::Watch,
 };
 
 /// Where observers look, and within which bounds.
@@ -34,12 +39,17 @@ pub struct View {
     pub background: Arc<Background>,
     /// Whom questions go to.
     pub inquiry: Inquiry,
+    /// The gateway that the act was started at.
+    pub gateway: Option<Arc<Gateway>>,
+    /// What was watched during the act.
+    pub watch: Option<Arc<Watch>>,
     /// Ends every wait.
     pub cancel: CancellationToken,
     /// Returns for how long the program has been suspended in all: that time counts towards no wait.
     pub suspended: fn() -> Duration,
 }
 
+pub(crate) use files::glob;
 pub use question::Inquiry;
 
 /// The run was cancelled before the answer was known.
@@ -64,6 +74,8 @@ impl View {
             environment: site.environment.clone(),
             limit: world.output_limit,
             background,
+            gateway: world.gateway.cloned(),
+            watch: site.watch.clone(),
             cancel: world.cancel.clone(),
             suspended: process::suspended,
         }
@@ -76,6 +88,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Path { path, content } => path::observe(path, *content, view).await,
         Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
         Need::Files(need) => files::observe(need, view).await,
+        Need::Log(need) => log::observe(need, view).await,
         Need::Variables(need) => Ok(variables::observe(need, view)),
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,

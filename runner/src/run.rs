@@ -32,6 +32,7 @@ use crate::{
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
     exec::process::{Background, Until},
     files::DiskFiles,
+    gateway::Gateway,
     model::Models,
     recording,
 };
@@ -55,6 +56,8 @@ pub struct Job {
     pub output_limit: usize,
     /// Who can be asked.
     pub models: Arc<Models>,
+    /// Where targets run that are started from outside. `None`: the suite has none.
+    pub gateway: Option<Arc<Gateway>>,
 }
 
 /// How to run it.

@@ -317,7 +317,7 @@ impl Analyzer {
                 RootContext::CliBench(cli_bench::lower::RootContext::of(self.file, document, files))
             }
             Some(Dialect::ClawSpec) => {
-                RootContext::ClawSpec(clawspec::lower::RootContext::of(self.file, document, files))
+                RootContext::ClawSpec(clawspec::lower::RootContext::of(self.file, document, files, settings))
             }
         }
     }
@@ -327,9 +327,7 @@ impl Analyzer {
         match context {
             RootContext::KindLm(context) => kindlm::lower::lower_root(document, context, settings.thresholds.pass_rate),
             RootContext::CliBench(context) => cli_bench::lower::lower_root(self.file, document, context, settings),
-            RootContext::ClawSpec(context) => {
-                clawspec::lower::lower_root(self.file, document, context, files, settings)
-            }
+            RootContext::ClawSpec(context) => clawspec::lower::lower_root(self.file, document, context, files),
             // Settings and scripts are of no format, and there is nothing in them to run.
             RootContext::None => Suite {
                 dialect: self.file.serves().unwrap_or(Dialect::KindLm),

@@ -2,11 +2,14 @@
 
 mod captures;
 mod changed;
+mod exchange;
+mod log;
 mod masking;
 mod needs;
 mod observed;
 mod question;
 mod ran;
+mod trace;
 mod turns;
 mod workspace;
 
@@ -16,14 +19,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog, Standing};
+pub use exchange::Exchange;
+pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
 pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
+pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
 pub use turns::{Ended, Turn};
 pub use workspace::{
     Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
-    Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, VariablesNeed,
+    TemplateValues, VariablesNeed,
 };
 
 use crate::{
@@ -64,6 +70,9 @@ pub struct Evidence {
     pub duration_ms: Option<f64>,
     /// Tokens and money.
     pub usage: Option<Usage>,
+    /// What was sent to start a target that runs elsewhere, and what came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<Exchange>,
     /// Why the attempt broke, if it did. There are no verdicts then.
     pub error: Option<RunError>,
 }
@@ -257,6 +266,8 @@ pub enum RunErrorKind {
     RateLimit,
     /// A scripted model expected something else than what happened.
     Script,
+    /// The gateway that starts a target could not be reached, refused to, or did not answer as one does.
+    Gateway,
     /// The run was cancelled.
     Cancelled,
     /// This version cannot perform the action.
@@ -281,6 +292,7 @@ impl RunErrorKind {
             | RunErrorKind::Key
             | RunErrorKind::RateLimit
             | RunErrorKind::Script
+            | RunErrorKind::Gateway
             | RunErrorKind::Defect => Status::Error,
             RunErrorKind::Cancelled | RunErrorKind::Unsupported => Status::Unknown,
         }

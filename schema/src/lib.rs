@@ -34,6 +34,7 @@ pub mod shape;
 mod spot;
 pub mod suite;
 pub mod template;
+pub mod trace;
 pub mod validate;
 pub mod verdict;
 pub mod words;

@@ -12,6 +12,12 @@ use crate::{
     words::{Name, Url},
 };
 
+mod clawspec;
+mod traces;
+
+pub use clawspec::{ClawSpecSettings, Shortfall};
+pub use traces::TraceSources;
+
 /// The settings of a workspace, in `speclens.yaml` at its root.
 ///
 /// ```yaml
@@ -76,6 +82,8 @@ pub struct Settings {
     ///   local/qwen3: { input: 0, output: 0 }
     /// ```
     pub prices: BTreeMap<String, Price>,
+    /// How ClawSpec suites run, beyond what `clawspec.yaml` says.
+    pub clawspec: ClawSpecSettings,
     /// The directory of the file that they come from.
     #[serde(skip)]
     pub directory: Option<PathBuf>,

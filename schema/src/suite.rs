@@ -23,7 +23,7 @@ pub use subject::{Subject, short_names};
 pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_cases};
 
 use crate::{
-    dialect::{Dialect, Gates},
+    dialect::{Dialect, Gates, clawspec::config::Config},
     document::{Document, Pointer},
     evidence::{Context, Moment, Need, merged},
     verdict::Check,
@@ -101,6 +101,14 @@ impl Suite {
         Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), variables }
     }
 
+    /// The settings of the gateway at which targets are started; `None` where none is.
+    pub fn gateway(&self) -> Option<&Config> {
+        self.cases.iter().find_map(|case| match &case.action {
+            Action::Trigger(trigger) => Some(&*trigger.settings),
+            Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => None,
+        })
+    }
+
     /// Returns how many attempts may be under way at once on so many cores. Agents mostly wait for their models, and their
     /// commands use the cores meanwhile; those that share a directory wait for each other anyway.
     pub fn attempts_at_once(&self, cores: usize) -> usize {
@@ -173,18 +181,7 @@ impl Suite {
     pub fn key_variables(&self) -> BTreeSet<String> {
         let claims = self.cases.iter().flat_map(|case| &case.claims);
         let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
-        needs
-            .filter_map(|need| match need {
-                Need::Question(question) => question.peer.key_env,
-                Need::Path { .. }
-                | Need::Command { .. }
-                | Need::Files(_)
-                | Need::Variables(_)
-                | Need::Response(_)
-                | Need::Trace
-                | Need::Scores(_) => None,
-            })
-            .collect()
+        needs.filter_map(|need| need.question()?.peer.key_env.clone()).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, model::Models, run::Job};
+use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, gateway::Gateway, model::Models, run::Job};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
@@ -36,6 +36,8 @@ pub struct Order<'a> {
     pub secrets: Arc<Secrets>,
     /// What time it is.
     pub clock: Clock,
+    /// The address of the gateway, instead of what settings and the environment say.
+    pub gateway: Option<&'a str>,
     /// Who wants it.
     pub asker: Asker,
 }
@@ -77,6 +79,7 @@ pub struct Prepared {
     secrets: Arc<Secrets>,
     clock: Clock,
     models: Arc<Models>,
+    gateway: Option<Arc<Gateway>>,
 }
 
 /// Decides whether a suite may run.
@@ -95,6 +98,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
         models: Arc::new(
             models(&settings, requests).in_directory(order.directory).also_with(&order.suite.key_variables(), variable),
         ),
+        gateway: order.suite.gateway().map(|config| Arc::new(Gateway::of(config, variable, order.gateway))),
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
@@ -132,6 +136,7 @@ impl Prepared {
             clock: self.clock,
             output_limit: self.settings.limits.output_bytes(),
             models: Arc::clone(&self.models),
+            gateway: self.gateway.clone(),
         }
     }
 

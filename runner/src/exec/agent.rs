@@ -137,7 +137,7 @@ pub async fn perform(
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
-    (Attempt { evidence, notes }, Some(Site { directory, environment, closing }))
+    (Attempt { evidence, notes }, Some(Site { directory, environment, closing, watch: None }))
 }
 
 /// What happens in the directory of the task.

@@ -8,7 +8,7 @@ use super::View;
 
 /// The time since something began, without that of suspensions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     began: Instant,
     suspended: fn() -> Duration,
     suspended_before: Duration,
@@ -16,10 +16,15 @@ pub(super) struct Patience {
 
 impl Patience {
     pub(super) fn begin(view: &View) -> Patience {
-        Patience { began: Instant::now(), suspended: view.suspended, suspended_before: (view.suspended)() }
+        Patience::beside(view.suspended)
     }
 
-    pub(super) fn elapsed(&self) -> Duration {
+    /// Begins to wait, where that tells for how long the program has been suspended in all.
+    pub(crate) fn beside(suspended: fn() -> Duration) -> Patience {
+        Patience { began: Instant::now(), suspended, suspended_before: suspended() }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed().saturating_sub((self.suspended)().saturating_sub(self.suspended_before))
     }
 

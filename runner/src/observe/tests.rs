@@ -42,6 +42,8 @@ fn view(directory: &Path) -> View {
             secrets: Arc::new(Secrets::none()),
             test: String::new(),
         },
+        gateway: None,
+        watch: None,
         cancel: CancellationToken::new(),
         suspended: || Duration::ZERO,
     }

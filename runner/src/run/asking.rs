@@ -63,6 +63,8 @@ impl Run {
                 secrets: Arc::clone(&self.job.secrets),
                 test: case.name.clone(),
             },
+            gateway: self.job.gateway.clone(),
+            watch: None,
             cancel: self.cancel.clone(),
             suspended: process::suspended,
         }

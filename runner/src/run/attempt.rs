@@ -110,6 +110,7 @@ impl Run {
             keys: &self.keys,
             keep: self.keep_directories,
             events: &self.events,
+            gateway: self.job.gateway.as_ref(),
         };
         let inquiry = Inquiry {
             models: Arc::clone(&self.job.models),

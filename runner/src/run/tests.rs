@@ -120,6 +120,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
+        gateway: None,
     }
 }
 

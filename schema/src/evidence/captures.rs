@@ -1,12 +1,16 @@
 //! Every text that was captured, wherever it is in the evidence.
 
-use super::{Answer, Capture, Content, Evidence, FilesAnswer, PathState, Ran, ResponseAnswer};
+use super::{Answer, Capture, Content, Evidence, Exchange, FilesAnswer, LogAnswer, PathState, Ran, ResponseAnswer};
 
 impl Evidence {
     /// Returns every capture, always in the same order: recordings refer to captures by their place in it.
     pub fn captures_mut(&mut self) -> Vec<&mut Capture> {
-        let Evidence { command, turns, commands, files, observations, .. } = self;
+        let Evidence { command, exchange, turns, commands, files, observations, .. } = self;
         let mut captures: Vec<&mut Capture> = command.iter_mut().flat_map(Ran::captures_mut).collect();
+        if let Some(Exchange { sent, answer, .. }) = exchange {
+            captures.push(sent);
+            captures.extend(answer);
+        }
         captures.extend(turns.iter_mut().map(|turn| &mut turn.text));
         captures.extend(commands.iter_mut().flat_map(|log| &mut log.commands).flat_map(Ran::captures_mut));
         captures.extend(files.iter_mut().flat_map(|log| &mut log.files).filter_map(|file| file.text.as_mut()));
@@ -29,6 +33,7 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
         Answer::Files(FilesAnswer { files, .. }) => {
             captures.extend(files.iter_mut().filter_map(|file| of_content(&mut file.content)));
         }
+        Answer::Log(LogAnswer { lines, .. }) => captures.push(lines),
         Answer::Response(ResponseAnswer { body, .. }) => captures.push(body),
         Answer::Question(answer) => captures.extend(answer.replies.iter_mut().map(|reply| &mut reply.text)),
         Answer::Path(PathState::Missing { .. } | PathState::Directory | PathState::Other)
@@ -70,6 +75,7 @@ mod tests {
                 files: vec![SeenFile { content: content("file"), ..SeenFile::default() }, SeenFile::default()],
                 ..FilesAnswer::default()
             }),
+            Answer::Log(LogAnswer { lines: Capture::whole("logged"), ..LogAnswer::default() }),
             Answer::Response(ResponseAnswer { body: Capture::whole("body"), ..ResponseAnswer::default() }),
             Answer::Question(QuestionAnswer {
                 replies: vec![ModelReply { text: Capture::whole("reply"), ..ModelReply::default() }],
@@ -85,6 +91,7 @@ mod tests {
         };
         let mut evidence = Evidence {
             command: Some(ran("act", "out", "err")),
+            exchange: Some(Exchange { sent: Capture::whole("sent"), answer: capture("answer"), ..Exchange::default() }),
             turns: vec![Turn { text: Capture::whole("said"), ..Turn::default() }],
             commands: Some(CommandLog { commands: vec![ran("agent", "ran", "stderr")], cut: false, unseen: None }),
             files: Some(FileLog { files: vec![file], ..FileLog::default() }),
@@ -93,8 +100,8 @@ mod tests {
         };
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
-            "act", "out", "err", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked", "told", "file",
-            "body", "reply",
+            "act", "out", "err", "sent", "answer", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked",
+            "told", "file", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
         // Whatever is written of it is found.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Content, Evidence, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer, Turn,
+    Address, Answer, Capture, Content, Evidence, LogFile, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer,
+    Turn, Unread,
 };
 
 impl Evidence {
@@ -28,6 +29,10 @@ impl Evidence {
         }
         if let Some(templates) = &mut self.context.templates {
             templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
+        }
+        if let Some(exchange) = &mut self.exchange {
+            hide(&mut exchange.address, secrets);
+            [&mut exchange.sent].into_iter().chain(&mut exchange.answer).for_each(|text| mask_capture(text, secrets));
         }
         for observation in &mut self.observations {
             mask_need(&mut observation.need, secrets);
@@ -85,6 +90,7 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
         Need::Path { path, .. } => hide(path, secrets),
         Need::Command { run, .. } => hide(run, secrets),
         Need::Files(need) => hide(&mut need.pattern, secrets),
+        Need::Log(need) => need.path.iter_mut().chain([&mut need.run]).for_each(|text| hide(text, secrets)),
         Need::Response(need) => match &mut need.address {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
         },
@@ -121,6 +127,18 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
             }
             found.beside.iter_mut().for_each(|name| hide(name, secrets));
         }
+        Answer::Log(log) => {
+            mask_capture(&mut log.lines, secrets);
+            for LogFile { path, unread } in &mut log.files {
+                hide(path, secrets);
+                match unread {
+                    Some(Unread::Failed(reason)) => hide(reason, secrets),
+                    Some(Unread::Directory) | None => {}
+                }
+            }
+            let texts = log.session.iter_mut().chain(&mut log.beside).chain([&mut log.path]);
+            texts.for_each(|text| hide(text, secrets));
+        }
         Answer::Response(response) => {
             mask_capture(&mut response.body, secrets);
             response.error.iter_mut().for_each(|error| hide(error, secrets));
@@ -156,7 +174,8 @@ mod tests {
     use crate::{
         dialect::Dialect,
         evidence::{
-            Change, ChangedFile, CommandLog, Context, FileLog, Observation, Standing, TemplateValues, ToolCall,
+            Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues,
+            ToolCall,
         },
     };
 
@@ -197,6 +216,7 @@ mod tests {
             files: Some(FileLog { files: vec![changed], rest, cut: false }),
             turns: vec![turn],
             commands: Some(CommandLog { commands: vec![command.clone(), clean], cut: false, unseen: None }),
+            exchange: Some(Exchange { address: text(), sent: Capture::whole(text()), status: None, answer: capture() }),
             observations: vec![
                 Observation { need: Need::Command { run: text(), timeout_ms: 1 }, answer: Answer::Command(command) },
                 Observation {

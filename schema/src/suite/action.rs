@@ -10,7 +10,7 @@ use super::{
     parts::{self, Parts},
 };
 use crate::{
-    dialect::{Dialect, cli_bench::config::HelpMode},
+    dialect::{Dialect, clawspec::config::Config, cli_bench::config::HelpMode},
     document::Pointer,
 };
 
@@ -167,8 +167,7 @@ impl AgentAction {
     }
 }
 
-/// A call of a skill or an agent that runs elsewhere. This version does not perform it; it is here so that such a test
-/// is listed, and reported as unknown.
+/// A call of a skill or an agent that runs elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TriggerAction {
     /// The node that says what to send.
@@ -187,6 +186,22 @@ pub struct TriggerAction {
     pub invoke: Option<String>,
     /// The data that goes along, its templates not filled.
     pub params: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The settings of the workspace. Not part of what is done: a gateway at another address is asked for the same.
+    #[serde(skip)]
+    pub settings: Arc<Config>,
+    /// For how long the end of the run is awaited. Not part of what is done: a longer wait makes no recording stale.
+    #[serde(skip)]
+    pub timeout_ms: u64,
+    /// How long to wait between two looks at what the run left behind so far.
+    #[serde(skip)]
+    pub poll_ms: u64,
+}
+
+impl TriggerAction {
+    /// `timeout_ms` of a contract that does not say how long its scenarios take.
+    pub const TIMEOUT_MS: u64 = 60_000;
+    /// `poll_ms` of a contract that does not say how often to look.
+    pub const POLL_MS: u64 = 250;
 }
 
 /// What is started from outside.
@@ -336,6 +351,9 @@ mod tests {
             trigger: String::new(),
             invoke: None,
             params: None,
+            settings: Arc::default(),
+            timeout_ms: TriggerAction::TIMEOUT_MS,
+            poll_ms: TriggerAction::POLL_MS,
         })
     }
 

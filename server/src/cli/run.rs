@@ -264,6 +264,7 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
 /// Whether a suite may run.
 fn prepare(loaded: &Loaded, clock: Clock) -> Result<Prepared, Refusal> {
     job::prepare(Order {
+        gateway: None,
         suite: &loaded.report.suite,
         directory: &loaded.directory,
         place: &loaded.place,

@@ -186,6 +186,7 @@ impl Request {
         let candidates = cases_in(&suite, snapshot);
         let id = snapshot.place.suite(uri);
         let prepared = job::prepare(Order {
+            gateway: None,
             suite: &suite,
             directory: &id.directory,
             place: &id.place,

@@ -15,11 +15,12 @@ use crate::{
     check::time,
     document::{NodeRef, Pointer},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, Moment, Need, Presence, ResponseAnswer,
-        ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Moment, Need, Peer, Presence,
+        ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
+    settings::{Settings, Shortfall},
     verdict::{Check, FilePlace, Mismatch, Open, Outcome, Related, Verdict},
 };
 
@@ -55,20 +56,36 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
 pub struct Scope {
     /// When they are judged.
     pub moment: Moment,
-    /// The gateway's log, as it would be written in `log_path`.
-    pub log_path: String,
     /// What models cost.
     pub prices: BTreeMap<String, Price>,
     /// Who hands over to whom, in a handoff contract.
     pub handoff: Option<(String, String)>,
     /// Whether the run of the callee is taken for that of the caller, as in the stages of a pipeline.
     pub in_pipeline: bool,
+    /// Who gives scores, and what too low a score means.
+    pub scoring: Scoring,
+}
+
+/// Who gives scores, and what too low a score means.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scoring {
+    /// The model that judges. `None`: the judge of the gateway does.
+    pub judge: Option<Peer>,
+    /// The outcome of a score below its threshold.
+    pub shortfall: Shortfall,
+}
+
+impl Scoring {
+    /// Reads it from the settings of a workspace.
+    pub fn of(settings: &Settings) -> Scoring {
+        Scoring { judge: settings.judge.as_deref().and_then(Peer::of_id), shortfall: settings.clawspec.thresholds }
+    }
 }
 
 impl Scope {
     /// The scope of what is judged at this moment in a workspace with these settings.
-    pub fn new(moment: Moment, config: &Config) -> Scope {
-        Scope { moment, log_path: config.log_path(), prices: config.prices(), handoff: None, in_pipeline: false }
+    pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
+        Scope { moment, prices: config.prices(), handoff: None, in_pipeline: false, scoring: scoring.clone() }
     }
 
     /// Fills the templates of a text.
@@ -165,6 +182,14 @@ impl Row {
     /// It does not hold.
     pub fn fail(field: &str, mismatch: Mismatch) -> Row {
         Row::new(field, Outcome::Fail(mismatch))
+    }
+
+    /// A score is below its threshold.
+    pub fn short(field: &str, mismatch: Mismatch, scope: &Scope) -> Row {
+        match scope.scoring.shortfall {
+            Shortfall::Fail => Row::fail(field, mismatch),
+            Shortfall::Warn => Row::new(field, Outcome::Warn(mismatch)),
+        }
     }
 
     /// It does not hold, which is worth a warning only.
@@ -405,6 +430,18 @@ impl<'e> Seen<'e> {
                 .copied()
                 .ok_or_else(|| Row::unknown("path", "no file was observed")),
             _ => Err(Row::unknown("path", "when the files were written was not observed")),
+        }
+    }
+
+    /// What a log says about a run.
+    pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
+        let what = match &want.path {
+            Some(path) => format!("the log `{path}`"),
+            None => "the log of the gateway".to_owned(),
+        };
+        match self.answer(field, &Need::Log(want.clone()), &what)? {
+            Answer::Log(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
         }
     }
 

@@ -95,10 +95,27 @@ pub struct Config {
 impl Config {
     /// `gateway_base_url` when the key is absent.
     pub const GATEWAY: &'static str = "http://127.0.0.1:18789";
+    /// `gateway_webhook_endpoint` when the key is absent.
+    pub const WEBHOOK: &'static str = "/webhook/mcp-skill-invoke";
     /// `gateway_log_pattern` when the key is absent.
     pub const LOG_PATTERN: &'static str = "/tmp/openclaw/openclaw-{date}.log";
     /// The file's name.
     pub const FILE: &'static str = "clawspec.yaml";
+
+    /// Where traces come from: the nested block where there is one with content, else the older keys.
+    pub fn traces(&self) -> Observability {
+        if let Some(nested) = self.observability.as_ref().filter(|nested| **nested != Observability::default()) {
+            return nested.clone();
+        }
+        let opik = Opik { project_name: self.opik_project_name.clone(), workspace: self.opik_workspace.clone() };
+        Observability {
+            backend: self.observability_backend.unwrap_or_default(),
+            trace_poll_delay_ms: self.trace_poll_delay_ms,
+            time_window_padding_ms: self.time_window_padding_ms,
+            model_pricing: self.model_pricing.clone(),
+            opik: Some(opik).filter(|opik| *opik != Opik::default()),
+        }
+    }
 
     /// The gateway's log, written as a path in a contract.
     pub fn log_path(&self) -> String {
@@ -107,10 +124,7 @@ impl Config {
 
     /// What models cost: of the nested block where there is one, else of the older key.
     pub fn prices(&self) -> BTreeMap<String, Price> {
-        match &self.observability {
-            Some(observability) => observability.model_pricing.clone().unwrap_or_default(),
-            None => self.model_pricing.clone().unwrap_or_default(),
-        }
+        self.traces().model_pricing.unwrap_or_default()
     }
 }
 
@@ -154,6 +168,17 @@ pub enum Backend {
     None,
     /// Opik.
     Opik,
+}
+
+impl Backend {
+    /// The back end by its name in the file.
+    pub fn of(name: &str) -> Option<Backend> {
+        match name {
+            "none" => Some(Backend::None),
+            "opik" => Some(Backend::Opik),
+            _ => None,
+        }
+    }
 }
 
 /// What a model costs.

@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use super::{
     assertion::Assertion,
     baselines::Baselines,
-    claim::Scope,
+    claim::{Scope, Scoring},
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
     lint::files::below_root,
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
-    stages::{Health, Production, StageHandoff},
+    stages::{Condition, Health, Production, StageHandoff},
 };
 use crate::{
     dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
@@ -32,20 +32,24 @@ use crate::{
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RootContext {
     kind: Option<TargetType>,
     target: String,
     trigger: String,
     settings: Arc<Config>,
+    timeout_ms: u64,
+    poll_ms: u64,
+    scoring: Scoring,
     /// Whether the target could be read.
     intact: bool,
 }
 
 impl RootContext {
     /// Collects it from the root of a document, and from the settings of its workspace.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+    pub fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
+        let scoring = Scoring::of(workspace);
         let target = document.root().and_then(|root| match file {
             SpecFile::ClawSpecPipeline => root.get("pipeline"),
             _ => root.get("target"),
@@ -60,7 +64,11 @@ impl RootContext {
         let (target, trigger) = (text(path), text("trigger"));
         let intact = target.is_some() && trigger.is_some() && (kind.is_some() || file == SpecFile::ClawSpecPipeline);
         let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
-        RootContext { kind, target, trigger, settings, intact }
+        let defaults = document.root().and_then(|root| root.get("defaults"));
+        let millis = |key: &str| Some(value_of(defaults?.get(key)?)?.as_u64()?.saturating_mul(1000));
+        let timeout_ms = millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS);
+        let poll_ms = millis("poll_interval").unwrap_or(TriggerAction::POLL_MS);
+        RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, scoring, intact }
     }
 }
 
@@ -83,17 +91,11 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
-pub fn lower_root(
-    file: SpecFile,
-    document: &Document,
-    context: &RootContext,
-    files: &dyn Files,
-    _settings: &Settings,
-) -> Suite {
+pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let cases = match (file, root) {
-        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document))],
+        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
         (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
         (
             SpecFile::ClawSpecHandoff
@@ -129,11 +131,11 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }
-    let lowering = Lowering { files, settings: &context.settings };
+    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let mut claims = Vec::new();
     let mut intact = context.intact;
     for (phase, moment) in [(Phase::Given, Moment::Before), (Phase::Then, Moment::After)] {
-        let scope = Arc::new(Scope::new(moment, &context.settings));
+        let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
         let key = phase.as_str();
         intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
     }
@@ -154,6 +156,9 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             trigger: context.trigger.clone(),
             invoke: Some(invoke.to_owned()),
             params: params.and_then(|params| params.as_object().cloned()),
+            settings: Arc::clone(&context.settings),
+            timeout_ms: context.timeout_ms,
+            poll_ms: context.poll_ms,
         }),
         None => Action::None,
     };
@@ -164,7 +169,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             Some(regression) => {
                 let baselines = baselines(files);
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));
-                let scope = Arc::new(Scope::new(Moment::After, &context.settings));
+                let scope = Arc::new(Scope::new(Moment::After, &context.settings, &context.scoring));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
@@ -189,6 +194,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 struct Lowering<'f> {
     files: &'f dyn Files,
     settings: &'f Config,
+    scoring: &'f Scoring,
 }
 
 impl Lowering<'_> {
@@ -215,7 +221,7 @@ impl Lowering<'_> {
         intact
     }
 
-    fn handoff(&self, root: NodeRef<'_>, document: &Document) -> Case {
+    fn handoff(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
         let (agents, claims, intact) = self.handoff_claims(root, false);
         let name = match &agents {
             Some((from, to)) => format!("{from} to {to}"),
@@ -229,6 +235,9 @@ impl Lowering<'_> {
             trigger: String::new(),
             invoke: None,
             params: None,
+            settings: Arc::clone(&context.settings),
+            timeout_ms: context.timeout_ms,
+            poll_ms: context.poll_ms,
         });
         whole_file(name, action, claims, intact && document.is_intact())
     }
@@ -237,7 +246,8 @@ impl Lowering<'_> {
     fn handoff_claims(&self, root: NodeRef<'_>, in_pipeline: bool) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope = Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings) };
+        let scope =
+            Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings, self.scoring) };
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
@@ -297,7 +307,7 @@ impl Lowering<'_> {
     }
 
     fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let scope = Arc::new(Scope::new(Moment::After, self.settings));
+        let scope = Arc::new(Scope::new(Moment::After, self.settings, self.scoring));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
@@ -312,12 +322,17 @@ impl Lowering<'_> {
                 &mut claims,
             );
         }
+        // A second longer than the run may take, so that one that takes too long is seen to.
+        let mut most_s: Option<u64> = None;
         for (index, health) in root.get("pipeline_health").into_iter().flat_map(NodeRef::items).enumerate() {
             let text = |key: &str| health.get(key).and_then(NodeRef::as_str).map(str::to_owned);
             let Some(written) = text("check") else {
                 intact = false;
                 continue;
             };
+            if let Some(Condition::Elapsed(seconds)) = Condition::parse(&written) {
+                most_s = most_s.max(Some(seconds));
+            }
             let check = Arc::new(Health {
                 description: text("description").unwrap_or_default(),
                 written,
@@ -336,6 +351,9 @@ impl Lowering<'_> {
             trigger: context.trigger.clone(),
             invoke: Some(context.trigger.clone()),
             params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
+            settings: Arc::clone(&context.settings),
+            timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
+            poll_ms: context.poll_ms,
         });
         whole_file(name, action, claims, intact)
     }

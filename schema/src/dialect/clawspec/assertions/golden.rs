@@ -24,7 +24,8 @@ use crate::{
 ///
 /// The score is ROUGE-L, which counts the words that both have in the same order: twice the longest sequence of words that stands in both files, divided by the number of words
 /// of both together. Words are what stands between blanks; upper and lower case differ. ClawSpec counts from 0.5 on
-/// where nothing is written, and only warns below the threshold.
+/// where nothing is written, and only warns below the threshold; so does speclens where `speclens.yaml` says
+/// `clawspec: {thresholds: warn}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ArtifactMatchesGolden {
@@ -115,7 +116,7 @@ impl AssertionType for ArtifactMatchesGolden {
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
-        let row = Row::fail("rouge_threshold", mismatch).with_score(score);
+        let row = Row::short("rouge_threshold", mismatch, seen.scope).with_score(score);
         let difference = first_difference(text.text, golden.text);
         let places = [
             ("the file differs from here on", FilePlace::line(&newest.path, text.text, difference)),

@@ -226,7 +226,7 @@ impl AssertionType for LlmJudge {
         }
         let given: Vec<String> = scores.iter().map(|score| plain(*score)).collect();
         let mismatch = mismatch(message, format!("at least {}", plain(least)), given.join(", "));
-        Ok(Row::fail("pass_threshold", mismatch).with_score(mean))
+        Ok(Row::short("pass_threshold", mismatch, seen.scope).with_score(mean))
     }
 }
 
@@ -312,6 +312,6 @@ impl AssertionType for AgentIdentityConsistent {
         }
         let message = format!("Identity score {score:.2} below threshold {least:.2}");
         let mismatch = mismatch(message, format!("at least {}", plain(least)), plain(score));
-        Ok(Row::fail("soul_path", mismatch).with_score(score))
+        Ok(Row::short("soul_path", mismatch, seen.scope).with_score(score))
     }
 }

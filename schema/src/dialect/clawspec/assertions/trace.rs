@@ -476,6 +476,7 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
         SpanKind::Llm => "llm",
         SpanKind::Tool => "tool",
         SpanKind::Subagent => "subagent",
+        SpanKind::Other => "other",
     }
 }
 

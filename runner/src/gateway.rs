@@ -1,0 +1,118 @@
+//! The settings of a ClawSpec workspace in force: the file, over it variables of the environment, over them the command line.
+
+use std::fmt;
+
+use speclens_schema::dialect::clawspec::config::{Backend, Config, Observability};
+
+/// Variables that hold the token, by rank. The first of them belongs to ClawSpec, the others to OpenClaw.
+pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TOKEN", "OPENCLAW_HOOKS_TOKEN"];
+
+/// Where a gateway is, and what it needs to know.
+#[derive(Clone, PartialEq)]
+pub struct Gateway {
+    /// Its address, without `/` at the end.
+    pub base_url: String,
+    /// The place there that starts a skill.
+    pub webhook: String,
+    /// Where it writes its log; `{date}` is the day.
+    pub log_pattern: String,
+    /// Where traces come from.
+    pub traces: Observability,
+    token: Option<String>,
+}
+
+impl Gateway {
+    /// Reads the settings in force. `variable` looks up the environment, `base_url` is what the command line says.
+    pub fn of(config: &Config, variable: impl Fn(&str) -> Option<String>, base_url: Option<&str>) -> Gateway {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let setting = |name: &str, written: Option<&str>, default: &str| {
+            variable(name).or_else(|| written.map(str::to_owned)).unwrap_or_else(|| default.to_owned())
+        };
+        let written = config.gateway_base_url.as_ref().map(|url| url.0.as_str());
+        let base_url = match base_url {
+            Some(base_url) => base_url.to_owned(),
+            None => setting("CLAWSPEC_GATEWAY_BASE_URL", written, Config::GATEWAY),
+        };
+        let webhook = config.gateway_webhook_endpoint.as_deref();
+        let mut traces = config.traces();
+        if let Some(backend) = variable("CLAWSPEC_OBSERVABILITY_BACKEND").as_deref().and_then(Backend::of) {
+            traces.backend = backend;
+        }
+        let log_pattern = config.gateway_log_pattern.as_deref();
+        Gateway {
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            webhook: setting("CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT", webhook, Config::WEBHOOK),
+            log_pattern: setting("CLAWSPEC_GATEWAY_LOG_PATTERN", log_pattern, Config::LOG_PATTERN),
+            traces,
+            token: TOKEN_VARIABLES.iter().find_map(|name| variable(name)).or_else(|| config.gateway_auth_token.clone()),
+        }
+    }
+
+    /// The address of a place at the gateway.
+    pub fn url(&self, path: &str) -> String {
+        let separator = if path.starts_with('/') { "" } else { "/" };
+        format!("{}{separator}{path}", self.base_url)
+    }
+
+    /// What authorizes a request. It is never shown, and never recorded.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref().filter(|token| !token.is_empty())
+    }
+}
+
+/// Shows everything but the token.
+impl fmt::Debug for Gateway {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Gateway { base_url, webhook, log_pattern, traces, token } = self;
+        formatter
+            .debug_struct("Gateway")
+            .field("base_url", base_url)
+            .field("webhook", webhook)
+            .field("log_pattern", log_pattern)
+            .field("traces", traces)
+            .field("has_token", &token.is_some())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        serde_json::from_str(text).expect("settings")
+    }
+
+    #[test]
+    fn command_line_wins_over_environment_and_that_over_the_file() {
+        let file = config(r#"{"gateway_base_url": "http://file/", "gateway_auth_token": "of the file"}"#);
+        let none = |_: &str| None;
+        let of_file = Gateway::of(&file, none, None);
+        assert_eq!((of_file.base_url.as_str(), of_file.token()), ("http://file", Some("of the file")));
+        assert_eq!(of_file.url("/health"), "http://file/health");
+        assert_eq!(Gateway::of(&Config::default(), none, None).base_url, Config::GATEWAY);
+        let environment = |name: &str| match name {
+            "CLAWSPEC_GATEWAY_BASE_URL" => Some("http://environment".to_owned()),
+            "OPENCLAW_HOOKS_TOKEN" => Some("of OpenClaw".to_owned()),
+            "CLAWSPEC_OBSERVABILITY_BACKEND" => Some("opik".to_owned()),
+            "CLAWSPEC_GATEWAY_LOG_PATTERN" => Some(String::new()),
+            _ => None,
+        };
+        let gateway = Gateway::of(&file, environment, None);
+        assert_eq!((gateway.base_url.as_str(), gateway.token()), ("http://environment", Some("of OpenClaw")));
+        assert_eq!((gateway.traces.backend, gateway.log_pattern.as_str()), (Backend::Opik, Config::LOG_PATTERN));
+        assert_eq!(Gateway::of(&file, environment, Some("http://option/")).base_url, "http://option");
+        assert!(!format!("{gateway:?}").contains("of OpenClaw"), "{gateway:?}");
+    }
+
+    #[test]
+    fn first_token_variable_that_has_a_value_counts() {
+        let of = |set: &'static [&'static str]| {
+            let variable = move |name: &str| set.contains(&name).then(|| name.to_owned());
+            Gateway::of(&Config::default(), variable, None).token().map(str::to_owned)
+        };
+        assert_eq!(of(&TOKEN_VARIABLES).as_deref(), Some(TOKEN_VARIABLES[0]));
+        assert_eq!(of(&["OPENCLAW_HOOKS_TOKEN", "HOOKS_TOKEN"]).as_deref(), Some("HOOKS_TOKEN"));
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! The trace of an act: what it did step by step, as the program that acted told a back end of traces.
+
+use serde::{Deserialize, Serialize};
+
+/// The trace of the act, as an observability back end tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceAnswer {
+    /// It was found.
+    Found(Trace),
+    /// No back end is configured, or it has no trace of the act. One that does not answer is
+    /// [`Answer::Nothing`](super::Answer::Nothing).
+    Missing(String),
+}
+
+/// A trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// When it began, in microseconds of the Unix epoch.
+    pub started_us: Option<i64>,
+    /// When it ended.
+    pub ended_us: Option<i64>,
+    /// Its parts.
+    pub spans: Vec<Span>,
+    /// US dollars of the whole, where the back end tells it apart from the parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Whether some are missing, because there were more than are kept.
+    pub cut: bool,
+    /// Whether its outermost part was not seen to end, so more may have followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
+    /// How it is known to be that of the act. `None`: not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<Joined>,
+}
+
+/// How a trace is known to be that of an act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Joined {
+    /// It carries the mark that the program was started with.
+    Mark,
+    /// A line of the gateway's log about the run has its id.
+    LoggedId,
+    /// It carries the id of the run.
+    RunId,
+    /// It carries the session key, or the hash of it.
+    Session,
+    /// It began while the act went on, and no other did.
+    Window,
+}
+
+/// A part of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Its id, unique in the trace. Empty: not told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The id of the part that it belongs to. `None`: it is outermost, or that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// What it did.
+    pub kind: SpanKind,
+    /// Its name: of the tool, the model, the agent.
+    pub name: String,
+    /// The model, where the back end tells it apart from the name.
+    pub model: Option<String>,
+    /// When it began, in microseconds of the Unix epoch.
+    pub started_us: Option<i64>,
+    /// When it ended.
+    pub ended_us: Option<i64>,
+    /// How long it took, where the back end tells it apart from its times.
+    pub duration_ms: Option<f64>,
+    /// Its tokens. `None`: not told.
+    pub tokens: Option<Tokens>,
+    /// US dollars. `None`: not told.
+    pub cost_usd: Option<f64>,
+    /// What went wrong in it.
+    pub error: Option<String>,
+}
+
+/// What a part of a trace did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpanKind {
+    /// It asked a model.
+    Llm,
+    /// It called a tool.
+    #[default]
+    Tool,
+    /// It handed over to another agent.
+    Subagent,
+    /// It did something else: it holds other parts, or is work of the program itself.
+    Other,
+}
+
+/// Tokens of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Sent.
+    pub input: u64,
+    /// Received.
+    pub output: u64,
+    /// Both, as the back end counts.
+    pub total: u64,
+}

@@ -1,0 +1,401 @@
+//! The recorded cases of the original ClawSpec, run for real: the program triggers a gateway on this machine, which leaves
+//! what the recorded workspace holds, and every assertion says what it said then, or the difference is named.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{Done, Place, repository};
+
+const CASES: &str = "schema/tests/cases/clawspec";
+const NOW: &str = "2026-05-14T12:00:00Z";
+
+/// A row that is answered differently: the same list that the claims are tested with alone.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Difference {
+    case: String,
+    row: String,
+    #[serde(default)]
+    outcome: Option<String>,
+    why: String,
+}
+
+/// What a request was, as the recording writes it.
+#[derive(Clone, Debug, PartialEq)]
+struct Exchange {
+    method: String,
+    path: String,
+    json: Value,
+}
+
+/// The gateway of a case. What is there only after the act is put there when the act is triggered.
+struct Gateway {
+    address: SocketAddr,
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+}
+
+struct Rules {
+    rules: Vec<(Value, u64)>,
+    trace: Option<Value>,
+    /// What lies in the workspace when the act is over: source and target.
+    left: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Gateway {
+    fn of(case: &Path, place: &Place, harness: &Value) -> Gateway {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let rules = harness["http"].as_array().into_iter().flatten();
+        let trace = fs::read_to_string(case.join("trace.json")).ok();
+        let logs = case.join("ws/logs");
+        let left = fs::read_dir(&logs).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let rules = Arc::new(Mutex::new(Rules {
+            rules: rules.map(|rule| (rule.clone(), rule["times"].as_u64().unwrap_or(u64::MAX))).collect(),
+            trace: trace.map(|text| serde_json::from_str(&text).unwrap()),
+            left: left.map(|from| (from.clone(), place.path().join("logs").join(from.file_name().unwrap()))).collect(),
+        }));
+        let exchanges = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&exchanges);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (rules, seen) = (Arc::clone(&rules), Arc::clone(&seen));
+                thread::spawn(move || serve(stream, &rules, &seen));
+            }
+        });
+        Gateway { address, exchanges }
+    }
+}
+
+fn serve(mut stream: TcpStream, rules: &Mutex<Rules>, seen: &Mutex<Vec<Exchange>>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    loop {
+        let mut first = String::new();
+        reader.read_line(&mut first).ok().filter(|&length| length > 0)?;
+        let mut words = first.split(' ').map(str::to_owned);
+        let (method, path) = (words.next()?, words.next()?);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok()?;
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let answer = rules.lock().unwrap().answer(&method, &path, &json);
+        if !path.starts_with("/v1/private/") {
+            seen.lock().unwrap().push(Exchange { method, path, json });
+        }
+        match answer {
+            Some((status, text)) => {
+                let head = format!("HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\n");
+                write!(stream, "{head}content-length: {}\r\n\r\n{text}", text.len()).ok()?;
+            }
+            // Nothing is ever said.
+            None => thread::park(),
+        }
+    }
+}
+
+impl Rules {
+    fn answer(&mut self, method: &str, path: &str, json: &Value) -> Option<(u64, String)> {
+        if path.starts_with("/v1/private/") {
+            return Some((200, self.spans(path, json)));
+        }
+        if path.starts_with("/webhook/") {
+            for (from, to) in &self.left {
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::copy(from, to).unwrap();
+            }
+        }
+        let fits = |rule: &Value| {
+            let url = rule["url"].as_str().unwrap();
+            url.ends_with(path) && rule["method"].as_str().is_none_or(|wanted| wanted == method)
+        };
+        match self.rules.iter_mut().find(|(rule, left)| *left > 0 && fits(rule)) {
+            Some((rule, left)) => {
+                *left -= 1;
+                if rule["error"] == "timeout" {
+                    return None;
+                }
+                let mut body = rule["json"].clone();
+                // The recording never waited for an end; here the answer says that there is one.
+                if body["status"] == "accepted" {
+                    body["status"] = json!("completed");
+                }
+                let text = rule["body"].as_str().map_or_else(|| body.to_string(), str::to_owned);
+                Some((rule["status"].as_u64().unwrap_or(200), text))
+            }
+            None if path.starts_with("/webhook/") => {
+                Some((200, json!({ "status": "completed", "runId": "run-a1" }).to_string()))
+            }
+            None => Some((404, json!({ "error": "no such place" }).to_string())),
+        }
+    }
+
+    /// What an Opik server says of the trace: one object on each line.
+    fn spans(&self, path: &str, asked: &Value) -> String {
+        let Some(trace) = &self.trace else { return String::new() };
+        if !asked["last_retrieved_id"].is_null() {
+            return String::new();
+        }
+        let milliseconds = |value: &Value| json!(value.as_f64().map(|seconds| seconds * 1000.0));
+        if path.contains("traces/search") {
+            let found = json!({
+                "id": "trace-1", "name": "toy", "start_time": trace["start_time"], "end_time": trace["end_time"],
+                "tags": ["clawspec:run-a1"], "metadata": { "runId": "run-a1" }, "duration": milliseconds(&trace["duration"]),
+            });
+            return format!("{found}\n");
+        }
+        let spans = trace["spans"].as_array().unwrap().iter().map(|span| {
+            let mut span = span.clone();
+            span["trace_id"] = json!("trace-1");
+            span["duration"] = milliseconds(&span["duration"]);
+            format!("{span}\n")
+        });
+        spans.rev().collect()
+    }
+}
+
+fn instant(text: &str) -> SystemTime {
+    let instant = speclens_schema::check::time::parse(text).unwrap();
+    SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(instant.clock_us).unwrap())
+}
+
+/// Sets when the files below a directory were written.
+fn written(directory: &Path, root: &Path, harness: &Value) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            written(&path, root, harness);
+            continue;
+        }
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+        let time = instant(harness["mtimes"][name].as_str().unwrap_or(NOW));
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+}
+
+struct Ran {
+    done: Done,
+    report: Value,
+    exchanges: Vec<Exchange>,
+    place_at: String,
+}
+
+/// The workspace of a case around its contract, with a gateway of its own in place of the usual one.
+fn run(name: &str) -> Ran {
+    let case = repository().join(CASES).join(name);
+    let harness: Value = serde_json::from_str(&fs::read_to_string(case.join("harness.json")).unwrap()).unwrap();
+    let workspace = format!("{CASES}/{name}/ws");
+    let place = if repository().join(&workspace).exists() { Place::copy_of(&workspace) } else { Place::empty() };
+    let gateway = Gateway::of(&case, &place, &harness);
+    let address = format!("http://{}", gateway.address);
+    let here =
+        |text: &str| text.replace("http://localhost:18789", &address).replace("http://127.0.0.1:18789", &address);
+    let place_at = harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml").to_owned();
+    place.write(&place_at, here(&fs::read_to_string(case.join("case.yaml")).unwrap()));
+    let target = place_at.split("/tests/").next().unwrap();
+    let definition = if target.starts_with("agents/") { "SOUL.md" } else { "SKILL.md" };
+    if !place.exists(&format!("{target}/{definition}")) {
+        place.write(
+            &format!("{target}/{definition}"),
+            "---\nname: demo\ndescription: Use when it is tested.\n---\nDemo.\n",
+        );
+    }
+    if case.join("trace.json").exists() {
+        assert!(!place.exists("clawspec.yaml"), "{name}");
+        place.write(
+            "clawspec.yaml",
+            "observability: { backend: opik, trace_poll_delay_ms: 0, opik: { project_name: demo } }\n",
+        );
+    } else if !place.exists("clawspec.yaml") {
+        place.write("clawspec.yaml", "{}\n");
+    }
+    written(place.path(), place.path(), &harness);
+    // What the act writes is not there before it.
+    if place.exists("logs") && target.starts_with("skills/") {
+        fs::remove_dir_all(place.path().join("logs")).unwrap();
+    }
+    let mut program = place.program(&["run", &place_at, "--report", "json", "--timeout", "20"]);
+    program.env("SPECLENS_NOW", harness["now"].as_str().unwrap_or(NOW)).env("TZ", "UTC");
+    program.env("CLAWSPEC_GATEWAY_BASE_URL", &address).env("OPIK_URL_OVERRIDE", format!("{address}/"));
+    program.env("OPIK_API_KEY", "no-key");
+    for (variable, value) in harness["env"].as_object().into_iter().flatten() {
+        program.env(variable, value.as_str().unwrap());
+    }
+    for variable in harness["unset_env"].as_array().into_iter().flatten() {
+        program.env_remove(variable.as_str().unwrap());
+    }
+    let done = Done::of(&program.output().unwrap());
+    let report = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{name}: {error}: {done:?}"));
+    let exchanges = gateway.exchanges.lock().unwrap().clone();
+    Ran { done, report, exchanges, place_at }
+}
+
+fn outcome_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "PASS" => "pass",
+        "FAIL" => "fail",
+        "WARN" => "warn",
+        "SKIP" => "skip",
+        "ERROR" => "error",
+        _ => return None,
+    })
+}
+
+/// Cases without a contract that can be run, and why.
+const NOT_RUN: &[(&str, &str)] = &[("cli-run-agent", "its target needs a program that it does not bring")];
+
+/// Compares a case; what does not fit, one line each.
+fn compare(name: &str, differences: &[Difference], seen: &Mutex<BTreeMap<&'static str, usize>>) -> Vec<String> {
+    let expected = fs::read_to_string(repository().join(CASES).join(name).join("expected.json")).unwrap();
+    let expected: Vec<Value> = serde_json::from_str(&expected).unwrap();
+    let Ran { report, done, .. } = run(name);
+    let suite = &report["suites"][0];
+    let errors: Vec<&Value> =
+        suite["problems"].as_array().into_iter().flatten().filter(|problem| problem["severity"] == "error").collect();
+    let refused = done.code == Some(2);
+    let mut rows: Vec<(String, String, String)> = Vec::new();
+    for case in suite["cases"].as_array().into_iter().flatten() {
+        let scenarios = Path::new(&report["suites"][0]["path"].as_str().unwrap()).ends_with("scenarios.yaml");
+        let scenario = if scenarios { case["name"].as_str().unwrap() } else { "" };
+        for verdict in case["runs"].as_array().into_iter().flatten().flat_map(|run| run["verdicts"].as_array().unwrap())
+        {
+            let row = format!("{scenario} {} {}", verdict["phase"].as_str().unwrap_or(""), verdict["index"]);
+            rows.push((row, verdict["outcome"].as_str().unwrap().to_owned(), verdict["message"].to_string()));
+        }
+    }
+    let mut wrong = Vec::new();
+    for row in &expected {
+        let (Some(phase), Some(index)) = (row["phase"].as_str(), row["index"].as_u64()) else { continue };
+        if !["given", "then", "pre_delegation", "post_delegation", "deterministic", "semantic"].contains(&phase) {
+            continue;
+        }
+        let place = format!("{} {phase} {index}", row["scenario"].as_str().unwrap_or_default());
+        let recorded = row["status"].as_str().unwrap();
+        let intended = row["with_context"]["status"].as_str().unwrap_or(recorded);
+        if refused {
+            // The whole file is refused for a reason that is an error at a key; the claims are compared without a run.
+            *seen.lock().unwrap().entry("refused").or_default() += 1;
+            if errors.is_empty() {
+                wrong.push(format!("{name} {place}: refused without an error: {}", done.text()));
+            }
+            continue;
+        }
+        let found = rows.iter().position(|(at, ..)| *at == place).map(|index| rows.remove(index));
+        let named = differences.iter().find(|difference| difference.case == name && difference.row == place);
+        *seen.lock().unwrap().entry("judged").or_default() += 1;
+        let wanted = named.and_then(|named| named.outcome.as_deref()).or(outcome_of(intended));
+        let fits = match (&found, wanted) {
+            (Some((_, outcome, _)), Some(wanted)) => outcome == wanted,
+            (Some((_, outcome, _)), None) => outcome != "pass",
+            (None, _) => false,
+        };
+        if !fits {
+            let why = named.map_or("", |named| &named.why);
+            wrong.push(format!(
+                "{name} {place}: recorded {recorded} {}, wanted {wanted:?} {why}, found {found:?}",
+                row["message"]
+            ));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_case_runs_as_recorded_or_the_difference_is_named() {
+    let differences = fs::read_to_string(repository().join(CASES).join("differences.json")).unwrap();
+    let differences: Vec<Difference> = serde_json::from_str(&differences).unwrap();
+    let mut names: Vec<String> = fs::read_dir(repository().join(CASES))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().join("case.yaml").exists())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .filter(|name| !NOT_RUN.iter().any(|(known, _)| known == name))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 60, "{}", names.len());
+    let seen = Mutex::new(BTreeMap::new());
+    // Cases wait for deadlines most of the time.
+    let queue = Mutex::new(names.iter());
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let Some(name) = queue.lock().unwrap().next() else { break };
+                    let found = compare(name, &differences, &seen);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.sort();
+    let seen = seen.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{seen:?}\n{}\n{}", wrong.len(), wrong.join("\n"));
+    assert!(seen["judged"] >= 100, "{seen:?}");
+}
+
+/// Each request that starts a skill is the one that the original sends, but for the id that is fresh in each run.
+#[test]
+fn skills_are_started_with_the_requests_of_the_original() {
+    let mut compared = 0;
+    for entry in fs::read_dir(repository().join(CASES)).unwrap() {
+        let folder = entry.unwrap().path();
+        let (Ok(text), true) =
+            (fs::read_to_string(folder.join("expected_http.json")), folder.join("case.yaml").exists())
+        else {
+            continue;
+        };
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let recorded: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let wanted: Vec<Value> = recorded
+            .iter()
+            .filter(|exchange| exchange["url"].as_str().unwrap().contains("/webhook/"))
+            .map(|exchange| without_id(exchange["json"].clone()))
+            .collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let ran = run(&name);
+        let sent: Vec<Value> = ran
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.path.starts_with("/webhook/"))
+            .map(|exchange| without_id(exchange.json.clone()))
+            .collect();
+        if ran.done.code == Some(2) && sent.is_empty() {
+            // The file is refused before anything is sent.
+            continue;
+        }
+        assert_eq!(sent, wanted, "{name} at {}: {}", ran.place_at, ran.done.text());
+        compared += wanted.len();
+    }
+    assert!(compared >= 5, "{compared}");
+}
+
+fn without_id(mut json: Value) -> Value {
+    if let Some(key) = json["session_key"].as_str() {
+        let kept = key.rsplit_once(':').unwrap().0.to_owned();
+        json["session_key"] = json!(kept);
+    }
+    json
+}

