@@ -25,6 +25,7 @@ use crate::{
     event::{Event, Events},
     files::DiskFiles,
     gateway::Gateway,
+    trace::Traces,
     watch::Watch,
 };
 
@@ -92,6 +93,8 @@ pub struct World<'a> {
     pub events: &'a Events,
     /// Where targets run that are started from outside.
     pub gateway: Option<&'a Arc<Gateway>>,
+    /// Where traces of acts come from.
+    pub traces: &'a Arc<Traces>,
 }
 
 /// What came of an action, and the files that decided what it did.

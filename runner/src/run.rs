@@ -35,6 +35,7 @@ use crate::{
     gateway::Gateway,
     model::Models,
     recording,
+    trace::Traces,
 };
 
 /// What to run, and its surroundings.
@@ -58,6 +59,8 @@ pub struct Job {
     pub models: Arc<Models>,
     /// Where targets run that are started from outside. `None`: the suite has none.
     pub gateway: Option<Arc<Gateway>>,
+    /// Where traces of acts come from.
+    pub traces: Arc<Traces>,
 }
 
 /// How to run it.

@@ -3,6 +3,7 @@
 pub mod log;
 
 use self::log::LogWatch;
+use crate::trace::TraceWatch;
 
 /// What is watched during an act.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct Watch {
     pub log: Option<LogWatch>,
     /// Whose traces are looked for.
     pub identity: Identity,
+    /// Watches for its trace.
+    pub trace: Option<TraceWatch>,
 }
 
 /// By what the traces of a run can be told from those of others.

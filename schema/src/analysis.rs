@@ -20,6 +20,7 @@ use crate::{
     dialect::{Dialect, clawspec, cli_bench, compared, kindlm, other_names, secrets, unfilled},
     document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
+    gateway_script,
     json_schema::SpecFile,
     parallel,
     problem::{Applicability, Code, Problem},
@@ -146,6 +147,7 @@ impl Analyzer {
         let facts = items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?)));
         match self.file.dialect() {
             None if self.file == SpecFile::Script => script::lint::lint(root, files, problems),
+            None if self.file == SpecFile::Gateway => gateway_script::lint::lint(root, problems),
             None => {}
             Some(Dialect::KindLm) => {
                 use kindlm::lint;
@@ -328,8 +330,7 @@ impl Analyzer {
             RootContext::ClawSpec(context) => clawspec::lower::lower_root(self.file, document, context, files),
             // Settings and scripts are of no format, and there is nothing in them to run.
             RootContext::None => Suite {
-                // A script serves cli-bench suites first of all.
-                dialect: if self.file == SpecFile::Script { Dialect::CliBench } else { Dialect::KindLm },
+                dialect: self.file.serves().unwrap_or(Dialect::KindLm),
                 name: None,
                 cases: Vec::new(),
                 gates: crate::dialect::Gates::None,

@@ -1,7 +1,7 @@
 //! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Need, Output, merged},
+    evidence::{Evidence, Need, Output, QuestionNeed, merged},
     mask::{HIDDEN, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -94,18 +94,11 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
     }
     let open_of = |claim: &Claim| {
         let mut needs = claim.check.needs(&evidence.context);
-        needs.retain(|need| match need {
-            Need::Question(question) => {
+        needs.retain(|need| {
+            let is_open = |question: &QuestionNeed| {
                 question.text(evidence.output.as_ref()).is_ok() && !evidence.is_answered(question)
-            }
-            Need::Path { .. }
-            | Need::Command { .. }
-            | Need::Files(_)
-            | Need::Log(_)
-            | Need::Variables(_)
-            | Need::Response(_)
-            | Need::Trace
-            | Need::Scores(_) => false,
+            };
+            need.question().is_some_and(is_open)
         });
         let is_unknown = || {
             let verdicts = claim.check.check(evidence);

@@ -544,7 +544,7 @@ fn assertions_are_judged_as_the_original_judged_them() {
 /// The rows that differ only because a score below its threshold fails here.
 #[test]
 fn scores_below_their_threshold_warn_as_in_the_original_where_settings_say_so() {
-    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn };
+    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn, ..ClawSpecSettings::default() };
     let settings = Settings { clawspec, ..Settings::default() };
     let mut warned = 0;
     for case in cases() {

@@ -22,7 +22,6 @@ mod methods;
 mod navigation;
 mod publish;
 mod reference;
-mod results;
 mod run_diagnostics;
 mod runs;
 mod session;

@@ -5,8 +5,8 @@ use std::{error::Error, time::Duration};
 use reqwest::{Client, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::{Cancelled, View, patience::Patience};
-use crate::encryption;
+use super::{Cancelled, View};
+use crate::{encryption, patience::Patience};
 
 /// How long an address has for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,7 +26,8 @@ pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, 
 async fn ask(address: &str, view: &View) -> ResponseAnswer {
     let mut answer = ResponseAnswer::default();
     let mut body = Vec::new();
-    let received = Patience::begin(view).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
+    let received =
+        Patience::begin(view.suspended).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
     let is_whole = match received {
         Some(Ok(is_whole)) => is_whole,
         Some(Err(reason)) => {

@@ -111,6 +111,7 @@ impl Run {
             keep: self.keep_directories,
             events: &self.events,
             gateway: self.job.gateway.as_ref(),
+            traces: &self.job.traces,
         };
         let inquiry = Inquiry {
             models: Arc::clone(&self.job.models),

@@ -12,7 +12,7 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Moment, Need},
+    evidence::{Context, Moment},
     problem::Severity,
     suite::{Action, AgentAction, Case, Subject},
 };
