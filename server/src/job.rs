@@ -7,7 +7,15 @@ use std::{
     thread,
 };
 
-use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, gateway::Gateway, model::Models, run::Job, trace::{TraceSettings, Traces}};
+use speclens_runner::{
+    book::Book,
+    clock::Clock,
+    files::DiskFiles,
+    gateway::Gateway,
+    model::Models,
+    run::Job,
+    trace::{TraceSettings, Traces},
+};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
