@@ -3,6 +3,7 @@
 mod asking;
 mod attempt;
 mod budget;
+mod given;
 mod masked;
 
 use std::{
@@ -25,6 +26,8 @@ use speclens_schema::{
 };
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+
+pub use given::given;
 
 use crate::{
     book::Book,

@@ -6,6 +6,7 @@ mod named;
 mod parts;
 mod phase;
 mod subject;
+mod traced;
 mod written;
 
 use std::{
