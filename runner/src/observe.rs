@@ -5,7 +5,7 @@ mod command;
 mod content;
 mod files;
 mod path;
-mod patience;
+
 mod question;
 mod response;
 mod variables;

@@ -4,6 +4,7 @@ mod asking;
 mod attempt;
 mod budget;
 mod masked;
+mod turn;
 
 use std::{
     collections::BTreeSet,

@@ -1,10 +1,31 @@
 //! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
 
+use speclens_schema::evidence::Ended;
+
+use crate::gateway::Gateway;
+
 /// What is watched during an act.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// Whose traces are looked for.
     pub identity: Identity,
+}
+
+impl Watch {
+    /// Begins to watch, before the act.
+    pub fn begin(_gateway: &Gateway, identity: Identity) -> Watch {
+        Watch { identity }
+    }
+
+    /// Resolves when something that is watched says that the run has ended.
+    pub async fn ended(&self) -> Ended {
+        std::future::pending().await
+    }
+
+    /// Variables by which programs that are started learn where to send what is watched.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// By what the traces of a run can be told from those of others.

@@ -4,27 +4,26 @@ use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
 
-use super::View;
-
 /// The time since something began, without that of suspensions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     began: Instant,
     suspended: fn() -> Duration,
     suspended_before: Duration,
 }
 
 impl Patience {
-    pub(super) fn begin(view: &View) -> Patience {
-        Patience { began: Instant::now(), suspended: view.suspended, suspended_before: (view.suspended)() }
+    /// Begins now. `suspended` returns for how long the program has been suspended in all.
+    pub(crate) fn begin(suspended: fn() -> Duration) -> Patience {
+        Patience { began: Instant::now(), suspended, suspended_before: suspended() }
     }
 
-    pub(super) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed().saturating_sub((self.suspended)().saturating_sub(self.suspended_before))
     }
 
     /// Waits for something, at most until so much time is over.
-    pub(super) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
+    pub(crate) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
         tokio::pin!(awaited);
         loop {
             let left = limit.saturating_sub(self.elapsed());
