@@ -25,7 +25,7 @@ pub mod tokens;
 pub mod transcript;
 pub mod values;
 
-mod card;
+pub(crate) mod card;
 mod context;
 mod flow;
 mod frequency;

@@ -132,6 +132,7 @@ impl Prepared {
             clock: self.clock,
             output_limit: self.settings.limits.output_bytes(),
             models: Arc::clone(&self.models),
+            stop_repeats: self.settings.limits.stop_repeats,
         }
     }
 

@@ -25,13 +25,13 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
         None => Ok(Answer::Command(finished.ran)),
         Some(error) => match error.kind {
             RunErrorKind::Cancelled => Err(Cancelled),
-            // The deadline is the format's own, so what it ends has an answer.
-            RunErrorKind::TimedOut => Ok(Answer::Command(finished.ran)),
+            // The deadline is the format's own, and a shell calls the end by a signal an exit code: both are answers.
+            RunErrorKind::TimedOut | RunErrorKind::Killed => Ok(Answer::Command(finished.ran)),
             RunErrorKind::Spawn
-            | RunErrorKind::Killed
             | RunErrorKind::MissingVariable
             | RunErrorKind::Workspace
             | RunErrorKind::Setup
+            | RunErrorKind::Program
             | RunErrorKind::Help
             | RunErrorKind::Provider
             | RunErrorKind::Key

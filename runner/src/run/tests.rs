@@ -3,6 +3,7 @@
 mod agents;
 mod cancelling;
 mod observing;
+mod stopping;
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -120,6 +121,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         clock: Clock::fixed("2026-05-14T12:00:00Z").unwrap(),
         output_limit: 1024 * 1024,
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
+        stop_repeats: true,
     }
 }
 

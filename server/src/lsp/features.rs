@@ -8,6 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use speclens_runner::{event::RunResult, files};
 use speclens_schema::{
+    dialect::Dialect,
     files::Files,
     problem::Problem,
     script,
@@ -193,6 +194,9 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
+        }
+        if snapshot.place.file.dialect() == Some(Dialect::CliBench) {
+            actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
         }
         if has_transcript(snapshot.latest.as_deref(), &test) {
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));

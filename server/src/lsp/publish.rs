@@ -163,7 +163,10 @@ fn results(
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
     let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
     let seen = look.take(&suite);
-    let outcomes = results().remember(seen);
+    let mut outcomes = results().remember(seen);
+    if workspace.settings.limits.stop_repeats {
+        outcomes = results::without_spare(&suite, outcomes);
+    }
     let mut found = Found::default();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {
@@ -213,7 +216,8 @@ fn settled(outcome: &CaseOutcome) -> Vec<&RunResult> {
 
 fn case_problems(dialect: Dialect, document: &Document, case: &Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
     let mut found: Vec<RunProblem> = Vec::new();
-    for attempt in outcome.attempts.iter().map(|attempt| &attempt.result) {
+    let begun = outcome.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
+    for attempt in begun {
         let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
         for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
             // Attempts that break alike are one diagnostic.

@@ -2,6 +2,7 @@
 //! files are open.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -10,6 +11,7 @@ use speclens_runner::{
     book::{Asked, Book},
     event::{Absence, AbsenceKind, Origin, RunResult},
     recording::Retention,
+    run::left_out,
 };
 use speclens_schema::{
     judge::{self, Judged},
@@ -82,7 +84,7 @@ impl CaseOutcome {
 }
 
 /// An attempt, judged by the claims as they are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JudgedAttempt {
     pub result: RunResult,
     /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
@@ -190,6 +192,78 @@ fn outcome(
         outcome.subjects.clear();
     }
     (outcome, asked.iter().map(Asked::key).collect())
+}
+
+/// Settles what is known of the cases of a suite where repeats stop: an attempt that a run leaves out is not missing.
+pub(super) fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> Vec<Arc<CaseOutcome>> {
+    let repeats = suite.cases.iter().filter(|case| case.repeat > 1);
+    if !repeats.flat_map(|case| case.action.subjects()).any(|subject| suite.gates.can_be_decided(&subject)) {
+        return outcomes;
+    }
+    let planned = suite.cases.iter().zip(&outcomes).enumerate().filter(|(_, (case, _))| !case.skip);
+    let attempts: Vec<(usize, Cow<'_, RunResult>)> = planned
+        .flat_map(|(index, (case, outcome))| {
+            let subjects = case.action.subjects();
+            let known = |asked: Asked<'_>| match outcome.attempt(asked.subject, asked.repeat) {
+                Some(known) => Cow::Borrowed(&known.result),
+                None => Cow::Owned(asked.absent(AbsenceKind::NoRecording, "")),
+            };
+            let of_subject = |subject: &Subject| {
+                let asked = |repeat| known(Asked { suite, case, subject, repeat });
+                (0..case.repeat).map(asked).collect::<Vec<_>>()
+            };
+            subjects.iter().flat_map(of_subject).map(|known| (index, known)).collect::<Vec<_>>()
+        })
+        .collect();
+    let seen: Vec<(usize, &RunResult)> = attempts.iter().map(|(case, known)| (*case, &**known)).collect();
+    let left_out = left_out(&suite.gates, &seen);
+    let mut settled = outcomes.clone();
+    let mut left_out = left_out.into_iter();
+    for own in attempts.chunk_by(|(one, _), (other, _)| one == other) {
+        let index = own[0].0;
+        let own: Vec<(&RunResult, bool)> = own.iter().map(|(_, known)| &**known).zip(left_out.by_ref()).collect();
+        let spare: Vec<&RunResult> = own.iter().filter(|(_, is_spare)| *is_spare).map(|(known, _)| *known).collect();
+        if !spare.is_empty() {
+            let is_missing =
+                |(known, is_spare): &(&RunResult, bool)| !is_spare && is_absent(known, AbsenceKind::NoRecording);
+            let is_partial = own.iter().any(is_missing);
+            settled[index] = Arc::new(outcomes[index].without(suite, &suite.cases[index], &spare, is_partial));
+        }
+    }
+    settled
+}
+
+impl CaseOutcome {
+    fn attempt(&self, subject: &Subject, repeat: u32) -> Option<&JudgedAttempt> {
+        self.attempts.iter().find(|known| (&known.result.subject, known.result.repeat) == (subject, repeat))
+    }
+
+    /// The same where some attempts are left out.
+    fn without(&self, suite: &Suite, case: &Case, spare: &[&RunResult], is_partial: bool) -> CaseOutcome {
+        let is_spare = |known: &RunResult| {
+            spare.iter().any(|spare| (&spare.subject, spare.repeat) == (&known.subject, known.repeat))
+        };
+        let mut attempts = self.attempts.clone();
+        attempts.retain(|attempt| !is_spare(&attempt.result));
+        let is_final = !attempts.is_empty() && !matches!(self.state, CaseState::Running | CaseState::Cancelled);
+        let state = if is_final { settled_state(&attempts, is_partial) } else { self.state.clone() };
+        let subjects = match self.subjects.is_empty() {
+            true => Vec::new(),
+            false => tally::tallies(attempts.iter().map(|attempt| &attempt.result)),
+        };
+        attempts.extend(spare.iter().map(|spare| {
+            let result = Asked { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();
+            JudgedAttempt { result, ending: Vec::new() }
+        }));
+        CaseOutcome {
+            state,
+            from: self.from.clone(),
+            is_foreign: self.is_foreign,
+            attempts,
+            subjects,
+            can_ask: self.can_ask,
+        }
+    }
 }
 
 /// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
@@ -378,15 +452,20 @@ fn outcome_of(results: Vec<RunResult>, repeat: usize, running: bool, cancelled: 
     } else if attempts.is_empty() {
         if any_stale { CaseState::Stale } else { CaseState::NeverRun }
     } else {
-        match finished_state(&attempts) {
-            // Repetitions that were never seen may fail.
-            CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
-            state => state,
-        }
+        settled_state(&attempts, is_partial)
     };
     let from = attempts.iter().find_map(|attempt| attempt.result.from.clone());
     let is_foreign = attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign);
     CaseOutcome { state, from, is_foreign, attempts, subjects, can_ask: false }
+}
+
+/// The state of a case that does not run, where some of its attempts may be missing.
+fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
+    match finished_state(attempts) {
+        // Repetitions that were never seen may fail.
+        CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
+        state => state,
+    }
 }
 
 fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
