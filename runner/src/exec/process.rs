@@ -347,6 +347,7 @@ async fn attend(
         command: Capture::whole(command.program.script.to_owned()),
         exit,
         timed_out: matches!(stop, Some(Stop::TimedOut)),
+        held: held && stop.is_none(),
         stdout: began.then_some(stdout),
         stderr: began.then_some(stderr),
         duration_ms: began.then_some(duration.as_secs_f64() * 1000.0),

@@ -2,6 +2,7 @@
 //! claims need, close the place, mask, record, judge.
 
 use std::{
+    collections::HashMap,
     io,
     sync::{Arc, atomic::Ordering},
 };
@@ -9,20 +10,21 @@ use std::{
 use speclens_schema::{
     evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
     judge,
-    suite::{Action, Case, Inputs, TriggerKind},
+    suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
 };
 
 use super::{
     Mode, Run, Unit,
     budget::within,
+    decided::left_out,
     masked::{Masked, size_of},
     turn::{self, Turn},
 };
 use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
-    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, program::command_of},
+    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background},
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
@@ -40,7 +42,7 @@ enum Start {
 }
 
 impl Run {
-    pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit) -> RunResult {
+    pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit, began_us: u64) -> RunResult {
         let case = Arc::clone(&self.job.suite.cases[unit.case]);
         if self.cancel.is_cancelled() {
             let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
@@ -50,6 +52,9 @@ impl Run {
             let message = "not run, because an earlier test failed";
             return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
         }
+        if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
+            return self.asked(&case, unit).left_out();
+        }
         self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
             (Some(refusal), _) => {
@@ -58,8 +63,8 @@ impl Run {
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
-                    let worker = model.or_else(|| unit.subject.model_id().and_then(command_of).map(Worker::Program));
-                    self.act(&case, unit, worker).await.unwrap_or_else(|broken| *broken)
+                    let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
+                    self.act(&case, unit, worker, began_us).await.unwrap_or_else(|broken| *broken)
                 }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
@@ -70,13 +75,16 @@ impl Run {
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
+        if let Some(standings) = &self.standings {
+            standings.made(unit, result.status);
+        }
         result
     }
 
     /// Opens the model that acts; `None` where none does, or an agent program.
     fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
         match (&case.action, unit.subject.model_id()) {
-            (Action::Agent(_), Some(id)) if command_of(id).is_some() => Ok(None),
+            (Action::Agent(_), Some(id)) if program_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
             (Action::Agent(_), None) => {
                 Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
@@ -91,6 +99,7 @@ impl Run {
         case: &Arc<Case>,
         unit: &Unit,
         worker: Option<Worker<'_>>,
+        began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
             Ok(turn) => turn,
@@ -99,7 +108,8 @@ impl Run {
                 return Ok(self.asked(case, unit).absent(kind, "cancelled while it waited for another run"));
             }
         };
-        let began_us = recording::beginning_us();
+        // What was waited for is no part of the attempt.
+        let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
         let context = self.context(case);
         let own = Arc::new(Background::default());
@@ -117,6 +127,7 @@ impl Run {
             worker,
             keys: &self.keys,
             keep: self.keep_directories,
+            version: &self.version,
             events: &self.events,
             gateway: self.job.gateway.as_ref(),
             traces: &self.job.traces,
@@ -199,7 +210,7 @@ impl Run {
                 exec::trigger::begun(self.job.clock, &self.job.directory, gateway, None, starts)
             }
             (Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None, _) => {
-                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None }
+                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() }
             }
         }
     }
@@ -287,6 +298,36 @@ impl Run {
         if let Ok(Some(message)) = tokio::task::spawn_blocking(move || book.tidy(&suite, began_us)).await {
             self.tell(Event::Note { message });
         }
+    }
+
+    /// Replaces what was found of attempts that a run of the whole suite leaves out, by what is known of all of them.
+    /// `results` are those of `units`, some of all.
+    pub(super) async fn without_spare(
+        self: &Arc<Self>,
+        units: &[Unit],
+        results: Vec<Arc<RunResult>>,
+        whole: Vec<Unit>,
+    ) -> Vec<Arc<RunResult>> {
+        let (run, own, found) = (Arc::clone(self), units.to_vec(), results.clone());
+        let settled = tokio::task::spawn_blocking(move || {
+            let suite = &run.job.suite;
+            let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
+            for unit in &whole {
+                let look = || run.job.book.look(run.asked(&suite.cases[unit.case], unit), &run.job.secrets);
+                known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
+            }
+            let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
+            let left_out = left_out(&suite.gates, &attempts);
+            for (unit, is_left_out) in whole.iter().zip(left_out) {
+                let asked = run.asked(&suite.cases[unit.case], unit);
+                let settled =
+                    if is_left_out { Some(asked.left_out()) } else { asked.needed(&known[unit], &suite.gates) };
+                known.extend(settled.map(|settled| (unit.clone(), Arc::new(settled))));
+            }
+            own.iter().map(|unit| Arc::clone(&known[unit])).collect()
+        });
+        // What was found stays where it cannot be settled.
+        settled.await.unwrap_or(results)
     }
 
     /// Judges what is known of an attempt.
