@@ -12,7 +12,7 @@ use std::{
     collections::BTreeSet,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
@@ -26,7 +26,7 @@ use speclens_schema::{
     suite::{Action, Subject, Suite},
     verdict::Status,
 };
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use given::given;
@@ -264,10 +264,11 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     }
     let next = Arc::new(Mutex::new(order.into_iter()));
     let shared: Arc<[Unit]> = units.into();
-    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let results: Arc<[OnceLock<Arc<RunResult>>]> = units.iter().map(|_| OnceLock::new()).collect();
     let mut workers = JoinSet::new();
     for _ in 0..concurrency.min(units.len()) {
-        let (run, units, next, sender) = (Arc::clone(run), Arc::clone(&shared), Arc::clone(&next), sender.clone());
+        let (run, units, next) = (Arc::clone(run), Arc::clone(&shared), Arc::clone(&next));
+        let results = Arc::clone(&results);
         workers.spawn(async move {
             loop {
                 let picked = {
@@ -281,24 +282,19 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
                 if tells {
                     run.tell_result(unit, &result);
                 }
-                if sender.send((index, result)).is_err() {
-                    break;
-                }
+                // Each attempt has one worker.
+                let _ = results[index].set(result);
             }
         });
     }
-    drop(sender);
-    let mut results: Vec<Option<Arc<RunResult>>> = vec![None; units.len()];
-    while let Some((index, result)) = receiver.recv().await {
-        results[index] = Some(result);
-    }
+    while workers.join_next().await.is_some() {}
     // A worker that panicked leaves a hole: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a defect of speclens";
         let case = &run.job.suite.cases[unit.case];
         Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     };
-    results.into_iter().zip(units).map(|(result, unit)| result.unwrap_or_else(|| hole(unit))).collect()
+    results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
 
 impl Run {

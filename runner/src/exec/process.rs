@@ -334,6 +334,7 @@ async fn attend(
     };
     // What the process that still holds the pipe would have written is missing.
     let unfinished = [stdout.is_open(), stderr.is_open()];
+    group::without_gate(&mut stderr.kept);
     let mut captured = [stdout.capture(), stderr.capture()];
     for (stream, unfinished) in captured.iter_mut().zip(unfinished) {
         stream.cut |= unfinished;

@@ -122,6 +122,9 @@ impl Recordings {
             removed.recordings += 1;
             removed.bytes += entry.file_bytes;
         }
+        if removed.recordings > 0 && earnest == Earnest::Remove {
+            self.store.count_change();
+        }
         if let Err(error) = self.remove_texts(&stay, earnest, &mut removed) {
             removed.left = Some(format!("cannot remove texts of recordings: {error}"));
         }

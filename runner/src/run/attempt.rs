@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
 };
 
@@ -148,47 +149,69 @@ impl Run {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
-        let (run, shared) = (Arc::clone(self), Arc::clone(case));
+        // Paths are looked up as they are. What is written of them is masked.
+        let needs = match (start, &attempt.evidence.error) {
+            (Start::Act, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
+            // Nothing is judged by what would be seen.
+            (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+        };
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let bytes = size_of(&mut attempt.evidence);
-        let (mut masked, inputs, needs) = self
-            .blocking(
-                case,
-                unit,
-                within(bytes, move || {
-                    // Paths are looked up as they are. What is written of them is masked.
-                    let needs = match (start, &attempt.evidence.error) {
-                        (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
-                        // Nothing is judged by what would be seen.
-                        (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
-                    };
-                    let Attempt { evidence, mut notes } = attempt;
-                    let inputs = match inputs {
-                        Some(inputs) => {
-                            let (inputs, more) = inputs.after();
-                            notes.extend(more);
-                            inputs
-                        }
-                        None => run.job.suite.inputs(&shared.action),
-                    };
-                    let attempt = Attempt { evidence, notes };
-                    (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
-                }),
-            )
-            .await?;
+        let mask = {
+            let (run, shared) = (Arc::clone(self), Arc::clone(case));
+            move || run.mask(&shared, attempt, inputs, before)
+        };
+        let settle = move |(masked, inputs): (Masked, Inputs), observations, left, cancelled| {
+            let masked = masked.with(observations).noting(left);
+            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+        };
+        if needs.is_empty() {
+            let mut left = site.close(&own).await;
+            left.extend(turn.and_then(|turn| turn.note));
+            let work = within(bytes, move || settle(mask(), Vec::new(), left, false));
+            return self.blocking(case, unit, work).await;
+        }
+        let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let mut observed = Evidence { observations, ..Evidence::default() };
         let bytes = masked.size() + size_of(&mut observed);
-        let settle = move || {
-            let masked = masked.with(observed.observations).noting(left);
-            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+        let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
+        self.blocking(case, unit, work).await
+    }
+
+    /// Returns what claims need to see at a moment.
+    fn needs(
+        &self,
+        case: &Arc<Case>,
+        unit: &Unit,
+        moment: Moment,
+        context: &Context,
+    ) -> Result<Vec<Need>, Box<RunResult>> {
+        // It is a matter of microseconds, but claims may go wrong.
+        catch_unwind(AssertUnwindSafe(|| case.needs(moment, context))).map_err(|_| {
+            tracing::error!("the needs of a test are not known");
+            self.defect(case, unit)
+        })
+    }
+
+    /// Masks what an act left behind, and finds out which files decided what it did.
+    fn mask(&self, case: &Case, attempt: Attempt, inputs: Option<exec::Inputs>, before: Masked) -> (Masked, Inputs) {
+        let Attempt { evidence, mut notes } = attempt;
+        let inputs = match inputs {
+            Some(inputs) => {
+                let (inputs, more) = inputs.after();
+                notes.extend(more);
+                inputs
+            }
+            None => self.job.suite.inputs(&case.action),
         };
-        self.blocking(case, unit, within(bytes, settle)).await
+        let attempt = Attempt { evidence, notes };
+        (Masked::of(attempt, self.job.suite.dialect, &self.job.secrets).after(before), inputs)
     }
 
     /// Waits until no other test runs in the workspace, where tests share one.
@@ -223,9 +246,8 @@ impl Run {
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let attempt = Attempt::begun(context.clone());
-        let shared = Arc::clone(case);
-        let needs = self.blocking(case, unit, move || shared.needs(Moment::Before, &context)).await?;
+        let needs = self.needs(case, unit, Moment::Before, &context)?;
+        let attempt = Attempt::begun(context);
         let Seen { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
         if observations.is_empty() && !cancelled && !case.has_preconditions() {
@@ -349,9 +371,13 @@ impl Run {
     ) -> Result<A, Box<RunResult>> {
         tokio::task::spawn_blocking(work).await.map_err(|error| {
             tracing::error!(%error, "judging failed");
-            let message = "judging failed; this is a defect of speclens";
-            Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+            self.defect(case, unit)
         })
+    }
+
+    fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
+        let message = "judging failed; this is a defect of speclens";
+        Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     }
 }
 
