@@ -99,11 +99,11 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
             status
         }
     };
-    named(report, report.masked(&case.name), status).at(report, case)
+    placed(named(report, report.masked(&case.name), status), report, case)
 }
 
 fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> TestCase {
-    let mut test = named(report, name, status_of(report, case, run)).at(report, case);
+    let mut test = placed(named(report, name, status_of(report, case, run)), report, case);
     test.set_assertions(run.verdicts.len());
     test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
@@ -174,13 +174,13 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
     };
     let mut status = TestCaseStatus::non_success(kind);
     let source = report.source_of(case);
-    let placed = |at: &Pointer, text: &str| {
+    let located = |at: &Pointer, text: &str| {
         let line = place_in(&source, &source.range_of(at)).start.line + 1;
         format!("{}:{line}: {text}", plain::line(&source.path))
     };
     if let Some(absence) = &run.absence {
         status.set_type(absence.kind.as_str()).set_message(shown(&absence.message));
-        status.set_description(shown(&placed(case.action.at().unwrap_or(&case.at), &absence.message)));
+        status.set_description(shown(&located(case.action.at().unwrap_or(&case.at), &absence.message)));
         return status;
     }
     let bad: Vec<_> = run
@@ -199,7 +199,7 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
     let mut lines = Vec::new();
     for Judged { claim, verdict } in bad {
         let claim = &case.claims[*claim].at;
-        lines.push(placed(&claim.join(&verdict.at), &format!("{}: {}", verdict.label, verdict.outcome.message())));
+        lines.push(located(&claim.join(&verdict.at), &format!("{}: {}", verdict.label, verdict.outcome.message())));
         for related in &verdict.related {
             let other = elsewhere(report, &source, claim, related);
             lines.push(format!("  {}:{}: {}", other.path, other.place.start.line + 1, other.message));
@@ -231,22 +231,15 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     suite
 }
 
-/// A test case of JUnit that knows its place.
-trait Placed {
-    /// The same with the file and the line where the test is written, as many build servers show them.
-    fn at(self, report: &SuiteReport, case: &Case) -> Self;
-}
-
-impl Placed for TestCase {
-    fn at(mut self, report: &SuiteReport, case: &Case) -> TestCase {
-        let source = report.source_of(case);
-        let path = plain::line(&report.path_of(case));
-        let line = place_in(&source, &source.range_of(&case.at)).start.line + 1;
-        self.set_classname(path.as_str());
-        self.extra.insert("file".into(), path.into());
-        self.extra.insert("line".into(), line.to_string().into());
-        self
-    }
+/// The same with the file and the line where the test is written, as many build servers show them.
+fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
+    let source = report.source_of(case);
+    let path = plain::line(&report.path_of(case));
+    let line = place_in(&source, &source.range_of(&case.at)).start.line + 1;
+    test.set_classname(path.as_str());
+    test.extra.insert("file".into(), path.into());
+    test.extra.insert("line".into(), line.to_string().into());
+    test
 }
 
 fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
