@@ -146,7 +146,7 @@ pub struct ScoreAnswer {
     pub error: Option<String>,
 }
 
-/// The trace of the act, as an observability back end reports it.
+/// The trace of the act, as an observability back end tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceAnswer {
