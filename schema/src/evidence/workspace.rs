@@ -176,17 +176,17 @@ pub struct Span {
     pub kind: SpanKind,
     /// Its name: of the tool, the model, the agent.
     pub name: String,
-    /// The model, where the back end reports it beside the name.
+    /// The model, where the back end tells it apart from the name.
     pub model: Option<String>,
     /// When it began, in microseconds of the Unix epoch.
     pub started_us: Option<i64>,
     /// When it ended.
     pub ended_us: Option<i64>,
-    /// How long it took, where the back end reports it beside its times.
+    /// How long it took, where the back end tells it apart from its times.
     pub duration_ms: Option<f64>,
-    /// Its tokens. `None`: not reported.
+    /// Its tokens. `None`: not told.
     pub tokens: Option<Tokens>,
-    /// US dollars. `None`: not reported.
+    /// US dollars. `None`: not told.
     pub cost_usd: Option<f64>,
     /// What went wrong in it.
     pub error: Option<String>,
@@ -223,6 +223,6 @@ pub struct TemplateValues {
     pub before: BTreeMap<String, String>,
     /// By name, after the act.
     pub after: BTreeMap<String, String>,
-    /// The difference between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
+    /// What lies between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
     pub utc_offset_s: Option<i32>,
 }
