@@ -29,7 +29,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// A suite that somebody wants to run.
+/// A suite that is to run.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// What it means.
@@ -72,7 +72,7 @@ pub enum Refusal {
     Settings(Arc<SettingsFile>),
     /// It has errors.
     Suite,
-    /// Nobody allowed commands to run in this directory.
+    /// Commands are not allowed to run in this directory.
     Untrusted(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where nobody can act.
+//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where none can act.
 
 use std::{collections::BTreeSet, path::Path};
 
