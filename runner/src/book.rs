@@ -288,20 +288,8 @@ impl Asked<'_> {
 
     /// An attempt of which there is no evidence.
     pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
-        RunResult {
-            subject: self.subject.clone(),
-            repeat: self.repeat,
-            status: kind.status(),
-            absence: Some(Absence { kind, message: message.into() }),
-            verdicts: Vec::new(),
-            figures: Figures::default(),
-            evidence: Held::Nowhere,
-            key: None,
-            began_us: 0,
-            from: None,
-            origin: Origin::Nowhere,
-            notes: Vec::new(),
-        }
+        let absence = Some(Absence { kind, message: message.into() });
+        RunResult { absence, ..RunResult::of(self.subject, self.repeat, kind.status()) }
     }
 
     /// An attempt that left this evidence, masked and interpreted.
@@ -315,19 +303,15 @@ impl Asked<'_> {
             .error
             .as_ref()
             .map(|error| Absence { kind: AbsenceKind::Broke(error.kind), message: error.message.clone() });
+        let status = judge::status(evidence, &verdicts);
         RunResult {
-            subject: self.subject.clone(),
-            repeat: self.repeat,
-            status: judge::status(evidence, &verdicts),
             absence,
             verdicts,
             figures: Figures::of(evidence),
             evidence: Held::Memory(Arc::clone(evidence)),
-            key: None,
-            began_us: 0,
-            from: None,
             origin: Origin::Observed,
             notes,
+            ..RunResult::of(self.subject, self.repeat, status)
         }
     }
 }

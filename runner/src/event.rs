@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
     dialect::{Dialect, GateReport},
-    evidence::{Answer, Ended, Evidence, ModelReply, RunErrorKind, Usage},
+    evidence::{Ended, Evidence, ModelReply, RunErrorKind, Usage},
     judge::Judged,
     mask::Secrets,
     suite::Subject,
@@ -98,6 +98,26 @@ pub struct RunResult {
     pub notes: Vec<String>,
 }
 
+impl RunResult {
+    /// An attempt that came to this end and left nothing behind.
+    pub fn of(subject: &Subject, repeat: u32, status: Status) -> RunResult {
+        RunResult {
+            subject: subject.clone(),
+            repeat,
+            status,
+            absence: None,
+            verdicts: Vec::new(),
+            figures: Figures::default(),
+            evidence: Held::Nowhere,
+            key: None,
+            began_us: 0,
+            from: None,
+            origin: Origin::Nowhere,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// The figures of an attempt that gates and every report ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
@@ -145,17 +165,7 @@ impl Figures {
 
 impl Judges {
     fn of(evidence: &Evidence) -> Option<Judges> {
-        let replies = evidence.observations.iter().flat_map(|observation| match &observation.answer {
-            Answer::Question(answer) => answer.replies.as_slice(),
-            Answer::Path(_)
-            | Answer::Command(_)
-            | Answer::Files(_)
-            | Answer::Variables(_)
-            | Answer::Response(_)
-            | Answer::Trace(_)
-            | Answer::Scores(_)
-            | Answer::Nothing(_) => &[],
-        });
+        let replies = evidence.observations.iter().filter_map(|observation| observation.answer.replies()).flatten();
         // Who refuses to answer asks for no money.
         let answers: Vec<&ModelReply> = replies.filter(|reply| reply.error.is_none()).collect();
         let cost_usd = answers.iter().map(|reply| reply.usage?.cost_usd).sum();
@@ -396,7 +406,7 @@ pub struct SuiteResult {
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::evidence::{Need, Observation, QuestionAnswer, Turn};
+    use speclens_schema::evidence::{Answer, Need, Observation, QuestionAnswer, Turn};
 
     use super::*;
 

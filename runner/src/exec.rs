@@ -6,7 +6,7 @@ pub mod process;
 #[cfg(unix)]
 pub mod program;
 pub(crate) mod temporary;
-pub(crate) mod trigger;
+pub mod trigger;
 
 use std::{
     collections::BTreeSet,
@@ -28,6 +28,7 @@ use crate::{
     files::DiskFiles,
     gateway::Gateway,
     observe::View,
+    trace::Traces,
     watch::Watch,
 };
 
@@ -97,6 +98,8 @@ pub struct World<'a> {
     pub events: &'a Events,
     /// Where targets run that are started from outside.
     pub gateway: Option<&'a Arc<Gateway>>,
+    /// Where traces of acts come from.
+    pub traces: &'a Arc<Traces>,
 }
 
 /// What came of an action, and the files that decided what it did.

@@ -2,12 +2,13 @@
 //! kind of need has its arm there, and its observer in a file of its own.
 
 mod command;
-mod content;
-mod files;
+pub(crate) mod content;
+pub(crate) mod files;
+mod log;
 mod path;
-
 mod question;
 mod response;
+mod trace;
 mod variables;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -48,6 +49,7 @@ pub struct View {
     pub suspended: fn() -> Duration,
 }
 
+pub(crate) use files::glob;
 pub use question::Inquiry;
 
 /// The run was cancelled before the answer was known.
@@ -86,10 +88,11 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Path { path, content } => path::observe(path, *content, view).await,
         Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
         Need::Files(need) => files::observe(need, view).await,
+        Need::Log(need) => log::observe(need, view).await,
         Need::Variables(need) => Ok(variables::observe(need, view)),
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,
-        Need::Trace => Ok(Answer::Nothing("this version of speclens reads no traces".to_owned())),
+        Need::Trace => trace::observe(view).await,
         Need::Scores(_) => Ok(Answer::Nothing("this version of speclens does not ask judges for scores".to_owned())),
     }
 }

@@ -1,10 +1,33 @@
 //! Where the traces of acts come from: what programs send while a run goes on, files, Opik.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+mod files;
+mod opik;
+mod receiver;
+mod store;
 
-use speclens_schema::evidence::{Answer, TraceAnswer};
+use std::{
+    hash::{BuildHasher, RandomState},
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-use crate::watch::Identity;
+pub use files::read;
+pub use opik::OpikTarget;
+pub use receiver::MAX_REQUEST;
+use speclens_schema::{
+    dialect::clawspec::config::{Backend, Observability},
+    evidence::{Answer, Trace, TraceAnswer},
+    settings::TraceSources,
+    trace::{Clues, MARK, assemble, is_outermost, join},
+};
+
+use crate::{exec::process, patience::Patience, watch::Identity};
+use receiver::Receiver;
 
 /// Where traces come from, and how long to wait for them.
 #[derive(Clone, Debug, Default)]
@@ -13,24 +36,90 @@ pub struct TraceSettings {
     pub listen: Option<SocketAddr>,
     /// Files of traces, and patterns for them, below `directory`.
     pub files: Vec<String>,
-    /// The root of the workspace.
+    /// The directory that the files are relative to.
     pub directory: PathBuf,
+    /// How Opik is reached.
+    pub opik: Option<OpikTarget>,
     /// How long nothing must arrive for a trace to be complete.
     pub silence: Duration,
     /// How long before and after the act its trace may begin.
     pub padding: Duration,
 }
 
+/// `trace_poll_delay_ms` when the key is absent.
+const SILENCE: u64 = 3_000;
+
+/// `time_window_padding_ms` when the key is absent.
+const PADDING: u64 = 10_000;
+
+/// For as many times the silence a trace is waited for that does not come, or does not end.
+const PATIENCE: u32 = 4;
+
+impl TraceSettings {
+    /// Reads where traces come from. `variable` looks up the environment.
+    pub fn of(
+        sources: &TraceSources,
+        traces: &Observability,
+        directory: PathBuf,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> TraceSettings {
+        TraceSettings {
+            listen: sources.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+            files: sources.files.clone(),
+            directory,
+            opik: match traces.backend {
+                Backend::Opik => Some(OpikTarget::of(traces.opik.as_ref(), variable)),
+                Backend::None => None,
+            },
+            silence: Duration::from_millis(traces.trace_poll_delay_ms.unwrap_or(SILENCE)),
+            padding: Duration::from_millis(traces.time_window_padding_ms.unwrap_or(PADDING)),
+        }
+    }
+}
+
 /// The back ends of traces of a workspace, open for the time of a run.
 #[derive(Debug, Default)]
 pub struct Traces {
     settings: TraceSettings,
+    receiver: OnceLock<Result<Arc<Receiver>, String>>,
 }
 
 impl Traces {
     /// Prepares the back ends. Nothing is opened before the first act is watched.
     pub fn new(settings: TraceSettings) -> Traces {
-        Traces { settings }
+        Traces { settings, receiver: OnceLock::new() }
+    }
+
+    /// Opens the address where programs send their traces to, and returns it. `None`: nobody listens.
+    pub fn open(&self) -> Option<Result<SocketAddr, String>> {
+        self.receiver().map(|receiver| receiver.map(|it| it.address()))
+    }
+
+    /// Returns everything that was received so far, once: spans, and records of logs that belong to them.
+    pub fn take(&self) -> (Vec<speclens_schema::trace::Exported>, Vec<speclens_schema::trace::LogEvent>) {
+        match self.receiver.get() {
+            Some(Ok(receiver)) => receiver.store().drain(),
+            Some(Err(_)) | None => (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Waits until something has arrived, and then nothing for a while.
+    pub async fn settled(&self, silence: Duration) {
+        let Some(Ok(receiver)) = self.receiver.get() else { return std::future::pending().await };
+        let mut arrivals = receiver.store().listen();
+        loop {
+            match receiver.store().quiet() {
+                Some(quiet) if quiet >= silence => return,
+                Some(quiet) => tokio::time::sleep(silence - quiet).await,
+                // The store lives as long as the receiver.
+                None => drop(arrivals.changed().await),
+            }
+        }
+    }
+
+    fn receiver(&self) -> Option<Result<Arc<Receiver>, String>> {
+        let address = self.settings.listen?;
+        Some(self.receiver.get_or_init(|| Receiver::open(address)).clone())
     }
 }
 
@@ -38,33 +127,206 @@ impl Traces {
 #[derive(Clone, Debug)]
 pub struct TraceWatch {
     traces: Arc<Traces>,
+    receiver: Option<Result<Arc<Receiver>, String>>,
+    /// What programs are given that are started for the act.
+    mark: String,
+    /// What had arrived before it began.
+    since: u64,
 }
 
 impl TraceWatch {
     /// Opens the back ends that are not open yet, and notes what they have of earlier acts. A back end that cannot be opened is told
     /// when the trace is asked for.
-    pub async fn begin(traces: Arc<Traces>) -> TraceWatch {
-        TraceWatch { traces }
+    pub fn begin(traces: Arc<Traces>) -> TraceWatch {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let receiver = traces.receiver();
+        let since = receiver.as_ref().and_then(|it| it.as_ref().ok()).map_or(0, |receiver| receiver.store().now());
+        let mark = format!("{:016x}", RandomState::new().hash_one(COUNTER.fetch_add(1, Ordering::Relaxed)));
+        TraceWatch { traces, receiver, mark, since }
     }
 
     /// Returns the variables that tell programs where to send their traces to. Empty: nobody listens.
     pub fn environment(&self) -> Vec<(String, String)> {
-        Vec::new()
+        let Some(Ok(receiver)) = &self.receiver else { return Vec::new() };
+        environment(receiver.address(), &self.mark)
     }
 
     /// Ends when the outermost part of the trace of the act has ended. Never, where that cannot be known.
-    pub async fn root_ended(&self, _identity: &Identity) {
+    pub async fn root_ended(&self, identity: &Identity) {
+        let clues = self.clues(identity, &[]);
+        if let Some(Ok(receiver)) = &self.receiver {
+            let mut arrivals = receiver.store().listen();
+            loop {
+                if self.received_root(receiver, &clues) {
+                    return;
+                }
+                if arrivals.changed().await.is_err() {
+                    break;
+                }
+            }
+        }
         std::future::pending().await
+    }
+
+    /// Whether the outermost span of a trace has arrived that is certainly that of the act: programs export spans when they end.
+    fn received_root(&self, receiver: &Receiver, clues: &Clues) -> bool {
+        // Another act may begin at the same time, so the time says nothing.
+        let clues = Clues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
+        receiver.store().look(self.since, |sight| {
+            let found = join(&sight.traces, &clues).map(|(found, _)| found).unwrap_or_default();
+            let mut spans = found.iter().flat_map(|index| &sight.traces[*index].spans);
+            spans.any(|it| is_outermost(it) && it.ended_us().is_some())
+        })
+    }
+
+    fn clues(&self, identity: &Identity, logged: &[String]) -> Clues {
+        let Identity { run_id, session_key, agent, started_us, ended_us } = identity.clone();
+        let padding_us = i64::try_from(self.traces.settings.padding.as_micros()).unwrap_or(i64::MAX);
+        let mark = Some(self.mark.clone());
+        Clues { mark, logged: logged.to_vec(), run_id, session_key, agent, started_us, ended_us, padding_us }
     }
 
     /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids that the gateway's log gives to
     /// the run.
-    pub async fn collect(&self, _identity: &Identity, _logged: &[String]) -> Answer {
-        let reason = if self.traces.settings.listen.is_none() {
-            "no back end of traces is configured"
-        } else {
-            "no trace of the run arrived"
+    pub async fn collect(&self, identity: &Identity, logged: &[String]) -> Answer {
+        let clues = self.clues(identity, logged);
+        let settings = &self.traces.settings;
+        let mut sources: Vec<Source<'_>> = Vec::new();
+        sources.extend(self.receiver.as_ref().map(Source::Received));
+        sources.extend((!settings.files.is_empty()).then_some(Source::Files));
+        sources.extend(settings.opik.as_ref().map(Source::Opik));
+        if sources.is_empty() {
+            return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
+        }
+        let patience = Patience::begin(process::suspended);
+        let limit = settings.silence * PATIENCE;
+        let mut arrivals = match &self.receiver {
+            Some(Ok(receiver)) => Some(receiver.store().listen()),
+            Some(Err(_)) | None => None,
         };
-        Answer::Trace(TraceAnswer::Missing(reason.to_owned()))
+        let mut before: Vec<Option<(usize, Duration)>> = vec![None; sources.len()];
+        loop {
+            let is_over = patience.elapsed() >= limit;
+            let mut failures = Vec::new();
+            let mut found = None;
+            for (source, before) in sources.iter().zip(&mut before) {
+                match self.look(source, &clues).await {
+                    Ok(None) => {}
+                    Err(reason) => failures.push(reason),
+                    Ok(Some((trace, quiet))) => {
+                        // What is only read tells by two looks whether it still grows.
+                        let since = match *before {
+                            Some((spans, since)) if spans == trace.spans.len() => since,
+                            Some(_) | None => patience.elapsed(),
+                        };
+                        *before = Some((trace.spans.len(), since));
+                        let quiet = quiet.unwrap_or_else(|| patience.elapsed().saturating_sub(since));
+                        if is_over || (quiet >= settings.silence && !trace.unfinished) {
+                            return Answer::Trace(TraceAnswer::Found(trace));
+                        }
+                        found.get_or_insert(settings.silence.saturating_sub(quiet));
+                    }
+                }
+            }
+            // Who does not answer now may do so in a moment, but not who cannot be asked.
+            if failures.len() == sources.len() || is_over {
+                return match failures.into_iter().next() {
+                    Some(reason) => Answer::Nothing(reason),
+                    None => Answer::Trace(TraceAnswer::Missing("no trace of the run was found".to_owned())),
+                };
+            }
+            let pause = found.unwrap_or(settings.silence).max(LEAST_PAUSE).min(limit);
+            let arrived = async {
+                match &mut arrivals {
+                    Some(arrivals) if found.is_none() => drop(arrivals.changed().await),
+                    Some(_) | None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = arrived => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Looks once. With a trace comes how long nothing has been added to it, where that is known.
+    async fn look(&self, source: &Source<'_>, clues: &Clues) -> Result<Option<(Trace, Option<Duration>)>, String> {
+        match source {
+            Source::Received(Err(reason)) => Err(reason.clone()),
+            Source::Received(Ok(receiver)) => {
+                let (store, since, clues) = (Arc::clone(receiver.store()), self.since, clues.clone());
+                let look = move || {
+                    store.look(since, |sight| {
+                        let (found, joined) = join(&sight.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
+                        let Some(quiet) = found.iter().map(|index| sight.last[*index].elapsed()).min() else {
+                            return Ok(None);
+                        };
+                        let spans = found.iter().flat_map(|index| sight.traces[*index].spans.iter().copied());
+                        let cost_usd = sight.spending.between(clues.started_us, now_us());
+                        Ok(Some((Trace { joined, cost_usd, ..assemble(spans) }, Some(quiet))))
+                    })
+                };
+                blocking(look).await
+            }
+            Source::Files => {
+                let (patterns, directory) =
+                    (self.traces.settings.files.clone(), self.traces.settings.directory.clone());
+                let clues = clues.clone();
+                let trace = blocking(move || files::look(&patterns, &directory, &clues)).await?;
+                Ok(trace.map(|trace| (trace, None)))
+            }
+            Source::Opik(target) => Ok(target.look(clues).await?.map(|trace| (trace, None))),
+        }
     }
 }
+
+/// Where a trace is looked for.
+enum Source<'t> {
+    Received(&'t Result<Arc<Receiver>, String>),
+    Files,
+    Opik(&'t OpikTarget),
+}
+
+/// Why there is no trace.
+const NO_BACK_END: &str = "no back end of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
+                           `clawspec.traces` in `speclens.yaml`";
+
+/// Two looks are at least so far apart.
+const LEAST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Returns the variables that tell programs where to send their traces to, and how to mark them.
+pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
+    let resource = match std::env::var("OTEL_RESOURCE_ATTRIBUTES") {
+        Ok(own) if !own.is_empty() => format!("{own},{MARK}={mark}"),
+        Ok(_) | Err(_) => format!("{MARK}={mark}"),
+    };
+    let mut variables = vec![
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}")),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf".to_owned()),
+        ("OTEL_RESOURCE_ATTRIBUTES", resource),
+    ];
+    // Exporters wait for seconds before they send, and for a minute with metrics.
+    for (name, ms) in [("OTEL_BSP_SCHEDULE_DELAY", "200"), ("OTEL_METRIC_EXPORT_INTERVAL", "1000")] {
+        if std::env::var_os(name).is_none() {
+            variables.push((name, ms.to_owned()));
+        }
+    }
+    variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Microseconds of the Unix epoch.
+fn now_us() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Looks on a thread where that may take a while.
+async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + Send + 'static) -> Result<A, String> {
+    tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "looking for a trace failed");
+        Err("looking for the trace failed; this is a defect of speclens".to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests;

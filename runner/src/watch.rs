@@ -1,30 +1,61 @@
 //! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
 
+pub mod log;
+
+use std::{future, path::Path, sync::Arc};
+
 use speclens_schema::evidence::Ended;
 
-use crate::gateway::Gateway;
+use self::log::LogWatch;
+use crate::{
+    gateway::Gateway,
+    trace::{TraceWatch, Traces},
+};
 
 /// What is watched during an act.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
+    /// The log of the gateway.
+    pub log: Option<LogWatch>,
     /// Whose traces are looked for.
     pub identity: Identity,
+    /// Watches for its trace.
+    pub trace: Option<TraceWatch>,
 }
 
 impl Watch {
-    /// Begins to watch, before the act.
-    pub fn begin(_gateway: &Gateway, identity: Identity) -> Watch {
-        Watch { identity }
+    /// Begins to watch, before the act. Paths begin in `directory`.
+    pub fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
+        Watch {
+            log: Some(LogWatch::begin(&gateway.log_pattern, directory)),
+            trace: Some(TraceWatch::begin(Arc::clone(traces))),
+            identity,
+        }
     }
 
-    /// Resolves when something that is watched says that the run has ended.
+    /// Returns when something that is watched says that the run has ended, and what does.
     pub async fn ended(&self) -> Ended {
-        std::future::pending().await
+        let Identity { run_id, session_key, .. } = &self.identity;
+        tokio::select! {
+            biased;
+            () = async {
+                match (&self.log, run_id) {
+                    (Some(log), Some(run)) => log.done(run, session_key.as_deref()).await,
+                    (Some(_) | None, _) => future::pending().await,
+                }
+            } => Ended::Log,
+            () = async {
+                match &self.trace {
+                    Some(trace) => trace.root_ended(&self.identity).await,
+                    None => future::pending().await,
+                }
+            } => Ended::RootSpan,
+        }
     }
 
     /// Variables by which programs that are started learn where to send what is watched.
     pub fn environment(&self) -> Vec<(String, String)> {
-        Vec::new()
+        self.trace.as_ref().map(TraceWatch::environment).unwrap_or_default()
     }
 }
 

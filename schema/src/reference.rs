@@ -15,13 +15,13 @@ use crate::{
 pub fn reference() -> String {
     let mut out =
         String::from("# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n");
-    for file in SpecFile::PUBLISHED {
+    for file in SpecFile::ALL {
         let heading = heading(*file);
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
     }
     write(&mut out, format_args!("- [{TEMPLATES}](#{})\n- [Problems](#problems)\n", anchor(TEMPLATES)));
     let mut told = HashSet::new();
-    for file in SpecFile::PUBLISHED {
+    for file in SpecFile::ALL {
         file_reference(*file, &mut told, &mut out);
     }
     templates(&mut out);
@@ -136,6 +136,7 @@ fn heading(file: SpecFile) -> String {
             format!("`{}.yaml`", file.as_str())
         }
         SpecFile::Script => "`NAME.script.yaml`".to_owned(),
+        SpecFile::Gateway => "`NAME.gateway.yaml`".to_owned(),
         SpecFile::CliBenchTasks
         | SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn every_field_and_every_problem_has_its_place() {
         let text = reference();
-        for file in SpecFile::PUBLISHED {
+        for file in SpecFile::ALL {
             for key in crate::shape::all_keys(*file) {
                 assert!(text.contains(&format!("`{key}`")) || text.contains(&format!("### {key}\n")), "{key}");
             }

@@ -13,8 +13,10 @@ use crate::{
 };
 
 mod clawspec;
+mod traces;
 
 pub use clawspec::{ClawSpecSettings, Shortfall};
+pub use traces::TraceSources;
 
 /// The settings of a workspace, in `speclens.yaml` at its root.
 ///

@@ -6,6 +6,7 @@ mod named;
 mod parts;
 mod phase;
 mod subject;
+mod traced;
 mod written;
 
 use std::{
@@ -186,18 +187,7 @@ impl Suite {
     pub fn key_variables(&self) -> BTreeSet<String> {
         let claims = self.cases.iter().flat_map(|case| &case.claims);
         let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
-        needs
-            .filter_map(|need| match need {
-                Need::Question(question) => question.peer.key_env,
-                Need::Path { .. }
-                | Need::Command { .. }
-                | Need::Files(_)
-                | Need::Variables(_)
-                | Need::Response(_)
-                | Need::Trace
-                | Need::Scores(_) => None,
-            })
-            .collect()
+        needs.filter_map(|need| need.question()?.peer.key_env.clone()).collect()
     }
 }
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/golden.rs"]
+mod golden;
 
 use std::{fs, path::Path};
 
@@ -16,18 +18,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-/// The kind of a fixture, and the place where it lies.
-fn kind_of(text: &str) -> (SpecFile, &'static str) {
-    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
-    match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
-        Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
-        Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
-        Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
-        Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
-        Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
-        None => (SpecFile::ClawSpec, "clawspec.yaml"),
-    }
-}
+use golden::{clawspec_files, clawspec_kind};
 
 fn problems(text: &str) -> Vec<Problem> {
     problems_beside(text, &[])
@@ -35,26 +26,8 @@ fn problems(text: &str) -> Vec<Problem> {
 
 /// What is wrong, with files that a cure brought into being.
 fn problems_beside(text: &str, created: &[NewFile]) -> Vec<Problem> {
-    let (file, place) = kind_of(text);
-    let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
-    let mut files = MemoryFiles::new(
-        "/work",
-        [
-            ("skills/demo/SKILL.md", "---\nname: demo\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Demo\n"),
-            ("skills/other/SKILL.md", "---\nname: other\ndescription: Use when a letter is due.\nversion: 1.0.0\npermissions: {filesystem: read, network: false}\n---\n# Other\n"),
-            ("skills/demo/tests/scenarios.yaml", scenarios),
-            ("skills/draft/SKILL.md", "---\nname: Draft\ndescription: Writes letters.\n---\nUses git and MAIL_KEY.\n"),
-            ("skills/demo/tests/handoffs/lead-to-brief.yaml", "version: '1.0'\nhandoff: {}\n"),
-            (
-                "skills/demo/tests/handoffs/lead-to-brand.yaml",
-                "version: '1.0'\nhandoff: {to: agents-marketing-brand}\n",
-            ),
-            ("agents/marketing/brand/SOUL.md", "# Brand\n"),
-            ("tests/words.yaml", "one: word\nbanned: [a]\n"),
-            ("tests/golden/good.md", "# Good\n"),
-        ],
-    )
-    .at(place);
+    let (file, place) = clawspec_kind(text);
+    let mut files = clawspec_files().at(place);
     for file in created {
         let up = file.path.matches("../").count();
         let above: Vec<&str> = place.rsplit('/').skip(1 + up).collect();

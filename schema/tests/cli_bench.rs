@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
-
+#[path = "common/golden.rs"]
+mod golden;
 #[path = "common/numbers.rs"]
 mod numbers;
 
@@ -25,20 +26,8 @@ use speclens_schema::{
     verdict::Outcome,
 };
 
+use golden::files_below;
 use numbers::Numbers;
-
-/// The files below a folder, as paths relative to it.
-fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.map(|entry| entry.unwrap()) {
-        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
-        if entry.path().is_dir() {
-            files_below(&entry.path(), &format!("{name}/"), found);
-        } else {
-            found.push((name, fs::read_to_string(entry.path()).unwrap()));
-        }
-    }
-}
 
 fn analyze(text: &str, file: SpecFile, beside: &[(String, String)]) -> Analysis {
     let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));

@@ -2,6 +2,8 @@
 //! fails once.
 
 mod common;
+#[path = "common/golden.rs"]
+mod golden;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -9,11 +11,12 @@ use speclens_schema::{
     analysis::Analyzer,
     dialect::ScalarRules,
     document::Document,
-    files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Problem},
     settings::Settings,
 };
+
+use golden::kindlm_files;
 
 /// No text of the first format shows these: they are found in bytes, there is no text, or they belong to another
 /// format, in whose folder they are shown.
@@ -42,20 +45,7 @@ fn goldens() -> Vec<(Code, String)> {
 
 fn problems(text: &str, file: SpecFile) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
-    let files = MemoryFiles::new(
-        "/suite",
-        [
-            ("schemas/answer.json", r#"{ "type": "object" }"#),
-            ("schemas/broken.json", "{\n  \"type\": \n}"),
-            ("schemas/list.json", "[]"),
-            ("schemas/wrong.json", r#"{ "properties": { "a": { "type": "txt" } } }"#),
-            ("schemas/nonsense.json", r#"{ "$schema": "nonsense" }"#),
-            ("schemas/elsewhere.json", r#"{ "items": { "$ref": "answer.json" } }"#),
-            ("schemas/iri.json", r#"{ "type": "string", "format": "iri" }"#),
-            ("schemas/new-draft.json", r#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#),
-        ],
-    );
-    Analyzer::new(file).problems(&document, &files, &Settings::default())
+    Analyzer::new(file).problems(&document, &kindlm_files(), &Settings::default())
 }
 
 #[test]

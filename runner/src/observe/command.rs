@@ -23,23 +23,9 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
     let finished = process::run(command, &view.background, &view.cancel).await;
     match finished.error {
         None => Ok(Answer::Command(finished.ran)),
-        Some(error) => match error.kind {
-            RunErrorKind::Cancelled => Err(Cancelled),
-            // The deadline is the format's own, so what it ends has an answer.
-            RunErrorKind::TimedOut => Ok(Answer::Command(finished.ran)),
-            RunErrorKind::Spawn
-            | RunErrorKind::Killed
-            | RunErrorKind::MissingVariable
-            | RunErrorKind::Workspace
-            | RunErrorKind::Setup
-            | RunErrorKind::Help
-            | RunErrorKind::Provider
-            | RunErrorKind::Key
-            | RunErrorKind::RateLimit
-            | RunErrorKind::Script
-            | RunErrorKind::Gateway
-            | RunErrorKind::Unsupported
-            | RunErrorKind::Defect => Ok(Answer::Nothing(error.message)),
-        },
+        Some(error) if error.kind == RunErrorKind::Cancelled => Err(Cancelled),
+        // The deadline is the format's own, so what it ends has an answer.
+        Some(_) if finished.ran.timed_out => Ok(Answer::Command(finished.ran)),
+        Some(error) => Ok(Answer::Nothing(error.message)),
     }
 }

@@ -1,6 +1,6 @@
 //! The files at a path, once they are there.
 
-mod glob;
+pub(crate) mod glob;
 
 use std::{
     collections::BTreeMap,

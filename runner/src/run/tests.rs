@@ -121,6 +121,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         output_limit: 1024 * 1024,
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
         gateway: None,
+        traces: Arc::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What several claims need, asked once; and which answer serves a need.
 
-use super::{Answer, Evidence, FilesNeed, Moment, Need, Observation, QuestionAnswer, QuestionNeed, ScoreNeed};
+use super::{Answer, Evidence, FilesNeed, ModelReply, Moment, Need, Observation, QuestionNeed, ScoreNeed};
 
 /// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
 /// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
@@ -28,10 +28,26 @@ impl Need {
     pub fn moment(&self) -> Moment {
         match self {
             Need::Files(need) => need.moment,
+            Need::Log(need) => need.moment,
             Need::Variables(need) => need.moment,
             Need::Response(need) => need.moment,
             Need::Scores(need) => need.moment,
             Need::Path { .. } | Need::Command { .. } | Need::Trace | Need::Question(_) => Moment::After,
+        }
+    }
+
+    /// Returns the question to a model that it is; `None` for what is observed otherwise.
+    pub fn question(&self) -> Option<&QuestionNeed> {
+        match self {
+            Need::Question(question) => Some(question),
+            Need::Path { .. }
+            | Need::Command { .. }
+            | Need::Files(_)
+            | Need::Log(_)
+            | Need::Variables(_)
+            | Need::Response(_)
+            | Need::Trace
+            | Need::Scores(_) => None,
         }
     }
 
@@ -95,6 +111,24 @@ impl FilesNeed {
     }
 }
 
+impl Answer {
+    /// Returns the replies of the model that was asked; `None` where none could be asked, or something else was observed.
+    pub fn replies(&self) -> Option<&[ModelReply]> {
+        match self {
+            Answer::Question(answer) => Some(&answer.replies),
+            Answer::Path(_)
+            | Answer::Command(_)
+            | Answer::Files(_)
+            | Answer::Log(_)
+            | Answer::Variables(_)
+            | Answer::Response(_)
+            | Answer::Trace(_)
+            | Answer::Scores(_)
+            | Answer::Nothing(_) => None,
+        }
+    }
+}
+
 impl ScoreNeed {
     /// Whether both ask a judge the same thing, however often.
     fn is_of_the_same(&self, other: &ScoreNeed) -> bool {
@@ -113,22 +147,9 @@ impl Evidence {
 
     /// Whether a model has answered a question as often as it is to be asked. A request that failed is not an answer.
     pub fn is_answered(&self, question: &QuestionNeed) -> bool {
-        match self.answer_to(&Need::Question(question.clone())) {
-            Some(Answer::Question(QuestionAnswer { replies })) => {
-                replies.iter().filter(|reply| reply.error.is_none()).count() >= question.times as usize
-            }
-            // It could not be asked.
-            Some(Answer::Nothing(_)) | None => false,
-            Some(
-                Answer::Path(_)
-                | Answer::Command(_)
-                | Answer::Files(_)
-                | Answer::Variables(_)
-                | Answer::Response(_)
-                | Answer::Trace(_)
-                | Answer::Scores(_),
-            ) => false,
-        }
+        let replies = self.answer_to(&Need::Question(question.clone())).and_then(Answer::replies);
+        let answers = |replies: &[ModelReply]| replies.iter().filter(|reply| reply.error.is_none()).count();
+        replies.is_some_and(|replies| answers(replies) >= question.times as usize)
     }
 
     /// Adds what was observed later, in place of what was observed of the same before.
@@ -142,7 +163,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{FilesAnswer, ModelReply, VariablesNeed};
+    use crate::evidence::{FilesAnswer, QuestionAnswer, VariablesNeed};
 
     fn files(pattern: &str, wait_ms: u64, content: bool) -> Need {
         Need::Files(FilesNeed {

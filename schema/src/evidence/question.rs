@@ -36,6 +36,11 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// Returns its id, such as `openai/gpt-4o`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+
     /// The model with an id such as `openai/gpt-4o`; `None` where that is no id.
     pub fn of_id(id: &str) -> Option<Peer> {
         let (provider, model) =

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TraceSources;
+
 /// How ClawSpec suites run, beyond what `clawspec.yaml` says.
 ///
 /// ```yaml
@@ -17,6 +19,8 @@ pub struct ClawSpecSettings {
     /// `artifact_matches_golden`, `llm_judge` and `agent_identity_consistent` have a threshold. ClawSpec warns, so its runs
     /// pass with any score.
     pub thresholds: Shortfall,
+    /// Where the traces of runs come from, beside the Opik of `clawspec.yaml`.
+    pub traces: TraceSources,
 }
 
 /// The outcome of an assertion whose score is below its threshold.

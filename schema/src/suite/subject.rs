@@ -44,25 +44,31 @@ impl Subject {
     }
 }
 
-/// Returns the names of subjects in tables and lists: the last part of a model's id where that is enough to tell it from the
-/// others, and the help mode where there are several.
+/// Returns the names of subjects in lenses, tables and lists: the shortest end of each id that is the end of no other one,
+/// with the help mode where there are several.
 pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
-    let modes = |subject: &Subject| match subject {
-        Subject::Model { mode, .. } => *mode,
-        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
-    };
-    let has_modes = subjects.iter().any(|subject| modes(subject) != modes(subjects[0]));
-    let end = |model: &str| model.rsplit('/').next().unwrap_or_default().to_owned();
-    let short = |subject: &&Subject| {
-        let Some(model) = subject.model_id() else { return subject.to_string() };
-        let mut others = subjects.iter().filter_map(|other| other.model_id()).filter(|other| *other != model);
-        let name = if others.any(|other| end(other) == end(model)) { model.to_owned() } else { end(model) };
-        match modes(subject).filter(|_| has_modes) {
-            Some(mode) => format!("{name} ({})", mode.as_str()),
-            None => name,
+    let parts: Vec<(String, Option<HelpMode>)> = subjects.iter().map(|subject| parts(subject)).collect();
+    let has_modes = parts.iter().any(|(_, mode)| *mode != parts[0].1);
+    let name = |(id, mode): &(String, Option<HelpMode>)| {
+        let is_unique = |end: &str| {
+            let ends = |other: &str| other == end || other.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
+            parts.iter().all(|(other, _)| other == id || !ends(other))
+        };
+        let starts = id.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
+        let end = starts.map(|start| &id[start..]).find(|end| is_unique(end)).unwrap_or(id);
+        match mode.filter(|_| has_modes) {
+            Some(mode) => format!("{end} ({})", mode.as_str()),
+            None => end.to_owned(),
         }
     };
-    subjects.iter().map(short).collect()
+    parts.iter().map(name).collect()
+}
+
+fn parts(subject: &Subject) -> (String, Option<HelpMode>) {
+    match subject {
+        Subject::Model { model, mode } => (model.clone(), *mode),
+        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => (subject.to_string(), None),
+    }
 }
 
 /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
@@ -93,6 +99,8 @@ mod tests {
         assert_eq!(short(&[model("a/same"), model("b/same"), model("c/x")]), ["a/same", "b/same", "x"]);
         let modes = [model("a/one"), Subject::model("a/one", Some(HelpMode::Injected))];
         assert_eq!(short(&modes), ["one (none)", "one (injected)"]);
+        assert_eq!(short(&[model("a/x/one"), model("b/y/one"), model("b/z")]), ["x/one", "y/one", "z"]);
+        assert_eq!(short(&[model("one"), model("b/one")]), ["one", "b/one"]);
         assert_eq!(short(&[Subject::Command]), ["command"]);
         assert_eq!(short(&[]), [""; 0]);
     }

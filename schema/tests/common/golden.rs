@@ -1,4 +1,5 @@
 //! The golden files of all formats: texts with mistakes, looked at as a person would have them looked at.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::{
     fs,
@@ -27,11 +28,11 @@ impl Golden {
         all.extend(golden_in(&tests.join("problems/cli-bench"), cli_bench));
         all.extend(golden_in(&tests.join("problems/clawspec"), clawspec));
         all.extend(golden_in(&tests.join("problems/script"), script));
+        all.extend(golden_in(&tests.join("problems/gateway"), gateway));
         all
     }
 
     /// Whether its mistakes are lines in a wrong column, which is another one where lists are indented otherwise.
-    #[allow(dead_code, reason = "not every test moves lists")]
     pub(crate) fn is_about_columns(&self) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         ["outdented", "root-key", "blanks"].iter().any(|topic| stem.ends_with(topic))
@@ -64,7 +65,7 @@ fn kindlm(path: &Path) -> (SpecFile, MemoryFiles) {
 }
 
 /// The files beside a KindLM suite.
-fn kindlm_files() -> MemoryFiles {
+pub(crate) fn kindlm_files() -> MemoryFiles {
     MemoryFiles::new(
         "/suite",
         [
@@ -92,7 +93,7 @@ fn cli_bench(path: &Path) -> (SpecFile, MemoryFiles) {
 }
 
 /// The files below a folder, as paths relative to it.
-fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+pub(crate) fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap()) {
         let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
         if entry.path().is_dir() {
@@ -107,6 +108,10 @@ fn script(_: &Path) -> (SpecFile, MemoryFiles) {
     (SpecFile::Script, script_files())
 }
 
+fn gateway(_: &Path) -> (SpecFile, MemoryFiles) {
+    (SpecFile::Gateway, MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("demo.gateway.yaml"))
+}
+
 /// The suite beside a script.
 pub(crate) fn script_files() -> MemoryFiles {
     let suite = "cli: mycli\nproviders: [scripted/careful]\ntasks:\n  - id: create-user\n    intent: a\n    assert: [{exit_code: 0}]\n  - file://tasks/*.yaml\n";
@@ -115,20 +120,28 @@ pub(crate) fn script_files() -> MemoryFiles {
     files.at("careful.script.yaml").named_by("cli-bench.yaml")
 }
 
-fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
-    let text = fs::read_to_string(path).unwrap();
+/// The kind of a text of ClawSpec, and the place where it is.
+pub(crate) fn clawspec_kind(text: &str) -> (SpecFile, &'static str) {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
-    let (file, place) =
-        match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
-            Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
-            Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
-            Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
-            Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
-            Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
-            None => (SpecFile::ClawSpec, "clawspec.yaml"),
-        };
+    match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
+        Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
+        Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
+        Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
+        Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
+        Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
+        None => (SpecFile::ClawSpec, "clawspec.yaml"),
+    }
+}
+
+fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
+    let (file, place) = clawspec_kind(&fs::read_to_string(path).unwrap());
+    (file, clawspec_files().at(place))
+}
+
+/// The workspace around a text of ClawSpec.
+pub(crate) fn clawspec_files() -> MemoryFiles {
     let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
-    let files = MemoryFiles::new(
+    MemoryFiles::new(
         "/work",
         [
             (
@@ -147,8 +160,8 @@ fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
                 "version: '1.0'\nhandoff: {to: agents-marketing-brand}\n",
             ),
             ("agents/marketing/brand/SOUL.md", "# Brand\n"),
+            ("tests/words.yaml", "one: word\nbanned: [a]\n"),
             ("tests/golden/good.md", "# Good\n"),
         ],
-    );
-    (file, files.at(place))
+    )
 }

@@ -255,7 +255,8 @@ fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standi
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines
-        | SpecFile::Script => Standing::Counts,
+        | SpecFile::Script
+        | SpecFile::Gateway => Standing::Counts,
     }
 }
 
@@ -269,6 +270,7 @@ fn has_tests(file: SpecFile) -> bool {
         | SpecFile::ClawSpecPipeline => true,
         SpecFile::Settings
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::CliBenchTasks
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
@@ -302,7 +304,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
 fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
     let shown = path.display();
     if let Some(said) = kind::said(text) {
-        let kinds: Vec<&str> = SpecFile::PUBLISHED.iter().map(|file| file.as_str()).collect();
+        let kinds: Vec<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
         return format!(
             "{shown} says that it is a `{}`, and there is no such kind; the kinds are {}",
             said.word,

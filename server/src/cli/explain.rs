@@ -41,7 +41,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let mut text = result(name);
     // The same field of several places is explained once.
     let mut explained: Vec<(Vec<String>, FieldPage)> = Vec::new();
-    for &file in SpecFile::PUBLISHED {
+    for &file in SpecFile::ALL {
         for place in fields(file, name) {
             let Some(body) = field(file, &place) else { continue };
             let head = format!("{} ({})", path(&place), file.title());
@@ -64,7 +64,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
         return Ok(text);
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
-    let keys = SpecFile::PUBLISHED.iter().flat_map(|&file| shape::all_keys(file));
+    let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
     let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
@@ -251,7 +251,7 @@ fn overview() -> String {
     }
     let variables = FILLINGS.iter().flat_map(|filling| filling.variables).map(|variable| variable.name);
     let _ = writeln!(text, "\nTemplate variables:\n  {}", variables.collect::<Vec<_>>().join(" "));
-    for &file in SpecFile::PUBLISHED {
+    for &file in SpecFile::ALL {
         let _ = writeln!(text, "\nFields of a {}:", file.title());
         let keys: Vec<&str> = shape::all_keys(file).collect();
         let mut line = String::from(" ");

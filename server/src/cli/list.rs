@@ -2,7 +2,6 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use clap::ValueEnum;
 use serde::Serialize;
 use speclens_runner::report::plain;
 use speclens_schema::{
@@ -11,16 +10,13 @@ use speclens_schema::{
     suite::{Action, Case},
 };
 
-use super::{INVALID, PASSED, discover::Wanted, levels::Levels, load, output};
-
-/// How the list is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    Human,
-    /// JSON
-    Json,
-}
+use super::{
+    INVALID, PASSED,
+    discover::Wanted,
+    levels::Levels,
+    load,
+    output::{self, Format},
+};
 
 /// The options of `speclens list`.
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+use clap::ValueEnum;
 use speclens_runner::report::plain;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -15,6 +16,15 @@ const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
 /// The columns of what is not shown on a terminal.
 pub(super) const PAGE_COLUMNS: usize = 100;
+
+/// How a command prints a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Text
+    Human,
+    /// JSON
+    Json,
+}
 
 /// Returns how many columns standard output has: as `COLUMNS` says, else the terminal.
 pub(super) fn columns() -> usize {

@@ -7,7 +7,7 @@ mod survey;
 
 use std::time::Duration;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 /// The options of `speclens recordings`.
 #[derive(Debug, clap::Args)]
@@ -25,15 +25,6 @@ enum Action {
     /// Remove recordings beyond the limits of `speclens.yaml`, or those that options choose
     #[command(after_help = prune::AFTER_HELP)]
     Prune(prune::Args),
-}
-
-/// How recordings are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    Human,
-    /// JSON
-    Json,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {

@@ -30,7 +30,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn kinds() -> String {
-    let files = SpecFile::PUBLISHED.iter().map(|file| (file.as_str(), file.title()));
+    let files = SpecFile::ALL.iter().map(|file| (file.as_str(), file.title()));
     let kinds = files.chain([(REPORT, "the JSON report of `run` and `check`")]);
     kinds.map(|(word, title)| format!("{word:<10} {title}\n")).collect()
 }

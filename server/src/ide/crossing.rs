@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use speclens_schema::{
     dialect::{Dialect, clawspec},
-    document::{Document, EntryRef, NodeRef, Shape as NodeShape},
+    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Word},
 };
@@ -176,7 +176,7 @@ impl<'d> Walk<'d> {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
                 let keys_are_names = match self.file {
-                    SpecFile::ClawSpecBaselines | SpecFile::Script => true,
+                    SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => true,
                     SpecFile::KindLm
                     | SpecFile::Settings
                     | SpecFile::CliBench
@@ -253,23 +253,7 @@ impl<'d> Walk<'d> {
             "tasks" if self.file == SpecFile::Script => return Some(Home::Suite),
             _ => return None,
         }
-        let contract = match self.file {
-            SpecFile::ClawSpecBaselines => Some(beside(self.place)),
-            SpecFile::ClawSpecLedger => {
-                let item = self.around.iter().rev().find(|node| node.get("contracts").is_some());
-                item.and_then(|item| clawspec::lint::contract_of(*item, self.place))
-            }
-            SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpec
-            | SpecFile::KindLm
-            | SpecFile::CliBench
-            | SpecFile::CliBenchTasks
-            | SpecFile::Script
-            | SpecFile::Settings => None,
-        };
-        contract.map(Home::File)
+        contract(self.file, self.place, || self.around.iter().rev().copied()).map(Home::File)
     }
 }
 
@@ -281,14 +265,24 @@ fn beside(place: &str) -> String {
     }
 }
 
-/// The scenarios that a place of a document may name: the contract that it belongs to.
+/// The contract whose scenarios a place of a document may name.
 pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
+    let around = || {
+        let at = document.pointer_at(offset);
+        std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at))
+    };
+    contract(file, place, around)
+}
+
+/// The contract whose scenarios a node of a file may name. `around` are the nodes that hold it, the nearest first.
+fn contract<'d, I>(file: SpecFile, place: &str, around: impl FnOnce() -> I) -> Option<String>
+where
+    I: Iterator<Item = NodeRef<'d>>,
+{
     match file {
         SpecFile::ClawSpecBaselines => Some(beside(place)),
         SpecFile::ClawSpecLedger => {
-            let at = document.pointer_at(offset);
-            let mut above = std::iter::successors(Some(at), speclens_schema::document::Pointer::parent);
-            let item = above.find_map(|at| document.find(&at).filter(|node| node.get("contracts").is_some()))?;
+            let item = around().find(|node| node.get("contracts").is_some())?;
             clawspec::lint::contract_of(item, place)
         }
         SpecFile::ClawSpecScenarios
@@ -299,6 +293,7 @@ pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usi
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::Settings => None,
     }
 }

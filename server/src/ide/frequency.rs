@@ -1,9 +1,10 @@
 //! How often something is so in the attempts of a test.
 
 use speclens_runner::event::RunResult;
-use speclens_schema::{suite::Subject, verdict::Status};
-
-use super::tally::short_names;
+use speclens_schema::{
+    suite::{Subject, short_names},
+    verdict::Status,
+};
 
 /// How often a claim, or a part of it, has an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]

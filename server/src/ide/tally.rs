@@ -1,7 +1,10 @@
 //! The attempts of one test, counted by who acted.
 
 use speclens_runner::event::RunResult;
-use speclens_schema::{dialect::cli_bench::config::HelpMode, suite::Subject, verdict::Status};
+use speclens_schema::{
+    suite::{Subject, short_names},
+    verdict::Status,
+};
 
 use super::lens::CaseState;
 
@@ -76,55 +79,12 @@ pub fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// Names subjects by the shortest end of their ids that is nobody else's, with the help mode where there are several.
-pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
-    let parts: Vec<(String, Option<HelpMode>)> = subjects.iter().map(|subject| parts(subject)).collect();
-    let has_modes = parts.iter().any(|(_, mode)| *mode != parts[0].1);
-    let name = |(id, mode): &(String, Option<HelpMode>)| {
-        let is_unique = |end: &str| {
-            let ends = |other: &str| other == end || other.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
-            parts.iter().all(|(other, _)| other == id || !ends(other))
-        };
-        let starts = id.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
-        let end = starts.map(|start| &id[start..]).find(|end| is_unique(end)).unwrap_or(id);
-        match mode.filter(|_| has_modes) {
-            Some(mode) => format!("{end} {}", mode.as_str()),
-            None => end.to_owned(),
-        }
-    };
-    parts.iter().map(name).collect()
-}
-
-fn parts(subject: &Subject) -> (String, Option<HelpMode>) {
-    match subject {
-        Subject::Model { model, mode } => (model.clone(), *mode),
-        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => (subject.to_string(), None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn models(ids: &[&str]) -> Vec<Subject> {
-        ids.iter().map(|id| Subject::model(id, None)).collect()
-    }
-
-    fn names(subjects: &[Subject]) -> Vec<String> {
-        short_names(&subjects.iter().collect::<Vec<_>>())
-    }
-
     fn tally(id: &str, worst: Status, passed: usize) -> Tally {
         Tally { subject: Subject::model(id, None), worst, passed, attempts: 3 }
-    }
-
-    #[test]
-    fn subject_is_named_by_the_shortest_end_of_its_id_that_nobody_shares() {
-        assert_eq!(names(&models(&["anthropic/sonnet", "openai/gpt"])), ["sonnet", "gpt"]);
-        assert_eq!(names(&models(&["a/x/one", "b/y/one", "b/z"])), ["x/one", "y/one", "z"]);
-        assert_eq!(names(&models(&["one", "b/one"])), ["one", "b/one"]);
-        let modes = [HelpMode::ALL[0], HelpMode::ALL[1]].map(|mode| Subject::model("a/one", Some(mode)));
-        assert_eq!(names(&modes), [0, 1].map(|at| format!("one {}", HelpMode::ALL[at].as_str())));
     }
 
     #[test]

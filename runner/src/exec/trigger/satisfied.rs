@@ -66,7 +66,9 @@ fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
         // One look at a time.
         Need::Files(need) => Some(Need::Files(FilesNeed { wait_ms: 0, ..need })),
         Need::Path { .. } | Need::Variables(_) => Some(need),
-        Need::Command { .. } | Need::Response(_) | Need::Trace | Need::Scores(_) | Need::Question(_) => None,
+        Need::Command { .. } | Need::Log(_) | Need::Response(_) | Need::Trace | Need::Scores(_) | Need::Question(_) => {
+            None
+        }
     });
     let needs: Vec<Need> = needs.collect::<Option<_>>()?;
     (!needs.is_empty()).then_some(needs)
@@ -81,6 +83,7 @@ fn is_all_new(first: &[Observation], now: &[Observation]) -> bool {
         }
         Answer::Path(_)
         | Answer::Command(_)
+        | Answer::Log(_)
         | Answer::Variables(_)
         | Answer::Response(_)
         | Answer::Trace(_)

@@ -12,7 +12,7 @@ const MAX_PATTERN: usize = 16 * 1024;
 
 /// What a pattern matches.
 #[derive(Debug, Default)]
-pub(super) struct Matches {
+pub(crate) struct Matches {
     /// The paths, as the pattern writes them.
     pub paths: Vec<String>,
     /// Whether there may be more.
@@ -21,7 +21,7 @@ pub(super) struct Matches {
 
 /// Searches a directory for what a pattern matches. Links that lead nowhere are not found, and neither are names that are not
 /// UTF-8.
-pub(super) fn glob(directory: &Path, pattern: &str) -> Matches {
+pub(crate) fn glob(directory: &Path, pattern: &str) -> Matches {
     let mut search = Search { directory, seen: 0, cut: false };
     let mut paths = if pattern.len() > MAX_PATTERN { Vec::new() } else { search.matches(pattern) };
     paths.sort_unstable();

@@ -306,64 +306,41 @@ pub fn dollars(usd: f64) -> String {
 mod tests {
     use std::{sync::Arc, time::Duration};
 
+    use serde_json::json;
+
     use speclens_schema::{
-        dialect::{Dialect, GateOutcome, GateReport, Gates, ScalarRules},
+        analysis::Analyzer,
+        dialect::{Dialect, GateOutcome, GateReport, ScalarRules},
         document::{Document, Pointer},
         evidence::Usage,
+        files::MemoryFiles,
+        json_schema::SpecFile,
         mask::Secrets,
-        suite::{Action, Case, Inputs, Subject, Suite},
+        settings::Settings,
+        suite::Subject,
     };
 
     use super::*;
     use crate::{
-        event::{CaseResult, Figures, Held, Judges, Origin, RunResult},
+        event::{CaseResult, Figures, Judges, Origin, RunResult},
         report::{Root, SourceText},
     };
-
-    fn case(name: &str) -> Arc<Case> {
-        Arc::new(Case {
-            name: name.to_owned(),
-            at: Pointer::root(),
-            file: None,
-            tags: Vec::new(),
-            skip: false,
-            repeat: 1,
-            action: Action::None,
-            claims: Vec::new(),
-            intact: true,
-        })
-    }
 
     /// An attempt of `model` in so many turns for so much money.
     fn run(model: &str, repeat: u32, status: Status, turns: u32, cost_usd: Option<f64>) -> Arc<RunResult> {
         let usage = Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd });
         Arc::new(RunResult {
-            subject: Subject::model(model, None),
-            repeat,
-            status,
-            absence: None,
-            verdicts: Vec::new(),
             figures: Figures { turns: Some(turns), usage, ..Figures::default() },
-            evidence: Held::Nowhere,
-            key: None,
-            began_us: 0,
-            from: None,
             origin: Origin::Recorded,
-            notes: Vec::new(),
+            ..RunResult::of(&Subject::model(model, None), repeat, status)
         })
     }
 
     fn written(names: &[&str], runs: Vec<Vec<Arc<RunResult>>>, gates: Vec<GateOutcome>, width: usize) -> String {
-        let suite = Suite {
-            dialect: Dialect::CliBench,
-            name: None,
-            cases: names.iter().map(|name| case(name)).collect(),
-            gates: Gates::None,
-            concurrency: 1,
-            inputs: Inputs::new(),
-            scaffolds: Default::default(),
-        };
-        let document = Document::read("cli: a\n", ScalarRules::Yaml12);
+        let tasks = names.iter().map(|name| format!("  - {{id: {}, intent: x, assert: []}}\n", json!(name)));
+        let document = Document::read(&format!("cli: a\ntasks:\n{}", tasks.collect::<String>()), ScalarRules::Yaml12);
+        let files = MemoryFiles::default();
+        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
         let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };
         let cases = runs.into_iter().enumerate();
         let result = SuiteResult {

@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 use serde::Serialize;
 
 use super::{
-    Format, plural, size,
+    plural, size,
     survey::{ItemEntry, Shelf, State, Survey, survey},
 };
-use crate::cli::{INVALID, PASSED, output};
+use crate::cli::{
+    INVALID, PASSED,
+    output::{self, Format},
+};
 
 /// The options of `speclens recordings list`.
 #[derive(Debug, clap::Args)]

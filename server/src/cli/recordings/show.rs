@@ -15,10 +15,13 @@ use speclens_schema::{
 };
 
 use super::{
-    Format, age, plural,
+    age, plural,
     survey::{Item, ItemEntry, Shelf, State, Survey, survey, who},
 };
-use crate::cli::{INVALID, PASSED, output};
+use crate::cli::{
+    INVALID, PASSED,
+    output::{self, Format},
+};
 
 /// The options of `speclens recordings show`.
 #[derive(Debug, clap::Args)]

@@ -3,21 +3,29 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
+    sync::Arc,
 };
 
 use speclens_runner::{
+    clock::Clock,
+    event::{Event, SuiteResult},
     exec::{self, agent::Bound},
     model::Models,
     report::{SuiteReport, human, plain},
+    run::{Mode, Options},
 };
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
-    evidence::{Context, Moment, Need},
+    evidence::{Context, Moment},
+    judge::Judged,
     problem::Severity,
     suite::{Action, AgentAction, Case, Subject},
+    verdict::Verdict,
 };
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::load::Loaded;
+use crate::{cli::load::Loaded, job::Prepared};
 use asked::Asked;
 
 mod asked;
@@ -26,17 +34,52 @@ mod asked;
 pub(super) struct Chosen<'s> {
     pub(super) loaded: &'s Loaded,
     pub(super) cases: &'s BTreeSet<usize>,
-    /// The models that it may ask; `None` where it is refused.
-    pub(super) models: Option<&'s Models>,
+    /// What it runs with; `None` where it is refused.
+    pub(super) prepared: Option<&'s Prepared>,
+    /// What time it is.
+    pub(super) clock: Clock,
+}
+
+impl<'s> Chosen<'s> {
+    /// Returns the models that it may ask; `None` where it is refused.
+    pub(super) fn models(&self) -> Option<&'s Models> {
+        self.prepared.map(Prepared::models)
+    }
+
+    fn triggers(&self) -> BTreeSet<usize> {
+        let cases = &self.loaded.report.suite.cases;
+        let is_trigger = |index: &usize| matches!(cases[*index].action, Action::Trigger(_)) && !cases[*index].skip;
+        self.cases.iter().copied().filter(is_trigger).collect()
+    }
+
+    /// Whether one of the tests is of something that is started elsewhere.
+    pub(super) fn has_triggers(&self) -> bool {
+        !self.triggers().is_empty()
+    }
+
+    /// Checks the preconditions of tests that start something elsewhere; `None` where there are none.
+    pub(super) async fn checked(&self, cancel: CancellationToken) -> Option<Arc<SuiteResult>> {
+        let cases = self.triggers();
+        let prepared = self.prepared.filter(|_| !cases.is_empty())?;
+        let options = Options { mode: Mode::Preconditions, cases: Some(cases), ..Options::default() };
+        let (sender, _) = mpsc::unbounded_channel::<Event>();
+        let job = prepared.job(Arc::new(prepared.book()));
+        Some(speclens_runner::run::run(job, options, cancel, sender).await)
+    }
 }
 
 /// Every chosen test, with what it would do. Models and help modes that are named take the place of those of the suites.
-pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[HelpMode]) -> String {
+pub(super) fn describe(
+    suites: &[Chosen<'_>],
+    checked: &[Option<Arc<SuiteResult>>],
+    models: &[String],
+    help_modes: &[HelpMode],
+) -> String {
     let mut text = String::new();
     let mut sum = Sum::default();
-    for suite in suites {
+    for (suite, checked) in suites.iter().zip(checked) {
         let report = &suite.loaded.report;
-        let Some(own) = suite.models else {
+        let Some(own) = suite.models() else {
             let what = if suite.loaded.workspace.wrong().is_some() { "its settings have" } else { "the suite has" };
             let _ = writeln!(text, "{}\n  refused: {what} errors", plain::line(&report.source.path));
             problems(&mut text, report);
@@ -51,10 +94,11 @@ pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[H
         for &index in suite.cases {
             let case = &report.suite.cases[index];
             let subjects = case.action.subjects_of(models, help_modes);
-            let lines = lines(suite.loaded, case, &subjects, &mut sum);
+            let lines = lines(suite, case, &subjects, &mut sum);
             let mask = |text: &str| report.source.secrets.mask(text);
             let _ = writeln!(text, "  {}", plain::line(&mask(&lines.title)));
-            for line in lines.does {
+            let preconditions = checked.iter().flat_map(|result| preconditions(case, index, result));
+            for line in lines.does.into_iter().chain(preconditions) {
                 let _ = writeln!(text, "      {}", plain::line(&mask(&line)));
             }
             if !case.skip {
@@ -84,7 +128,22 @@ struct Lines {
     does: Vec<String>,
 }
 
-fn lines(loaded: &Loaded, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
+/// What is known of the preconditions of a test.
+fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String> {
+    let Some(outcome) = result.cases.iter().find(|it| it.case == index) else { return Vec::new() };
+    let line = |judged: &Judged| {
+        let Verdict { label, outcome, .. } = &judged.verdict;
+        let message = outcome.message();
+        let colon = if message.is_empty() { "" } else { ": " };
+        format!("given {label} ({}){colon}{message}", outcome.status().as_str())
+    };
+    let runs = outcome.runs.iter().take(1);
+    let absent = runs.clone().filter_map(|run| run.absence.as_ref()).map(|absence| absence.message.clone());
+    let verdicts = runs.flat_map(|run| &run.verdicts).filter(|it| case.claims[it.claim].is_precondition()).map(line);
+    absent.chain(verdicts).collect()
+}
+
+fn lines(suite: &Chosen<'_>, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
     let runs = subjects.len() * case.repeat as usize;
     let does = match &case.action {
         Action::Command(command) => match &command.expanded {
@@ -94,10 +153,15 @@ fn lines(loaded: &Loaded, case: &Case, subjects: &[Subject], sum: &mut Sum) -> L
         Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
         Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
         Action::Agent(agent) => task(agent, subjects),
-        Action::Trigger(_) => vec!["a call of the gateway".to_owned()],
+        Action::Trigger(trigger) => match suite.prepared.and_then(Prepared::gateway) {
+            Some(gateway) => {
+                exec::trigger::described(trigger, &case.name, gateway, suite.clock, &suite.loaded.directory)
+            }
+            None => Vec::new(),
+        },
         Action::None => vec!["nothing".to_owned()],
     };
-    let obstacle = exec::unsupported(loaded.report.dialect, &case.action);
+    let obstacle = exec::unsupported(suite.loaded.report.dialect, &case.action);
     let mut remarks = vec![match (case.skip, obstacle, runs) {
         (true, _, _) => "skipped".to_owned(),
         (false, Some(_), _) => "cannot run yet".to_owned(),

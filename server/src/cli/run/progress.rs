@@ -185,39 +185,20 @@ impl<'s> Progress<'s> {
 
 #[cfg(test)]
 mod tests {
-    use speclens_runner::event::{Figures, Held, Origin, RunResult};
+    use serde_json::json;
+    use speclens_runner::event::RunResult;
     use speclens_schema::{
-        dialect::{Dialect, Gates},
-        document::Pointer,
-        suite::{Action, Case, Inputs},
+        analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
+        settings::Settings,
     };
 
     use super::*;
 
     fn suite(names: &[&str]) -> Suite {
-        let case = |name: &&str| {
-            Arc::new(Case {
-                name: (*name).to_owned(),
-                at: Pointer::root(),
-                file: None,
-                tags: Vec::new(),
-                skip: false,
-                repeat: 1,
-                action: Action::None,
-                claims: Vec::new(),
-                intact: true,
-            })
-        };
-        let cases = names.iter().map(case).collect();
-        Suite {
-            dialect: Dialect::CliBench,
-            name: None,
-            cases,
-            gates: Gates::None,
-            concurrency: 1,
-            inputs: Inputs::new(),
-            scaffolds: Default::default(),
-        }
+        let tests = names.iter().map(|name| format!("  - {{name: {}, command: x}}\n", json!(name)));
+        let document = Document::read(&format!("tests:\n{}", tests.collect::<String>()), ScalarRules::Yaml12);
+        let files = MemoryFiles::default();
+        Analyzer::new(SpecFile::KindLm).analyze(&document, &files, &Settings::default()).suite
     }
 
     fn started(case: usize, subject: &Subject) -> Event {
@@ -229,21 +210,7 @@ mod tests {
     }
 
     fn finished(case: usize, subject: &Subject, status: Status) -> Event {
-        let run = RunResult {
-            subject: subject.clone(),
-            repeat: 0,
-            status,
-            absence: None,
-            verdicts: Vec::new(),
-            figures: Figures::default(),
-            evidence: Held::Nowhere,
-            key: None,
-            began_us: 0,
-            from: None,
-            origin: Origin::Nowhere,
-            notes: Vec::new(),
-        };
-        Event::AttemptFinished { case, run: Arc::new(run) }
+        Event::AttemptFinished { case, run: Arc::new(RunResult::of(subject, 0, status)) }
     }
 
     #[test]

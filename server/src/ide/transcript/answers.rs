@@ -1,6 +1,6 @@
 //! The answers of models to the questions of claims, as transcripts show them.
 
-use speclens_schema::evidence::{Answer, Evidence, ModelReply, Need, QuestionNeed, Usage};
+use speclens_schema::evidence::{Answer, Evidence, ModelReply, Usage};
 
 /// One question, and what came of it.
 pub(super) struct Asked<'e> {
@@ -14,34 +14,14 @@ impl Asked<'_> {
     /// Returns the questions of an attempt, in the order in which they were asked.
     pub(super) fn all(evidence: &Evidence) -> Vec<Asked<'_>> {
         let asked = evidence.observations.iter().filter_map(|observation| {
-            let question = question(&observation.need)?;
+            let judge = observation.need.question()?.peer.id();
             let replies = match &observation.answer {
-                Answer::Question(answer) => Ok(answer.replies.as_slice()),
                 Answer::Nothing(reason) => Err(reason.as_str()),
-                Answer::Path(_)
-                | Answer::Command(_)
-                | Answer::Files(_)
-                | Answer::Variables(_)
-                | Answer::Response(_)
-                | Answer::Trace(_)
-                | Answer::Scores(_) => return None,
+                answer => Ok(answer.replies()?),
             };
-            Some(Asked { judge: format!("{}/{}", question.peer.provider, question.peer.model), replies })
+            Some(Asked { judge, replies })
         });
         asked.collect()
-    }
-}
-
-fn question(need: &Need) -> Option<&QuestionNeed> {
-    match need {
-        Need::Question(question) => Some(question),
-        Need::Path { .. }
-        | Need::Command { .. }
-        | Need::Files(_)
-        | Need::Variables(_)
-        | Need::Response(_)
-        | Need::Trace
-        | Need::Scores(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use speclens_runner::{
 };
 use speclens_schema::{mask::Secrets, script, settings::Price};
 
-use super::{Action, Bound, Case, Context, Moment, Need, Subject, word};
+use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
 /// The models that a suite would ask.
 #[derive(Debug, Default)]
@@ -44,18 +44,8 @@ impl Asked {
         }
         let attempts = repeat * subjects.len() as u64;
         for need in case.needs(Moment::After, &Context::default()) {
-            let (id, times) = match need {
-                Need::Question(question) => {
-                    (format!("{}/{}", question.peer.provider, question.peer.model), u64::from(question.times))
-                }
-                Need::Path { .. }
-                | Need::Command { .. }
-                | Need::Files(_)
-                | Need::Variables(_)
-                | Need::Response(_)
-                | Need::Trace
-                | Need::Scores(_) => continue,
-            };
+            let Some(question) = need.question() else { continue };
+            let (id, times) = (question.peer.id(), u64::from(question.times));
             match self.judges.iter_mut().find(|(known, _)| *known == id) {
                 Some((_, questions)) => *questions += attempts * times,
                 None => self.judges.push((id, attempts * times)),

@@ -1,0 +1,76 @@
+//! Traces in files.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use speclens_schema::{
+    evidence::Trace,
+    trace::{
+        Clues, Exported, ExportedTrace, Stored, TraceId, assemble, join,
+        opik::{self, OpikSpan},
+        read_file,
+    },
+};
+
+use crate::observe::files::glob::glob;
+
+/// Maximum number of bytes of one file.
+const MAX_FILE: u64 = 256 * 1024 * 1024;
+
+/// Reads a file of traces.
+pub fn read(path: &Path) -> Result<Stored, String> {
+    let shown = path.display();
+    let size = fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?.len();
+    if size > MAX_FILE {
+        return Err(format!("{shown} is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    }
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    read_file(&text).map_err(|error| format!("{shown}, line {}: {}", error.line, error.message))
+}
+
+/// Looks for the trace of an act in files.
+pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Result<Option<Trace>, String> {
+    let mut stored = Stored::default();
+    let paths: Vec<PathBuf> = patterns
+        .iter()
+        .flat_map(|pattern| glob(directory, pattern).paths)
+        .map(|path| directory.join(path))
+        .filter(|path| path.is_file())
+        .collect();
+    for path in paths {
+        // Who writes the file may not have come to its first span yet.
+        if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == 0) {
+            continue;
+        }
+        let Stored { signals, traces, spans } = read(&path)?;
+        stored.signals.spans.extend(signals.spans);
+        stored.traces.extend(traces);
+        stored.spans.extend(spans);
+    }
+    let mut by_trace: BTreeMap<&TraceId, Vec<&Exported>> = BTreeMap::new();
+    for exported in &stored.signals.spans {
+        by_trace.entry(&exported.span.trace_id).or_default().push(exported);
+    }
+    let exported: Vec<ExportedTrace<'_>> =
+        by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
+    let (found, joined) = join(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    if !found.is_empty() {
+        let spans = found.iter().flat_map(|index| exported[*index].spans.iter().copied());
+        return Ok(Some(Trace { joined, ..assemble(spans) }));
+    }
+    let (found, joined) = join(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let mut whole: Option<Trace> = None;
+    for index in found {
+        let trace = &stored.traces[index];
+        let spans: Vec<OpikSpan> = stored.spans.iter().filter(|span| span.trace_id == trace.id).cloned().collect();
+        let part = opik::assemble(trace, &spans);
+        whole = Some(match whole {
+            None => part,
+            Some(before) => before.and(part),
+        });
+    }
+    Ok(whole.map(|trace| Trace { joined, ..trace }))
+}

@@ -1,0 +1,219 @@
+//! Traces of Opik, over its REST API. It is read only: nothing is tagged or changed there.
+
+use std::{error::Error, fmt, time::Duration};
+
+use jiff::Timestamp;
+use reqwest::{Client, StatusCode, Url, header::HeaderValue, redirect::Policy};
+use serde_json::Value;
+use speclens_schema::{
+    dialect::clawspec::config::Opik,
+    evidence::Trace,
+    trace::{
+        Clues, MAX_SPANS, join,
+        opik::{self, OpikSpan, OpikTrace, Search},
+    },
+};
+
+use crate::encryption;
+
+/// Opik's own service.
+const HOSTED: &str = "https://www.comet.com/opik/api/";
+
+/// How long one answer may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum number of bytes of one answer.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// As many traces are asked for at once, and in all.
+const TRACES: usize = 100;
+const MAX_TRACES: usize = 1_000;
+
+/// As many spans are asked for at once.
+const SPANS: usize = 1_000;
+
+/// How Opik is reached.
+#[derive(Clone, Default)]
+pub struct OpikTarget {
+    /// The address of its API; that of the hosted service when absent.
+    pub url: Option<String>,
+    /// The project that holds the traces.
+    pub project: Option<String>,
+    /// The workspace of the project.
+    pub workspace: Option<String>,
+    key: Option<String>,
+}
+
+impl fmt::Debug for OpikTarget {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OpikTarget { url, project, workspace, key } = self;
+        let mut shown = formatter.debug_struct("OpikTarget");
+        shown.field("url", url).field("project", project).field("workspace", workspace);
+        shown.field("has_key", &key.is_some()).finish()
+    }
+}
+
+impl OpikTarget {
+    /// Reads how Opik is reached. `variable` looks up the environment.
+    pub fn of(opik: Option<&Opik>, variable: &dyn Fn(&str) -> Option<String>) -> OpikTarget {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let own = opik.cloned().unwrap_or_default();
+        OpikTarget {
+            url: variable("OPIK_URL_OVERRIDE"),
+            project: own.project_name.filter(|it| !it.is_empty()).or_else(|| variable("OPIK_PROJECT_NAME")),
+            workspace: own.workspace.filter(|it| !it.is_empty()).or_else(|| variable("OPIK_WORKSPACE")),
+            key: variable("OPIK_API_KEY"),
+        }
+    }
+
+    /// Looks for the trace of an act.
+    pub(super) async fn look(&self, clues: &Clues) -> Result<Option<Trace>, String> {
+        let asked = self.connect()?;
+        let moment = |us: i64| Timestamp::from_microsecond(us).map(|it| it.to_string()).unwrap_or_default();
+        let from = moment(clues.started_us.saturating_sub(clues.padding_us));
+        let to = moment(clues.ended_us.map_or(i64::MAX / 4, |ended| ended.saturating_add(clues.padding_us)));
+        let to = if to.is_empty() { moment(253_402_207_200_000_000) } else { to };
+        let in_window = asked.traces(Search::Window(&from, &to)).await?;
+        let chosen = join(&in_window, clues);
+        // The clock of another machine may be off, so a trace outside of the window may name the run.
+        let elsewhere = match &chosen {
+            Ok((found, _)) if !found.is_empty() => Vec::new(),
+            Ok(_) | Err(_) => asked.naming(clues).await?,
+        };
+        let (traces, (found, joined)) = match elsewhere.is_empty() {
+            true => (&in_window, chosen.map_err(|ambiguous| ambiguous.sentence())?),
+            false => (&elsewhere, join(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
+        };
+        let mut whole: Option<Trace> = None;
+        for index in found {
+            let trace = &traces[index];
+            let part = opik::assemble(trace, &asked.spans(&trace.id).await?);
+            whole = Some(match whole {
+                None => part,
+                Some(before) => before.and(part),
+            });
+        }
+        Ok(whole.map(|trace| Trace { joined, ..trace }))
+    }
+
+    fn connect(&self) -> Result<Asked<'_>, String> {
+        let text = self.url.as_deref().unwrap_or(HOSTED);
+        // A base without `/` at the end would lose its last part.
+        let base = Url::parse(&format!("{}/", text.trim_end_matches('/')))
+            .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid address: {error}"))?;
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(encryption::of(base.scheme())?)
+            .redirect(Policy::none())
+            .timeout(TIMEOUT);
+        if base.scheme() == "http" {
+            // A proxy would read what is not encrypted.
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| reason(&error))?;
+        Ok(Asked { target: self, base, client })
+    }
+}
+
+/// A connection to Opik.
+struct Asked<'t> {
+    target: &'t OpikTarget,
+    base: Url,
+    client: Client,
+}
+
+impl Asked<'_> {
+    /// The traces of a search, the youngest first.
+    async fn traces(&self, search: Search<'_>) -> Result<Vec<OpikTrace>, String> {
+        let mut traces: Vec<OpikTrace> = Vec::new();
+        loop {
+            let after = traces.last().map(|trace| trace.id.as_str());
+            let body = opik::search_traces(self.target.project.as_deref(), search, TRACES, after);
+            let page: Vec<OpikTrace> = opik::read(&self.post("v1/private/traces/search", &body).await?)?;
+            let is_last = page.len() < TRACES;
+            traces.extend(page);
+            if is_last || traces.len() >= MAX_TRACES {
+                return Ok(traces);
+            }
+        }
+    }
+
+    /// The traces that name the run or its session, whenever they began.
+    async fn naming(&self, clues: &Clues) -> Result<Vec<OpikTrace>, String> {
+        if let Some(run) = clues.run_id.as_deref().filter(|run| !run.is_empty()) {
+            let tag = format!("clawspec:{run}");
+            for search in [Search::Tag(&tag), Search::Metadata("runId", run), Search::Input(run)] {
+                let found = self.traces(search).await?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+        }
+        match clues.session_key.as_deref().filter(|key| !key.is_empty()) {
+            Some(session) => self.traces(Search::Thread(session)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// All spans of a trace.
+    async fn spans(&self, trace: &str) -> Result<Vec<OpikSpan>, String> {
+        let mut spans: Vec<OpikSpan> = Vec::new();
+        loop {
+            let after = spans.last().map(|span| span.id.as_str());
+            let body = opik::search_spans(self.target.project.as_deref(), trace, SPANS, after);
+            let page: Vec<OpikSpan> = opik::read(&self.post("v1/private/spans/search", &body).await?)?;
+            let is_last = page.len() < SPANS;
+            spans.extend(page);
+            if is_last || spans.len() > MAX_SPANS {
+                return Ok(spans);
+            }
+        }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Result<String, String> {
+        let url = self.base.join(path).map_err(|error| error.to_string())?;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", reason(error));
+        let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
+        if let Some(key) = &self.target.key {
+            let mut value = HeaderValue::from_str(key)
+                .map_err(|_| "OPIK_API_KEY holds characters that a header cannot carry".to_owned())?;
+            value.set_sensitive(true);
+            request = request.header("authorization", value);
+        }
+        if let Some(workspace) = &self.target.workspace {
+            request = request.header("comet-workspace", workspace);
+        }
+        let mut response = request.send().await.map_err(|error| silent(&error))?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(refusal(status, &host, self.target.key.is_some()));
+        }
+        let mut answer = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| silent(&error))? {
+            if answer.len() + chunk.len() > MAX_ANSWER {
+                return Err(format!("an answer of Opik at {host} is larger than {} MiB", MAX_ANSWER / 1024 / 1024));
+            }
+            answer.extend_from_slice(&chunk);
+        }
+        String::from_utf8(answer).map_err(|_| format!("an answer of Opik at {host} is not text"))
+    }
+}
+
+fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
+    let status = status.as_u16();
+    match (status, has_key) {
+        (401 | 403, true) => format!("Opik at {host} refuses the key in OPIK_API_KEY (status {status})"),
+        (401 | 403, false) => format!("Opik at {host} needs a key (status {status}); set OPIK_API_KEY"),
+        (404, _) => format!("Opik at {host} knows no such project or address (status 404)"),
+        (status, _) => format!("Opik at {host} answers with status {status}"),
+    }
+}
+
+/// Why there is no answer: the innermost reason says it best.
+fn reason(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,342 @@
+//! Receives what programs export: OpenTelemetry's protocol over HTTP, protobuf or JSON, compressed or not.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    fmt, io,
+    io::Read,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use flate2::read::MultiGzDecoder;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use prost::Message;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use speclens_schema::trace::{Signals, otlp};
+use tokio::{
+    net::TcpListener,
+    sync::Semaphore,
+    task::{AbortHandle, JoinSet},
+};
+
+use super::store::Store;
+
+/// Maximum number of bytes of one request, as sent and unpacked. The collector of OpenTelemetry has the same limit.
+pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
+
+/// How long a request may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(30);
+
+/// Maximum number of connections at the same time.
+const CONNECTIONS: usize = 64;
+
+/// Maximum number of requests that are unpacked at the same time: each takes a multiple of its size.
+const UNPACKED_AT_ONCE: usize = 2;
+
+/// Receives what programs export, until it is dropped.
+pub(super) struct Receiver {
+    address: SocketAddr,
+    store: Arc<Store>,
+    task: AbortHandle,
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Receiver").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Receiver {
+    /// Listens at an address. Whoever listens there already in this program shares it, because a port has one owner only.
+    pub(super) fn open(address: SocketAddr) -> Result<Arc<Receiver>, String> {
+        static OPEN: Mutex<Option<HashMap<SocketAddr, Weak<Receiver>>>> = Mutex::new(None);
+        let known = || {
+            let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+            open.as_ref()?.get(&address)?.upgrade()
+        };
+        if let Some(receiver) = known() {
+            return Ok(receiver);
+        }
+        let listen = |address| {
+            let listener = std::net::TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            TcpListener::from_std(listener)
+        };
+        let listener = listen(address).map_err(|error: io::Error| refused(address, &error))?;
+        let address = listener.local_addr().map_err(|error| refused(address, &error))?;
+        let store = Arc::new(Store::default());
+        let task = tokio::spawn(accept(listener, Arc::clone(&store))).abort_handle();
+        let receiver = Arc::new(Receiver { address, store, task });
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = open.get_or_insert_default();
+        open.retain(|_, receiver| receiver.strong_count() > 0);
+        open.insert(address, Arc::downgrade(&receiver));
+        Ok(receiver)
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What was received.
+    pub(super) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+}
+
+fn refused(address: SocketAddr, error: &io::Error) -> String {
+    let help = match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program listens there, perhaps another speclens or a collector",
+        _ => "",
+    };
+    format!("cannot listen for traces at {address}: {error}{help}")
+}
+
+async fn accept(listener: TcpListener, store: Arc<Store>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let unpacking = Arc::new(Semaphore::new(UNPACKED_AT_ONCE));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        while connections.try_join_next().is_some() {}
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Too many open files: others may be closed in the meantime.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let (store, unpacking) = (Arc::clone(&store), Arc::clone(&unpacking));
+        connections.spawn(async move {
+            let answer = service_fn(move |request| {
+                let (store, unpacking) = (Arc::clone(&store), Arc::clone(&unpacking));
+                async move { Ok::<_, Infallible>(answer(request, store, unpacking).await) }
+            });
+            let connection =
+                http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection of an exporter broke");
+            }
+            drop(place);
+        });
+    }
+}
+
+/// What programs export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signal {
+    Traces,
+    Logs,
+    Metrics,
+}
+
+impl Signal {
+    fn at(path: &str) -> Option<Signal> {
+        match path {
+            "/v1/traces" => Some(Signal::Traces),
+            "/v1/logs" => Some(Signal::Logs),
+            "/v1/metrics" => Some(Signal::Metrics),
+            _ => None,
+        }
+    }
+
+    /// The name of the field that tells how many were not taken.
+    fn rejected(self) -> &'static str {
+        match self {
+            Signal::Traces => "rejectedSpans",
+            Signal::Logs => "rejectedLogRecords",
+            Signal::Metrics => "rejectedDataPoints",
+        }
+    }
+
+    fn read(self, encoding: Encoding, body: &[u8]) -> Result<Signals, String> {
+        Ok(match self {
+            Signal::Traces => encoding.read::<otlp::TracesRequest>(body)?.into(),
+            Signal::Logs => encoding.read::<otlp::LogsRequest>(body)?.into(),
+            Signal::Metrics => encoding.read::<otlp::MetricsRequest>(body)?.into(),
+        })
+    }
+}
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Protobuf,
+    Json,
+}
+
+impl Encoding {
+    fn of(headers: &HeaderMap) -> Option<Encoding> {
+        let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+            "application/x-protobuf" => Some(Encoding::Protobuf),
+            "application/json" => Some(Encoding::Json),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Encoding::Protobuf => "application/x-protobuf",
+            Encoding::Json => "application/json",
+        }
+    }
+
+    fn read<T: Message + Default + DeserializeOwned>(self, body: &[u8]) -> Result<T, String> {
+        match self {
+            Encoding::Protobuf => T::decode(body).map_err(|error| error.to_string()),
+            Encoding::Json => serde_json::from_slice(body).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Whether a request is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+}
+
+impl Packing {
+    fn of(headers: &HeaderMap) -> Option<Packing> {
+        let Some(value) = headers.get(CONTENT_ENCODING) else { return Some(Packing::Plain) };
+        match value.to_str().ok()?.trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => Some(Packing::Plain),
+            "gzip" | "x-gzip" => Some(Packing::Gzip),
+            _ => None,
+        }
+    }
+
+    fn unpack(self, body: Bytes) -> Result<Bytes, Refusal> {
+        match self {
+            Packing::Plain => Ok(body),
+            Packing::Gzip => {
+                let mut unpacked = Vec::new();
+                let limit = MAX_REQUEST as u64 + 1;
+                let read = MultiGzDecoder::new(&*body).take(limit).read_to_end(&mut unpacked);
+                read.map_err(|error| Refusal::malformed(&format!("the body is not valid gzip: {error}")))?;
+                if unpacked.len() > MAX_REQUEST { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
+            }
+        }
+    }
+}
+
+/// Why a request is refused.
+struct Refusal {
+    status: StatusCode,
+    /// The code of gRPC.
+    code: i32,
+    message: String,
+}
+
+impl Refusal {
+    fn malformed(message: &str) -> Refusal {
+        Refusal { status: StatusCode::BAD_REQUEST, code: 3, message: message.to_owned() }
+    }
+
+    fn too_large() -> Refusal {
+        let message = format!("the request is larger than {} MiB: export smaller batches", MAX_REQUEST / 1024 / 1024);
+        Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, code: 8, message }
+    }
+
+    fn response(self, encoding: Option<Encoding>) -> Response<Full<Bytes>> {
+        let Refusal { status, code, message } = self;
+        let (kind, body) = match encoding {
+            Some(Encoding::Protobuf) => (Encoding::Protobuf.name(), otlp::Refusal { code, message }.encode_to_vec()),
+            Some(Encoding::Json) => {
+                (Encoding::Json.name(), json!({ "code": code, "message": message }).to_string().into_bytes())
+            }
+            None => ("text/plain", message.into_bytes()),
+        };
+        respond(status, kind, body)
+    }
+}
+
+fn respond(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> Response<Full<Bytes>> {
+    let encoding = Encoding::of(request.headers());
+    let refuse = |status, message: &str| Refusal { status, code: 3, message: message.to_owned() }.response(encoding);
+    let Some(signal) = Signal::at(request.uri().path()) else {
+        return refuse(StatusCode::NOT_FOUND, "send to /v1/traces, /v1/logs or /v1/metrics");
+    };
+    if request.method() != Method::POST {
+        let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "send with POST");
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+        return response;
+    }
+    let Some(known) = encoding else {
+        let message = "send application/x-protobuf or application/json";
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+    };
+    let Some(packing) = Packing::of(request.headers()) else {
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or packed with gzip");
+    };
+    let arriving = Limited::new(request.into_body(), MAX_REQUEST).collect();
+    let body = match tokio::time::timeout(ARRIVAL, arriving).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Refusal::too_large().response(encoding),
+        Ok(Err(_)) => return Refusal::malformed("the body ended early").response(encoding),
+        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"),
+    };
+    let work = move || {
+        let body = packing.unpack(body)?;
+        let signals = signal.read(known, &body).map_err(|error| Refusal::malformed(&error))?;
+        Ok(store.take(signals, body.len()))
+    };
+    let Ok(_place) = unpacking.acquire().await else {
+        return refuse(StatusCode::SERVICE_UNAVAILABLE, "the run has ended");
+    };
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(rejected)) => taken(signal, known, rejected),
+        Ok(Err(refusal)) => Refusal::response(refusal, encoding),
+        Err(error) => {
+            tracing::error!(%error, "reading an export failed");
+            let message = "reading the export failed; this is a defect of speclens".to_owned();
+            Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: 13, message }.response(encoding)
+        }
+    }
+}
+
+/// The answer to a request that was taken, but for so much of it.
+fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
+    let reason = "more was exported in this run than is kept";
+    let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {
+        (Encoding::Protobuf, 0) => Vec::new(),
+        (Encoding::Json, 0) => b"{}".to_vec(),
+        (Encoding::Protobuf, rejected) => {
+            let partial = otlp::PartialSuccess { rejected, error_message: reason.to_owned() };
+            otlp::Response { partial_success: Some(partial) }.encode_to_vec()
+        }
+        (Encoding::Json, rejected) => {
+            let partial = json!({ signal.rejected(): rejected.to_string(), "errorMessage": reason });
+            json!({ "partialSuccess": partial }).to_string().into_bytes()
+        }
+    };
+    respond(StatusCode::OK, encoding.name(), body)
+}

@@ -1,0 +1,172 @@
+//! What was received, for as long as somebody may ask for it.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use speclens_schema::trace::{Exported, ExportedTrace, LogEvent, Signals, Spending, TraceId};
+use tokio::{sync::watch, time::Instant};
+
+/// Maximum number of spans that are held.
+const MAX_SPANS: usize = 250_000;
+
+/// Maximum number of bytes that the held spans and records took in requests.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// What was received.
+#[derive(Debug)]
+pub(super) struct Store {
+    held: Mutex<Held>,
+    /// Counts what arrives.
+    arrivals: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    traces: HashMap<TraceId, Received>,
+    spending: Spending,
+    arrivals: u64,
+    spans: usize,
+    bytes: usize,
+}
+
+/// What was received of one trace.
+#[derive(Debug)]
+struct Received {
+    spans: Vec<Exported>,
+    logs: Vec<LogEvent>,
+    bytes: usize,
+    /// By how many arrivals it is younger than the store.
+    first: u64,
+    last: Instant,
+}
+
+/// What a look at the store finds of some traces.
+pub(super) struct Sight<'s> {
+    /// The traces.
+    pub(super) traces: Vec<ExportedTrace<'s>>,
+    /// When the last part of each arrived.
+    pub(super) last: Vec<Instant>,
+    /// What acts cost.
+    pub(super) spending: &'s Spending,
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store { held: Mutex::default(), arrivals: watch::Sender::new(0) }
+    }
+}
+
+impl Store {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what a request of so many bytes brought, and returns how many spans or records found no place.
+    pub(super) fn take(&self, signals: Signals, bytes: usize) -> usize {
+        let count = signals.spans.len() + signals.logs.len();
+        let share = bytes / count.max(1);
+        let mut held = self.held();
+        held.arrivals += 1;
+        held.make_place(count, bytes, signals.spans.first().map(|it| &it.span.trace_id));
+        held.spending.add(signals.points);
+        let mut refused = 0;
+        for exported in signals.spans {
+            if !held.has_place(share) {
+                refused += 1;
+                continue;
+            }
+            held.spans += 1;
+            let received = held.entry(exported.span.trace_id.clone(), share);
+            received.spans.push(exported);
+        }
+        for event in signals.logs {
+            if !held.has_place(share) {
+                refused += 1;
+                continue;
+            }
+            let received = held.entry(event.record.trace_id.clone(), share);
+            received.logs.push(event);
+        }
+        let arrivals = held.arrivals;
+        drop(held);
+        self.arrivals.send_replace(arrivals);
+        refused
+    }
+
+    /// The number of arrivals so far.
+    pub(super) fn now(&self) -> u64 {
+        self.held().arrivals
+    }
+
+    /// Tells of arrivals from now on.
+    pub(super) fn listen(&self) -> watch::Receiver<u64> {
+        self.arrivals.subscribe()
+    }
+
+    /// Looks at everything that is held. Traces that were known at the arrival `since` are older.
+    pub(super) fn look<A>(&self, since: u64, look: impl FnOnce(Sight<'_>) -> A) -> A {
+        let held = self.held();
+        let mut traces: Vec<(&TraceId, &Received)> = held.traces.iter().collect();
+        traces.sort_by_key(|(id, received)| (received.first, *id));
+        let (traces, last) = traces
+            .into_iter()
+            .map(|(id, received)| {
+                let is_older = received.first <= since;
+                (ExportedTrace { id, spans: received.spans.iter().collect(), is_older }, received.last)
+            })
+            .unzip();
+        look(Sight { traces, last, spending: &held.spending })
+    }
+
+    /// Takes out everything that was received, spans by their trace.
+    pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogEvent>) {
+        let mut held = self.held();
+        let mut traces: Vec<Received> = std::mem::take(&mut held.traces).into_values().collect();
+        (held.spans, held.bytes) = (0, 0);
+        traces.sort_by_key(|received| received.first);
+        let mut all = (Vec::new(), Vec::new());
+        for received in traces {
+            all.0.extend(received.spans);
+            all.1.extend(received.logs);
+        }
+        all
+    }
+
+    /// How long nothing has arrived; `None`: nothing ever has.
+    pub(super) fn quiet(&self) -> Option<Duration> {
+        self.held().traces.values().map(|received| received.last.elapsed()).min()
+    }
+}
+
+impl Held {
+    fn has_place(&self, bytes: usize) -> bool {
+        self.spans < MAX_SPANS && self.bytes + bytes <= MAX_BYTES
+    }
+
+    fn entry(&mut self, id: TraceId, bytes: usize) -> &mut Received {
+        self.bytes += bytes;
+        let first = self.arrivals;
+        let new = || Received { spans: Vec::new(), logs: Vec::new(), bytes: 0, first, last: Instant::now() };
+        let received = self.traces.entry(id).or_insert_with(new);
+        received.bytes += bytes;
+        received.last = Instant::now();
+        received
+    }
+
+    /// Forgets the traces that have been quiet for longest, until there is place for so much more.
+    fn make_place(&mut self, spans: usize, bytes: usize, growing: Option<&TraceId>) {
+        while self.spans + spans > MAX_SPANS || self.bytes + bytes > MAX_BYTES {
+            let others = self.traces.iter().filter(|(id, _)| Some(*id) != growing);
+            let Some(oldest) = others.min_by_key(|(_, received)| received.last).map(|(id, _)| id.clone()) else {
+                break;
+            };
+            if let Some(gone) = self.traces.remove(&oldest) {
+                self.spans -= gone.spans.len();
+                self.bytes -= gone.bytes;
+            }
+        }
+    }
+}

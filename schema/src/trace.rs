@@ -1,0 +1,27 @@
+//! Traces as they are exported, and what they tell: OpenTelemetry's protocol and Opik's REST API become
+//! [`evidence::Trace`](crate::evidence::Trace). Pure: who received them, and from where, is the runner's business.
+//!
+//! ```text
+//! OTLP, protobuf or JSON ── otlp ──▶ Exported ── join: which trace is that of the act ── assemble ──▶ Trace
+//! Opik, JSON lines ───────────────── opik ────── join ───────────────────────────────────────────▶ Trace
+//! ```
+
+mod assemble;
+mod attributes;
+mod content;
+mod exported;
+mod file;
+mod join;
+mod meaning;
+pub mod opik;
+pub mod otlp;
+mod spending;
+
+pub use assemble::{MAX_SPANS, assemble};
+pub use attributes::{Attributes, as_text as attribute_text};
+pub use content::{Said, ToolUse, said};
+pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
+pub use file::{FileError, Stored, read_file};
+pub use join::{Ambiguous, Candidate, Clues, ExportedTrace, MARK, join};
+pub use meaning::{asks_model, is_outermost};
+pub use spending::Spending;

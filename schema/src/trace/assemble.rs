@@ -1,0 +1,220 @@
+//! From exported spans to a trace: what each did, in view of the others.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    exported::Exported,
+    meaning::{Role, cost_of, error_of, is_outermost, model_of, name_of, tokens_of},
+};
+use crate::evidence::{Span, Trace};
+
+/// Maximum number of spans that are kept of one trace.
+pub const MAX_SPANS: usize = 100_000;
+
+/// Maximum number of bytes of a name, and of an error.
+const MAX_NAME: usize = 1024;
+const MAX_ERROR: usize = 4096;
+
+/// Makes one trace of exported spans that belong together.
+pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
+    let mut seen = HashSet::new();
+    // Who does not hear an answer in time sends a span again.
+    let mut spans: Vec<&Exported> =
+        spans.into_iter().filter(|it| seen.insert((&it.span.trace_id, &it.span.span_id))).collect();
+    spans.sort_by_key(|it| it.span.start_time_unix_nano);
+    let roots: Vec<&&Exported> = spans.iter().filter(|it| is_outermost(it)).collect();
+    let unfinished = !roots.iter().any(|root| root.ended_us().is_some());
+    let tree = Tree::of(&spans);
+    let roles = roles(&spans, &tree);
+    let told: Vec<_> = spans.iter().map(|it| tokens_of(it)).collect();
+    let tells_below = tree.below(|index| told[index].is_some());
+    let models_tell = (0..spans.len()).any(|index| roles[index] == Role::Model && told[index].is_some());
+    let cost_below = tree.below(|index| cost_of(spans[index]).is_some());
+    let parts = spans.iter().enumerate().take(MAX_SPANS).map(|(index, exported)| {
+        let role = roles[index];
+        let tokens = told[index].filter(|_| !tells_below[index] && !(models_tell && role == Role::Accounting));
+        // Tokens cost what the model costs.
+        let by_tokens = tokens.and_then(|_| model_of(exported, Role::Model));
+        Span {
+            id: hexadecimal(&exported.span.span_id),
+            parent: (!exported.is_root()).then(|| hexadecimal(&exported.span.parent_span_id)),
+            kind: role.kind(),
+            name: shortened(name_of(exported, role), MAX_NAME),
+            model: model_of(exported, role).or(by_tokens).map(|model| shortened(model, MAX_NAME)),
+            started_us: exported.started_us(),
+            ended_us: exported.ended_us(),
+            duration_ms: None,
+            // Whoever asks others tells the sum of theirs.
+            tokens,
+            cost_usd: cost_of(exported).filter(|_| !cost_below[index]),
+            error: error_of(exported).map(|error| shortened(&error, MAX_ERROR)),
+        }
+    });
+    let parts: Vec<Span> = parts.collect();
+    Trace {
+        started_us: spans.iter().filter_map(|it| it.started_us()).min(),
+        ended_us: spans.iter().filter_map(|it| it.ended_us()).max(),
+        cut: spans.len() > MAX_SPANS,
+        spans: parts,
+        unfinished,
+        ..Trace::default()
+    }
+}
+
+/// Which span belongs to which.
+struct Tree {
+    parents: Vec<Option<usize>>,
+}
+
+impl Tree {
+    fn of(spans: &[&Exported]) -> Tree {
+        let places: HashMap<(&[u8], &[u8]), usize> =
+            spans.iter().enumerate().map(|(index, it)| ((&*it.span.trace_id, &*it.span.span_id), index)).collect();
+        let parent = |it: &&Exported| places.get(&(&*it.span.trace_id, &*it.span.parent_span_id)).copied();
+        let mut tree = Tree { parents: spans.iter().map(parent).collect() };
+        tree.cut_circles();
+        tree
+    }
+
+    /// Makes spans outermost that belong to themselves over others: somebody exported nonsense.
+    fn cut_circles(&mut self) {
+        let mut state = vec![Walk::New; self.parents.len()];
+        for start in 0..self.parents.len() {
+            let mut path = Vec::new();
+            let mut at = Some(start);
+            while let Some(index) = at {
+                match state[index] {
+                    Walk::Done => break,
+                    Walk::OnPath => {
+                        if let Some(&last) = path.last() {
+                            let last: usize = last;
+                            self.parents[last] = None;
+                        }
+                        break;
+                    }
+                    Walk::New => {
+                        state[index] = Walk::OnPath;
+                        path.push(index);
+                        at = self.parents[index];
+                    }
+                }
+            }
+            path.into_iter().for_each(|index| state[index] = Walk::Done);
+        }
+    }
+
+    /// For each span, the next one further out for which something holds.
+    fn next_above(&self, holds: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+        let mut next: Vec<Option<Option<usize>>> = vec![None; self.parents.len()];
+        for start in 0..self.parents.len() {
+            let mut path = Vec::new();
+            let mut at = start;
+            let found = loop {
+                if let Some(known) = next[at] {
+                    break known;
+                }
+                path.push(at);
+                match self.parents[at] {
+                    None => break None,
+                    Some(above) if holds(above) => break Some(above),
+                    Some(above) => at = above,
+                }
+            };
+            path.into_iter().for_each(|index| next[index] = Some(found));
+        }
+        next.into_iter().map(Option::flatten).collect()
+    }
+
+    /// For each span, whether something holds for any of those that belong to it.
+    fn below(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
+        let mut below = vec![false; self.parents.len()];
+        for index in (0..self.parents.len()).filter(|index| holds(*index)) {
+            let mut at = self.parents[index];
+            while let Some(above) = at {
+                // Everything further out was marked before.
+                if std::mem::replace(&mut below[above], true) {
+                    break;
+                }
+                at = self.parents[above];
+            }
+        }
+        below
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    New,
+    OnPath,
+    Done,
+}
+
+/// The role of each span, in view of the others.
+fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
+    let mut roles: Vec<Role> = spans.iter().map(|it| Role::of(it)).collect();
+    let own = roles.clone();
+    let counts = |role: Role| match role {
+        Role::Model | Role::Tool | Role::Agent | Role::Delegation => true,
+        Role::Accounting | Role::Other => false,
+    };
+    let above = tree.next_above(|index| counts(own[index]));
+    for index in 0..spans.len() {
+        let Some(around) = above[index].filter(|around| own[*around] == own[index]) else { continue };
+        match own[index] {
+            // A framework and the library below it each have a span for the same question: the inner one knows more.
+            Role::Model => roles[around] = Role::Other,
+            // Who carries a call to another program has a span for it, too.
+            Role::Tool if name_of(spans[around], Role::Tool) == name_of(spans[index], Role::Tool) => {
+                roles[index] = Role::Other;
+            }
+            Role::Tool | Role::Accounting | Role::Agent | Role::Delegation | Role::Other => {}
+        }
+    }
+    if !roles.contains(&Role::Model) {
+        roles.iter_mut().filter(|role| **role == Role::Accounting).for_each(|role| *role = Role::Model);
+    }
+    // An agent alone hands over to nobody.
+    let agents: HashSet<&str> = roles
+        .iter()
+        .zip(spans)
+        .filter(|(role, _)| matches!(role, Role::Agent | Role::Delegation))
+        .map(|(role, it)| name_of(it, *role))
+        .collect();
+    if agents.len() < 2 {
+        roles.iter_mut().filter(|role| **role == Role::Agent).for_each(|role| *role = Role::Other);
+    }
+    roles
+}
+
+impl Trace {
+    /// Returns one trace of two that belong to the same act.
+    pub fn and(mut self, other: Trace) -> Trace {
+        self.started_us = [self.started_us, other.started_us].into_iter().flatten().min();
+        self.ended_us = self.ended_us.max(other.ended_us);
+        self.spans.extend(other.spans);
+        self.spans.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
+        self.cut |= other.cut || self.spans.len() > MAX_SPANS;
+        self.spans.truncate(MAX_SPANS);
+        self.unfinished |= other.unfinished;
+        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+            (Some(one), Some(two)) => Some(one + two),
+            (Some(_), None) | (None, _) => None,
+        };
+        self
+    }
+}
+
+/// Bytes in hexadecimal, as ids are shown.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for digit in [byte >> 4, byte & 0xf] {
+            text.extend(char::from_digit(u32::from(digit), 16));
+        }
+        text
+    })
+}
+
+/// A text of at most so many bytes.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    if text.len() <= limit { text.to_owned() } else { format!("{}…", &text[..text.floor_char_boundary(limit)]) }
+}

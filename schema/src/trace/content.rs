@@ -1,0 +1,237 @@
+//! What was said and called in spans, wherever a program puts it: in attributes, in events of the span, or in records of
+//! a log; as messages of parts, or of a content beside calls.
+
+use serde_json::{Map, Value};
+
+use super::{
+    attributes::{Attributes, any_as_json},
+    exported::{Exported, LogEvent},
+    meaning::{Role, name_of},
+};
+
+/// What a span says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The text that the model answered. `None`: the span tells none.
+    pub text: Option<String>,
+    /// The tools that the model asked for.
+    pub calls: Vec<ToolUse>,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUse {
+    /// Its id. `None`: not told.
+    pub id: Option<String>,
+    /// The tool.
+    pub name: String,
+    /// What it was called with: `{}` where that is not told.
+    pub arguments: Value,
+}
+
+impl ToolUse {
+    /// The call that a span is. `None`: it calls no tool.
+    pub fn of(exported: &Exported) -> Option<ToolUse> {
+        if Role::of(exported) != Role::Tool {
+            return None;
+        }
+        let attributes = exported.attributes();
+        let arguments = ARGUMENTS.iter().find_map(|key| attributes.json(key));
+        let id = attributes.first_text(&["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"]);
+        Some(ToolUse {
+            id: id.map(str::to_owned),
+            name: name_of(exported, Role::Tool).to_owned(),
+            arguments: structured(arguments),
+        })
+    }
+}
+
+const ARGUMENTS: [&str; 9] = [
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.arguments",
+    "tool.parameters",
+    "ai.toolCall.args",
+    "openclaw.content.tool_input",
+    "traceloop.entity.input",
+    "langfuse.observation.input",
+    "input.value",
+    "tool_arguments",
+];
+
+/// Arguments as a mapping or list: what is neither is none.
+fn structured(arguments: Option<Value>) -> Value {
+    let read = |value: Value| match value {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        other => other,
+    };
+    match arguments.map(read) {
+        Some(value @ (Value::Object(_) | Value::Array(_))) => value,
+        Some(_) | None => Value::Object(Map::new()),
+    }
+}
+
+/// Reads what the model of a span answered. `records` are the records of logs that belong to the span.
+pub fn said(exported: &Exported, records: &[&LogEvent]) -> Said {
+    let attributes = exported.attributes();
+    let in_attributes = || {
+        let messages = OUTPUTS.iter().find_map(|key| attributes.json(key))?;
+        Some(Said::of_messages(&messages))
+    };
+    let numbered =
+        || Said::of_numbered(attributes, "gen_ai.completion").or_else(|| Said::of_open_inference(attributes));
+    let of_events = || {
+        let events = exported.span.events.iter();
+        let said = events.filter_map(|event| Said::of_event(&event.name, Attributes(&event.attributes), None));
+        said.reduce(Said::and)
+    };
+    let of_records = || {
+        let said = records.iter().filter_map(|event| {
+            let record = &event.record;
+            let attributes = Attributes(&record.attributes);
+            let name = if record.event_name.is_empty() { attributes.text("event.name")? } else { &record.event_name };
+            Said::of_event(name, attributes, record.body.as_ref().map(any_as_json))
+        });
+        said.reduce(Said::and)
+    };
+    let found = [in_attributes(), numbered(), of_events(), of_records()];
+    found.into_iter().flatten().find(|said| *said != Said::default()).unwrap_or_default()
+}
+
+const OUTPUTS: [&str; 6] = [
+    "gen_ai.output.messages",
+    "ai.response.text",
+    "openclaw.content.output_messages",
+    "langfuse.observation.output",
+    "output.value",
+    "gen_ai.completion",
+];
+
+impl Said {
+    fn and(mut self, other: Said) -> Said {
+        self.text = match (self.text.take(), other.text) {
+            (Some(one), Some(two)) => Some(format!("{one}\n{two}")),
+            (one, two) => one.or(two),
+        };
+        self.calls.extend(other.calls);
+        self
+    }
+
+    fn of_text(text: &str) -> Said {
+        Said { text: Some(text.to_owned()), calls: Vec::new() }
+    }
+
+    /// Messages: a text, one message, or a list of them.
+    fn of_messages(messages: &Value) -> Said {
+        match messages {
+            Value::String(text) => Said::of_text(text),
+            Value::Array(items) => items.iter().map(Said::of_messages).reduce(Said::and).unwrap_or_default(),
+            Value::Object(message) => Said::of_message(message),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Said::default(),
+        }
+    }
+
+    /// A message, a part of one, or a choice that holds one.
+    fn of_message(message: &Map<String, Value>) -> Said {
+        if let Some(inner) = message.get("message") {
+            return Said::of_messages(inner);
+        }
+        if message.get("role").and_then(Value::as_str).is_some_and(|role| !matches!(role, "assistant" | "model")) {
+            return Said::default();
+        }
+        let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "tool_call" | "tool_use" | "function" | "toolCall" => {
+                return Said { text: None, calls: call(message).into_iter().collect() };
+            }
+            "tool_call_response" | "tool_result" | "reasoning" | "thinking" => return Said::default(),
+            _ => {}
+        }
+        let parts = ["parts", "content", "text"].iter().find_map(|key| message.get(*key));
+        let mut said = parts.map(Said::of_messages).unwrap_or_default();
+        let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+        said.calls.extend(calls.filter_map(Value::as_object).filter_map(call));
+        said
+    }
+
+    /// An event of a span, or a record of a log.
+    fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<Said> {
+        match name {
+            "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
+                let told = ["gen_ai.completion", "gen_ai.event.content", "content", "message"];
+                let content = body.or_else(|| told.iter().find_map(|key| attributes.json(key)))?;
+                Some(Said::of_messages(&content))
+            }
+            "gen_ai.client.inference.operation.details" => {
+                let messages = attributes.json("gen_ai.output.messages").or_else(|| {
+                    body.and_then(|body| body.get("gen_ai.output.messages").or(body.get("output_messages")).cloned())
+                })?;
+                Some(Said::of_messages(&messages))
+            }
+            _ => None,
+        }
+    }
+
+    /// `gen_ai.completion.0.content` and its neighbours.
+    fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<Said> {
+        let mut said: Option<Said> = None;
+        for index in 0.. {
+            let text = attributes.text(&format!("{prefix}.{index}.content"));
+            let mut calls = Vec::new();
+            for at in 0.. {
+                let place = format!("{prefix}.{index}.tool_calls.{at}");
+                let Some(name) = attributes.text(&format!("{place}.name")) else { break };
+                calls.push(ToolUse {
+                    id: attributes.text(&format!("{place}.id")).map(str::to_owned),
+                    name: name.to_owned(),
+                    arguments: structured(attributes.json(&format!("{place}.arguments"))),
+                });
+            }
+            if text.is_none() && calls.is_empty() {
+                break;
+            }
+            let next = Said { text: text.map(str::to_owned), calls };
+            said = Some(match said {
+                Some(before) => before.and(next),
+                None => next,
+            });
+        }
+        said
+    }
+
+    /// OpenInference: `llm.output_messages.0.message.content`.
+    fn of_open_inference(attributes: Attributes<'_>) -> Option<Said> {
+        let mut said: Option<Said> = None;
+        for index in 0.. {
+            let message = format!("llm.output_messages.{index}.message");
+            let text = attributes.text(&format!("{message}.content"));
+            let mut calls = Vec::new();
+            for at in 0.. {
+                let place = format!("{message}.tool_calls.{at}.tool_call");
+                let Some(name) = attributes.text(&format!("{place}.function.name")) else { break };
+                calls.push(ToolUse {
+                    id: attributes.text(&format!("{place}.id")).map(str::to_owned),
+                    name: name.to_owned(),
+                    arguments: structured(attributes.json(&format!("{place}.function.arguments"))),
+                });
+            }
+            if text.is_none() && calls.is_empty() {
+                break;
+            }
+            let next = Said { text: text.map(str::to_owned), calls };
+            said = Some(match said {
+                Some(before) => before.and(next),
+                None => next,
+            });
+        }
+        said
+    }
+}
+
+/// A call in a message.
+fn call(members: &Map<String, Value>) -> Option<ToolUse> {
+    let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
+    let name = ["name", "toolName"].iter().find_map(|key| function.get(*key)?.as_str())?;
+    let arguments = ["arguments", "input", "args"].iter().find_map(|key| function.get(*key)).cloned();
+    let id = ["id", "toolCallId"].iter().find_map(|key| members.get(*key)?.as_str());
+    Some(ToolUse { id: id.map(str::to_owned), name: name.to_owned(), arguments: structured(arguments) })
+}

@@ -1,0 +1,132 @@
+//! Spans as programs export them, each with the program that it comes from.
+
+use std::sync::Arc;
+
+use super::{
+    attributes::Attributes,
+    otlp::{KeyValue, LogsRequest, MetricsRequest, Span, Sum, TracesRequest},
+};
+
+/// The id of a trace.
+pub type TraceId = Vec<u8>;
+
+/// A span that was exported.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The span.
+    pub span: Span,
+    /// What its program says of itself.
+    pub program: Arc<[KeyValue]>,
+}
+
+impl Exported {
+    /// What the span tells.
+    pub fn attributes(&self) -> Attributes<'_> {
+        Attributes(&self.span.attributes)
+    }
+
+    /// Whether it belongs to no other span.
+    pub fn is_root(&self) -> bool {
+        self.span.parent_span_id.iter().all(|byte| *byte == 0)
+    }
+
+    /// When it began, in microseconds of the Unix epoch.
+    pub fn started_us(&self) -> Option<i64> {
+        microseconds(self.span.start_time_unix_nano)
+    }
+
+    /// When it ended.
+    pub fn ended_us(&self) -> Option<i64> {
+        microseconds(self.span.end_time_unix_nano)
+    }
+}
+
+/// Microseconds of nanoseconds; `None` for 0, which stands for "not told".
+pub(super) fn microseconds(nanoseconds: u64) -> Option<i64> {
+    i64::try_from(nanoseconds / 1000).ok().filter(|us| *us > 0)
+}
+
+/// A record of a log that belongs to a span: where some programs put what was said.
+#[derive(Clone, Debug)]
+pub struct LogEvent {
+    /// The record.
+    pub record: super::otlp::LogRecord,
+}
+
+/// What a metric adds to a count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The metric.
+    pub metric: String,
+    /// Tells series of the same metric apart.
+    pub series: String,
+    /// Since when it was counted, in microseconds of the Unix epoch.
+    pub since_us: i64,
+    /// When it was counted.
+    pub at_us: i64,
+    /// The value.
+    pub value: f64,
+    /// Whether it was added since the point before, rather than counted from the beginning.
+    pub is_delta: bool,
+}
+
+/// What one request brings.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// Spans.
+    pub spans: Vec<Exported>,
+    /// Records of logs that belong to spans.
+    pub logs: Vec<LogEvent>,
+    /// Values of the metrics that are read.
+    pub points: Vec<Point>,
+}
+
+/// The metrics that are read: what an act cost.
+pub(super) const COSTS: [&str; 2] = ["openclaw.cost.usd", "gen_ai.usage.cost"];
+
+impl From<TracesRequest> for Signals {
+    fn from(request: TracesRequest) -> Signals {
+        let mut spans = Vec::new();
+        for of_program in request.resource_spans {
+            let program: Arc<[KeyValue]> = of_program.resource.unwrap_or_default().attributes.into();
+            let found = of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans);
+            // A span without ids belongs nowhere.
+            let found = found.filter(|span| !span.trace_id.is_empty() && !span.span_id.is_empty());
+            spans.extend(found.map(|span| Exported { span, program: Arc::clone(&program) }));
+        }
+        Signals { spans, ..Signals::default() }
+    }
+}
+
+impl From<LogsRequest> for Signals {
+    fn from(request: LogsRequest) -> Signals {
+        let records = request.resource_logs.into_iter().flat_map(|it| it.scope_logs).flat_map(|it| it.log_records);
+        let logs = records.filter(|record| !record.trace_id.is_empty()).map(|record| LogEvent { record }).collect();
+        Signals { logs, ..Signals::default() }
+    }
+}
+
+impl From<MetricsRequest> for Signals {
+    fn from(request: MetricsRequest) -> Signals {
+        let mut points = Vec::new();
+        for of_program in request.resource_metrics {
+            let program = of_program.resource.unwrap_or_default();
+            let metrics = of_program.scope_metrics.into_iter().flat_map(|it| it.metrics);
+            for metric in metrics.filter(|metric| COSTS.contains(&metric.name.as_str())) {
+                let Some(sum) = metric.sum else { continue };
+                let is_delta = sum.aggregation_temporality == Sum::DELTA;
+                points.extend(sum.data_points.into_iter().filter_map(|point| {
+                    Some(Point {
+                        metric: metric.name.clone(),
+                        series: format!("{:?}{:?}", program.attributes, point.attributes),
+                        since_us: microseconds(point.start_time_unix_nano).unwrap_or(0),
+                        at_us: microseconds(point.time_unix_nano)?,
+                        value: point.as_double.or(point.as_int.map(|it| it as f64)).filter(|it| it.is_finite())?,
+                        is_delta,
+                    })
+                }));
+            }
+        }
+        Signals { points, ..Signals::default() }
+    }
+}

@@ -1,0 +1,166 @@
+//! Which of several traces is that of an act.
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    assemble::hexadecimal,
+    exported::{Exported, TraceId},
+    meaning::{Role, names_run},
+};
+use crate::evidence::{Joined, SpanKind};
+
+/// The attribute of programs that names the attempt they were started for.
+pub const MARK: &str = "speclens.attempt";
+
+/// By what the trace of an act is told from others.
+#[derive(Clone, Debug, Default)]
+pub struct Clues {
+    /// The mark that programs were started with.
+    pub mark: Option<String>,
+    /// The ids of traces that the gateway's log gives to the run.
+    pub logged: Vec<String>,
+    /// The run.
+    pub run_id: Option<String>,
+    /// The session.
+    pub session_key: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// When the act began, in microseconds of the Unix epoch.
+    pub started_us: i64,
+    /// When it ended; `None`: it goes on.
+    pub ended_us: Option<i64>,
+    /// How much earlier or later its trace may begin, in microseconds.
+    pub padding_us: i64,
+}
+
+/// A trace that may be that of the act.
+pub trait Candidate {
+    /// Its id, as a log would write it.
+    fn id(&self) -> String;
+    /// Whether its programs carry the mark.
+    fn has_mark(&self, mark: &str) -> bool;
+    /// Whether it carries the id of the run.
+    fn names_run(&self, run: &str) -> bool;
+    /// Whether it carries one of these texts as its session.
+    fn names_session(&self, sessions: &[String]) -> bool;
+    /// Whether it names the agent.
+    fn names_agent(&self, agent: &str) -> bool;
+    /// When it began, in microseconds of the Unix epoch.
+    fn started_us(&self) -> Option<i64>;
+    /// Whether it tells of the work of an agent at all, and not of something else that the program did.
+    fn is_of_agent(&self) -> bool;
+    /// Whether it was known before the act began.
+    fn is_older(&self) -> bool;
+}
+
+/// Why no trace was chosen: several began while the act went on, and none says that it belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ambiguous(pub usize);
+
+impl Ambiguous {
+    /// The reason in a sentence.
+    pub fn sentence(self) -> String {
+        format!("{} traces began during the run, and none of them names the run or its session", self.0)
+    }
+}
+
+/// Chooses the traces of an act, by the clue that says most. Empty: none is.
+pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>, Option<Joined>), Ambiguous> {
+    let those = |is: &dyn Fn(&C) -> bool| -> Vec<usize> {
+        candidates.iter().enumerate().filter(|(_, candidate)| is(candidate)).map(|(index, _)| index).collect()
+    };
+    let sessions = sessions(clues);
+    let found = [
+        (Joined::Mark, clues.mark.as_ref().map(|mark| those(&|it| it.has_mark(mark)))),
+        (Joined::LoggedId, Some(those(&|it| !clues.logged.is_empty() && clues.logged.contains(&it.id())))),
+        (Joined::RunId, clues.run_id.as_ref().map(|run| those(&|it| it.names_run(run)))),
+        (Joined::Session, Some(those(&|it| !sessions.is_empty() && it.names_session(&sessions)))),
+    ];
+    if let Some((by, those)) = found.into_iter().find_map(|(by, those)| Some((by, those.filter(|it| !it.is_empty())?)))
+    {
+        return Ok((those, Some(by)));
+    }
+    let from = clues.started_us.saturating_sub(clues.padding_us);
+    let to = clues.ended_us.map_or(i64::MAX, |ended| ended.saturating_add(clues.padding_us));
+    let in_window = |it: &C| it.started_us().is_some_and(|started| (from..=to).contains(&started));
+    let mut those = those(&|it| !it.is_older() && it.is_of_agent() && in_window(it));
+    if those.len() > 1
+        && let Some(agent) = &clues.agent
+    {
+        let named: Vec<usize> = those.iter().copied().filter(|index| candidates[*index].names_agent(agent)).collect();
+        if !named.is_empty() {
+            those = named;
+        }
+    }
+    match those.len() {
+        0 => Ok((Vec::new(), None)),
+        1 => Ok((those, Some(Joined::Window))),
+        several => Err(Ambiguous(several)),
+    }
+}
+
+/// The texts that a trace may carry as the session of the act: the key, as the gateway was given it and as the gateway
+/// completes it with the agent, and the hashes of both.
+fn sessions(clues: &Clues) -> Vec<String> {
+    let Some(key) = clues.session_key.as_ref().filter(|key| !key.is_empty()) else { return Vec::new() };
+    let agents = clues.agent.as_deref().into_iter().chain(["main"]);
+    let keys = std::iter::once(key.clone()).chain(agents.map(|agent| format!("agent:{agent}:{key}")));
+    keys.flat_map(|key| [hexadecimal(&Sha256::digest(key.as_bytes())), key]).collect()
+}
+
+/// The spans of one trace that were exported.
+#[derive(Clone, Debug)]
+pub struct ExportedTrace<'e> {
+    /// Its id.
+    pub id: &'e TraceId,
+    /// Its spans, in any order.
+    pub spans: Vec<&'e Exported>,
+    /// Whether it was known before the act began.
+    pub is_older: bool,
+}
+
+const SESSIONS: [&str; 5] =
+    ["session.id", "langfuse.session.id", "gen_ai.conversation.id", "openclaw.sessionKey", "thread_id"];
+
+impl Candidate for ExportedTrace<'_> {
+    fn id(&self) -> String {
+        hexadecimal(self.id)
+    }
+
+    fn has_mark(&self, mark: &str) -> bool {
+        self.spans.iter().any(|it| super::Attributes(&it.program).text(MARK) == Some(mark))
+    }
+
+    fn names_run(&self, run: &str) -> bool {
+        let all = |it: &&Exported| {
+            let mut told = it.attributes().iter().chain(super::Attributes(&it.program).iter());
+            told.any(|(key, value)| names_run(key, value, run))
+        };
+        self.spans.iter().any(all)
+    }
+
+    fn names_session(&self, sessions: &[String]) -> bool {
+        let told = self.spans.iter().flat_map(|it| SESSIONS.iter().filter_map(|key| it.attributes().text(key)));
+        told.into_iter().any(|session| sessions.iter().any(|it| it == session))
+    }
+
+    fn names_agent(&self, agent: &str) -> bool {
+        self.spans.iter().any(|it| {
+            let told =
+                it.attributes().first_text(&["gen_ai.agent.name", "gen_ai.agent.id", "openclaw.agent", "agent.name"]);
+            told == Some(agent) || it.span.name.contains(agent)
+        })
+    }
+
+    fn started_us(&self) -> Option<i64> {
+        self.spans.iter().filter_map(|it| it.started_us()).min()
+    }
+
+    fn is_of_agent(&self) -> bool {
+        self.spans.iter().any(|it| Role::of(it).kind() != SpanKind::Other)
+    }
+
+    fn is_older(&self) -> bool {
+        self.is_older
+    }
+}

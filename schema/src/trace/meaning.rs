@@ -1,0 +1,331 @@
+//! What a span did, by the names that programs give to spans and attributes: the conventions of OpenTelemetry for generative
+//! models, old and new, and those of OpenInference, Traceloop, Langfuse, Logfire, MLflow, Vercel's AI SDK and OpenClaw.
+
+use serde_json::Value;
+
+use super::{
+    attributes::{Attributes, as_text},
+    exported::Exported,
+    otlp::{Held, Status},
+};
+use crate::evidence::{SpanKind, Tokens};
+
+/// What a span did, before its neighbours are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It asked a model.
+    Model,
+    /// It tells the tokens of several questions to models, which have spans of their own in newer versions.
+    Accounting,
+    /// It called a tool.
+    Tool,
+    /// It is the work of an agent.
+    Agent,
+    /// Another agent was started.
+    Delegation,
+    /// Anything else.
+    Other,
+}
+
+impl Role {
+    /// The role of a span.
+    pub(super) fn of(exported: &Exported) -> Role {
+        let attributes = exported.attributes();
+        let name = exported.span.name.as_str();
+        if name == ACCOUNTING {
+            return Role::Accounting;
+        }
+        if is_delegation(attributes) {
+            return Role::Delegation;
+        }
+        let told = [operation, open_inference, traceloop, langfuse, mlflow, ai_sdk];
+        told.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
+    }
+
+    /// The kind of a span with this role, which its neighbours may still change.
+    pub(super) fn kind(self) -> SpanKind {
+        match self {
+            Role::Model => SpanKind::Llm,
+            Role::Tool => SpanKind::Tool,
+            Role::Agent | Role::Delegation => SpanKind::Subagent,
+            Role::Accounting | Role::Other => SpanKind::Other,
+        }
+    }
+}
+
+/// OpenClaw's span of the tokens of a run.
+const ACCOUNTING: &str = "openclaw.model.usage";
+
+/// The names of attributes of a span that starts another agent.
+pub(super) const DELEGATION: [&str; 3] = ["subagent_id", "delegation", "spawned_agent"];
+
+fn is_delegation(attributes: Attributes<'_>) -> bool {
+    let is_told = |prefix: &str| DELEGATION.iter().any(|key| attributes.get(&format!("{prefix}{key}")).is_some());
+    let in_metadata = || {
+        let metadata = attributes.json("metadata");
+        metadata
+            .is_some_and(|metadata| DELEGATION.iter().any(|key| !metadata.get(key).unwrap_or(&Value::Null).is_null()))
+    };
+    ["metadata.", "langfuse.observation.metadata.", ""].into_iter().any(is_told) || in_metadata()
+}
+
+/// OpenTelemetry: `gen_ai.operation.name`.
+fn operation(attributes: Attributes<'_>) -> Option<Role> {
+    Some(match attributes.text("gen_ai.operation.name")? {
+        "chat" | "generate_content" | "text_completion" | "completion" | "responses" => Role::Model,
+        "execute_tool" => Role::Tool,
+        "invoke_agent" => Role::Agent,
+        _ => Role::Other,
+    })
+}
+
+/// OpenInference: `openinference.span.kind`.
+fn open_inference(attributes: Attributes<'_>) -> Option<Role> {
+    Some(match attributes.text("openinference.span.kind")?.to_ascii_uppercase().as_str() {
+        "LLM" => Role::Model,
+        "TOOL" => Role::Tool,
+        "AGENT" => Role::Agent,
+        _ => Role::Other,
+    })
+}
+
+/// Traceloop: `traceloop.span.kind`, and the attributes of requests.
+fn traceloop(attributes: Attributes<'_>) -> Option<Role> {
+    if let Some(request) = attributes.text("llm.request.type") {
+        return Some(if matches!(request, "chat" | "completion") { Role::Model } else { Role::Other });
+    }
+    Some(match attributes.text("traceloop.span.kind")? {
+        "tool" => Role::Tool,
+        "agent" => Role::Agent,
+        _ => Role::Other,
+    })
+}
+
+/// Langfuse: `langfuse.observation.type`.
+fn langfuse(attributes: Attributes<'_>) -> Option<Role> {
+    Some(match attributes.text("langfuse.observation.type")? {
+        "generation" => Role::Model,
+        "tool" => Role::Tool,
+        "agent" => Role::Agent,
+        // Whatever is not told apart is a span.
+        "span" => return None,
+        _ => Role::Other,
+    })
+}
+
+/// MLflow: `mlflow.spanType`, in quotes.
+fn mlflow(attributes: Attributes<'_>) -> Option<Role> {
+    Some(match attributes.text("mlflow.spanType")?.trim_matches('"') {
+        "LLM" | "CHAT_MODEL" => Role::Model,
+        "TOOL" => Role::Tool,
+        "AGENT" => Role::Agent,
+        _ => Role::Other,
+    })
+}
+
+/// Vercel's AI SDK: `ai.operationId`.
+fn ai_sdk(attributes: Attributes<'_>) -> Option<Role> {
+    let operation = attributes.text("ai.operationId")?;
+    Some(match operation {
+        "ai.toolCall" => Role::Tool,
+        // The span around it holds the steps.
+        operation if operation.ends_with(".doGenerate") || operation.ends_with(".doStream") => Role::Model,
+        _ => Role::Other,
+    })
+}
+
+/// By what a span tells, where no attribute says what it is.
+fn by_content(name: &str, attributes: Attributes<'_>) -> Role {
+    match name {
+        "openclaw.model.call" => return Role::Model,
+        "openclaw.tool.execution" => return Role::Tool,
+        "openclaw.run" | "openclaw.harness.run" => return Role::Other,
+        _ => {}
+    }
+    if attributes.first_text(TOOL_NAMES).is_some() {
+        return Role::Tool;
+    }
+    if attributes.first_text(MODELS).is_some() && input_tokens(attributes).is_some() {
+        return Role::Model;
+    }
+    if attributes.text("gen_ai.agent.name").is_some() { Role::Agent } else { Role::Other }
+}
+
+const TOOL_NAMES: &[&str] = &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "openclaw.toolName", "tool_name"];
+
+const AGENT_NAMES: &[&str] =
+    &["gen_ai.agent.name", "agent.name", "openclaw.agent", "graph.node.name", "spawned_agent", "subagent_id"];
+
+/// The model that answered comes before the one that was asked.
+const MODELS: &[&str] = &[
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "llm.response.model",
+    "llm.request.model",
+    "ai.response.model",
+    "ai.model.id",
+    "langfuse.observation.model.name",
+    "embedding.model_name",
+    "openclaw.model",
+    "model",
+];
+
+const INPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "llm.usage.prompt_tokens",
+    "ai.usage.inputTokens",
+    "ai.usage.promptTokens",
+    "openclaw.tokens.input",
+];
+
+const OUTPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "llm.usage.completion_tokens",
+    "ai.usage.outputTokens",
+    "ai.usage.completionTokens",
+    "openclaw.tokens.output",
+];
+
+const TOTAL_TOKENS: &[&str] =
+    &["gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens", "ai.usage.totalTokens"];
+
+const COSTS: &[&str] = &[
+    "gen_ai.usage.cost",
+    "gen_ai.usage.total_cost",
+    "gen_ai.cost.total_cost",
+    "llm.cost.total",
+    "llm.usage.total_cost",
+    "operation.cost",
+    "openclaw.cost.usd",
+];
+
+/// What the span is called: of the tool, of the agent, else its own name.
+pub(super) fn name_of<'a>(exported: &'a Exported, role: Role) -> &'a str {
+    let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
+    match role {
+        Role::Tool => {
+            let told = attributes.first_text(TOOL_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
+            told.unwrap_or_else(|| own.strip_prefix("execute_tool ").unwrap_or(own))
+        }
+        Role::Agent | Role::Delegation => {
+            let told = attributes.first_text(AGENT_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
+            told.unwrap_or_else(|| own.strip_prefix("invoke_agent ").unwrap_or(own))
+        }
+        Role::Model | Role::Accounting | Role::Other => own,
+    }
+}
+
+/// The model that a span asked.
+pub(super) fn model_of<'a>(exported: &'a Exported, role: Role) -> Option<&'a str> {
+    match role {
+        Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
+        // What an agent is set to is no question to it.
+        Role::Tool | Role::Agent | Role::Delegation | Role::Other => None,
+    }
+}
+
+fn input_tokens(attributes: Attributes<'_>) -> Option<u64> {
+    attributes.first_count(INPUT_TOKENS)
+}
+
+/// The tokens that a span tells.
+pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
+    let attributes = exported.attributes();
+    let details = || attributes.json("langfuse.observation.usage_details");
+    let (mut input, mut output) = (input_tokens(attributes), attributes.first_count(OUTPUT_TOKENS));
+    let mut total = attributes.first_count(TOTAL_TOKENS);
+    if input.is_none() && output.is_none() && total.is_none() {
+        let details = details()?;
+        let count = |keys: [&str; 2]| keys.iter().find_map(|key| details.get(key)?.as_u64());
+        input = count(["input", "input_tokens"]);
+        output = count(["output", "output_tokens"]);
+        total = count(["total", "total_tokens"]);
+    }
+    if input.is_none() && output.is_none() && total.is_none() {
+        return None;
+    }
+    let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
+    Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
+}
+
+/// What a span costs, where it tells.
+pub(super) fn cost_of(exported: &Exported) -> Option<f64> {
+    let attributes = exported.attributes();
+    let details = || attributes.json("langfuse.observation.cost_details")?.get("total")?.as_f64();
+    attributes.first_number(COSTS).or_else(details).filter(|cost| *cost >= 0.0)
+}
+
+/// What went wrong in a span.
+pub(super) fn error_of(exported: &Exported) -> Option<String> {
+    let attributes = exported.attributes();
+    let status = exported.span.status.as_ref();
+    let failed = status.is_some_and(|status| status.code == Status::ERROR);
+    let kind = attributes.first_text(&["error.type", "openclaw.errorCategory", "openclaw.error"]);
+    if !failed && kind.is_none() {
+        return None;
+    }
+    let message = status.map(|status| status.message.as_str()).filter(|message| !message.is_empty());
+    let exception = || {
+        let event = exported.span.events.iter().find(|event| event.name == "exception")?;
+        let of_event = Attributes(&event.attributes);
+        of_event.text("exception.message").or_else(|| of_event.text("exception.type"))
+    };
+    let told = message.or_else(exception).or_else(|| attributes.text("exception.message")).or(kind);
+    Some(told.unwrap_or("it failed, and does not say why").to_owned())
+}
+
+/// Returns whether a span asks a model, seen alone.
+pub fn asks_model(exported: &Exported) -> bool {
+    Role::of(exported) == Role::Model
+}
+
+/// Returns whether a span is the outermost one of the work of an agent: nothing that belongs to its trace follows its end.
+pub fn is_outermost(exported: &Exported) -> bool {
+    // A gateway continues the trace of whoever called it, whose span is exported elsewhere or never.
+    exported.is_root() || OUTERMOST.contains(&exported.span.name.as_str())
+}
+
+const OUTERMOST: [&str; 2] = ["openclaw.run", "openclaw.message.processed"];
+
+/// The last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` say the same.
+fn last_part(key: &str) -> String {
+    let last = key.rsplit_once('.').map_or(key, |(rest, last)| {
+        // `run.id` is two parts.
+        if last.eq_ignore_ascii_case("id") { &key[rest.rfind('.').map_or(0, |at| at + 1)..] } else { last }
+    });
+    last.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect()
+}
+
+/// As long as an id of a run is, nothing else has the same text by accident.
+const TELLING_LENGTH: usize = 16;
+
+/// Whether an attribute says that its span belongs to the run with this id.
+pub(super) fn names_run(key: &str, value: &Held, run: &str) -> bool {
+    !run.is_empty()
+        && as_text(value).is_some_and(|text| text == run)
+        && (run.len() >= TELLING_LENGTH || last_part(key) == "runid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_part;
+
+    #[test]
+    fn name_of_an_attribute_ends_in_its_last_words() {
+        for (key, last) in [
+            ("openclaw.runId", "runid"),
+            ("run_id", "runid"),
+            ("clawspec.run.id", "runid"),
+            ("run.id", "runid"),
+            ("gen_ai.conversation.id", "conversationid"),
+            ("id", "id"),
+        ] {
+            assert_eq!(last_part(key), last);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Opik's REST API: what it is asked, and what its answers mean.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    assemble::{MAX_SPANS, shortened},
+    join::Candidate,
+    meaning::DELEGATION,
+};
+use crate::{
+    check::time,
+    evidence::{Span, SpanKind, Tokens, Trace},
+};
+
+/// A trace, without its spans.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OpikTrace {
+    /// Its id.
+    pub id: String,
+    /// Its name. `None`: not told.
+    pub name: Option<String>,
+    /// When it began, ISO 8601.
+    pub start_time: Option<String>,
+    /// When it ended.
+    pub end_time: Option<String>,
+    /// The conversation that it belongs to.
+    pub thread_id: Option<String>,
+    /// Labels.
+    pub tags: Option<Vec<String>>,
+    /// What the program tells of it.
+    pub metadata: Value,
+    /// What was asked, shortened.
+    pub input: Value,
+    /// US dollars of the whole.
+    pub total_estimated_cost: Option<f64>,
+    /// Whether it was known before the act began.
+    #[serde(skip)]
+    pub is_older: bool,
+}
+
+/// A span.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OpikSpan {
+    /// Its id.
+    pub id: String,
+    /// The trace that it belongs to.
+    pub trace_id: String,
+    /// The span that it belongs to.
+    pub parent_span_id: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// `llm`, `tool`, `general`, `guardrail`.
+    pub r#type: Option<String>,
+    /// When it began, ISO 8601.
+    pub start_time: Option<String>,
+    /// When it ended.
+    pub end_time: Option<String>,
+    /// How long it took, in milliseconds.
+    pub duration: Option<f64>,
+    /// The model.
+    pub model: Option<String>,
+    /// Tokens, by name.
+    pub usage: Value,
+    /// US dollars.
+    pub total_estimated_cost: Option<f64>,
+    /// What the program tells of it.
+    pub metadata: Value,
+    /// What went wrong.
+    pub error_info: Value,
+    /// The same, in an older form.
+    pub error: Value,
+}
+
+/// Which traces are asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Search<'a> {
+    /// Those that carry this tag.
+    Tag(&'a str),
+    /// Those whose metadata has this value under a name.
+    Metadata(&'a str, &'a str),
+    /// Those of a conversation.
+    Thread(&'a str),
+    /// Those whose input holds a text.
+    Input(&'a str),
+    /// Those that began between two moments, ISO 8601.
+    Window(&'a str, &'a str),
+}
+
+/// The body of a request for traces.
+pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, after: Option<&str>) -> Value {
+    let filter = |field: &str, operator: &str, key: &str, value: &str, kind: &str| json!({ "field": field, "operator": operator, "key": key, "value": value, "type": kind });
+    let filters = match search {
+        Search::Tag(tag) => vec![filter("tags", "contains", "", tag, "list")],
+        Search::Metadata(key, value) => vec![filter("metadata", "=", key, value, "dictionary")],
+        Search::Thread(id) => vec![filter("thread_id", "=", "", id, "string")],
+        Search::Input(text) => vec![filter("input", "contains", "", text, "string")],
+        Search::Window(from, to) => {
+            vec![filter("start_time", ">=", "", from, "date_time"), filter("start_time", "<=", "", to, "date_time")]
+        }
+    };
+    request(project, [("filters", Value::Array(filters))], limit, after)
+}
+
+/// The body of a request for the spans of a trace.
+pub fn search_spans(project: Option<&str>, trace: &str, limit: usize, after: Option<&str>) -> Value {
+    request(project, [("trace_id", Value::from(trace)), ("filters", Value::Null)], limit, after)
+}
+
+fn request<const N: usize>(project: Option<&str>, own: [(&str, Value); N], limit: usize, after: Option<&str>) -> Value {
+    let mut members = Map::new();
+    if let Some(project) = project.filter(|project| !project.is_empty()) {
+        members.insert("project_name".to_owned(), Value::from(project));
+    }
+    members.extend(own.map(|(key, value)| (key.to_owned(), value)));
+    members.insert("limit".to_owned(), Value::from(limit));
+    members.insert("last_retrieved_id".to_owned(), after.map_or(Value::Null, Value::from));
+    members.insert("truncate".to_owned(), Value::Bool(true));
+    Value::Object(members)
+}
+
+/// Reads an answer: one object in each line.
+pub fn read<T: for<'de> Deserialize<'de>>(body: &str) -> Result<Vec<T>, String> {
+    let lines = body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(index, line)| {
+            serde_json::from_str(line).map_err(|error| format!("line {} of the answer: {error}", index + 1))
+        })
+        .collect()
+}
+
+fn us(text: Option<&String>) -> Option<i64> {
+    time::parse(text?).and_then(|instant| instant.epoch_us(Some(0)))
+}
+
+/// Makes a trace of its spans, in the order in which they began.
+pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
+    let mut seen = HashSet::new();
+    let mut parts: Vec<Span> = spans.iter().filter(|span| seen.insert(&span.id)).map(part).collect();
+    // A span without a time keeps its place behind those that have one.
+    parts.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
+    let cut = parts.len() > MAX_SPANS;
+    parts.truncate(MAX_SPANS);
+    Trace {
+        started_us: us(trace.start_time.as_ref()),
+        ended_us: us(trace.end_time.as_ref()),
+        cost_usd: trace.total_estimated_cost.filter(|cost| *cost > 0.0),
+        unfinished: us(trace.end_time.as_ref()).is_none(),
+        cut,
+        spans: parts,
+        joined: None,
+    }
+}
+
+fn part(span: &OpikSpan) -> Span {
+    let name = span.name.as_deref().unwrap_or_default();
+    let kind = match span.r#type.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        Some("llm") => SpanKind::Llm,
+        Some("tool") => SpanKind::Tool,
+        // ClawSpec counts everything else as a tool, too.
+        _ if hands_over(name, &span.metadata) => SpanKind::Subagent,
+        _ => SpanKind::Tool,
+    };
+    let error = [&span.error_info, &span.error].into_iter().find_map(error_text);
+    Span {
+        id: span.id.clone(),
+        parent: span.parent_span_id.clone().filter(|parent| !parent.is_empty()),
+        kind,
+        name: shortened(name, 1024),
+        model: span.model.as_deref().filter(|model| !model.is_empty()).map(|model| shortened(model, 1024)),
+        started_us: us(span.start_time.as_ref()),
+        ended_us: us(span.end_time.as_ref()),
+        duration_ms: span.duration,
+        tokens: tokens(&span.usage),
+        cost_usd: span.total_estimated_cost.or_else(|| number(&span.usage, &["cost", "total_cost"])),
+        error: error.map(|error| shortened(&error, 4096)),
+    }
+}
+
+fn hands_over(name: &str, metadata: &Value) -> bool {
+    let name = name.to_lowercase();
+    DELEGATION.iter().any(|key| metadata.get(key).is_some_and(|value| !value.is_null()))
+        || ["subagent", "delegation", "spawn"].iter().any(|mark| name.contains(mark))
+}
+
+fn number(usage: &Value, keys: &[&str]) -> Option<f64> {
+    keys.iter().find_map(|key| usage.get(key)?.as_f64())
+}
+
+fn tokens(usage: &Value) -> Option<Tokens> {
+    let members = usage.as_object().filter(|members| !members.is_empty())?;
+    let count = |keys: [&str; 2]| keys.iter().find_map(|key| members.get(*key)?.as_u64().filter(|count| *count > 0));
+    let input = count(["prompt_tokens", "input_tokens"]).unwrap_or(0);
+    let output = count(["completion_tokens", "output_tokens"]).unwrap_or(0);
+    let total = members.get("total_tokens").and_then(Value::as_u64).unwrap_or(input.saturating_add(output));
+    Some(Tokens { input, output, total })
+}
+
+fn error_text(error: &Value) -> Option<String> {
+    match error {
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Object(members) if members.is_empty() => None,
+        Value::Object(members) => {
+            let text = |key: &str| members.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+            let told = text("message").or_else(|| text("exception_type"));
+            Some(told.map_or_else(|| error.to_string(), str::to_owned))
+        }
+        Value::Bool(true) | Value::Number(_) | Value::Array(_) => Some(error.to_string()),
+    }
+}
+
+impl OpikTrace {
+    fn says(&self, keys: &[&str], value: &str) -> bool {
+        keys.iter().any(|key| self.metadata.get(key).and_then(Value::as_str) == Some(value))
+    }
+}
+
+impl Candidate for OpikTrace {
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn has_mark(&self, mark: &str) -> bool {
+        self.says(&[super::join::MARK], mark)
+    }
+
+    fn names_run(&self, run: &str) -> bool {
+        let tag = format!("clawspec:{run}");
+        self.tags.iter().flatten().any(|it| *it == tag || it == run)
+            || self.says(&["runId", "run_id"], run)
+            || !run.is_empty() && !self.input.is_null() && self.input.to_string().contains(run)
+    }
+
+    fn names_session(&self, sessions: &[String]) -> bool {
+        let keys = ["sessionKey", "session_key", "sessionId", "session_id"];
+        sessions.iter().any(|it| self.thread_id.as_ref() == Some(it) || self.says(&keys, it))
+    }
+
+    fn names_agent(&self, agent: &str) -> bool {
+        self.name.as_ref().is_some_and(|name| name.contains(agent)) || self.says(&["agentId", "agent_id"], agent)
+    }
+
+    fn started_us(&self) -> Option<i64> {
+        us(self.start_time.as_ref())
+    }
+
+    fn is_of_agent(&self) -> bool {
+        true
+    }
+
+    fn is_older(&self) -> bool {
+        self.is_older
+    }
+}

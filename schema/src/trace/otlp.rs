@@ -1,0 +1,512 @@
+//! The messages of OTLP as far as they are read, in both of their forms: protobuf by their field numbers, JSON by their names.
+//!
+//! JSON is read as its writers write it: numbers also as texts, ids in hexadecimal, and `null` for what is absent.
+
+use std::fmt;
+
+use prost::Message;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+/// What `/v1/traces` receives.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TracesRequest {
+    /// The spans, by the program that they come from.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub resource_spans: Vec<ResourceSpans>,
+}
+
+/// The spans of one program.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceSpans {
+    /// The program.
+    #[prost(message, optional, tag = "1")]
+    pub resource: Option<Resource>,
+    /// Its spans, by the library that made them.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present", alias = "instrumentationLibrarySpans")]
+    pub scope_spans: Vec<ScopeSpans>,
+}
+
+/// A program that exports.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resource {
+    /// What it says of itself.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub attributes: Vec<KeyValue>,
+}
+
+/// The spans that one library made.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeSpans {
+    /// The spans.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub spans: Vec<Span>,
+}
+
+/// A span.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Span {
+    /// The trace that it is a part of: 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    #[serde(deserialize_with = "id")]
+    pub trace_id: Vec<u8>,
+    /// Its id: 8 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    #[serde(deserialize_with = "id")]
+    pub span_id: Vec<u8>,
+    /// The span that it belongs to; empty for an outermost one.
+    #[prost(bytes = "vec", tag = "4")]
+    #[serde(deserialize_with = "id")]
+    pub parent_span_id: Vec<u8>,
+    /// Its name.
+    #[prost(string, tag = "5")]
+    #[serde(deserialize_with = "present")]
+    pub name: String,
+    /// When it began, in nanoseconds of the Unix epoch; 0 where that is not told.
+    #[prost(fixed64, tag = "7")]
+    #[serde(deserialize_with = "nanoseconds")]
+    pub start_time_unix_nano: u64,
+    /// When it ended.
+    #[prost(fixed64, tag = "8")]
+    #[serde(deserialize_with = "nanoseconds")]
+    pub end_time_unix_nano: u64,
+    /// What it tells.
+    #[prost(message, repeated, tag = "9")]
+    #[serde(deserialize_with = "present")]
+    pub attributes: Vec<KeyValue>,
+    /// What happened in it.
+    #[prost(message, repeated, tag = "11")]
+    #[serde(deserialize_with = "present")]
+    pub events: Vec<Event>,
+    /// How it ended.
+    #[prost(message, optional, tag = "15")]
+    pub status: Option<Status>,
+}
+
+/// Something that happened in a span.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Event {
+    /// What happened.
+    #[prost(string, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub name: String,
+    /// What it tells.
+    #[prost(message, repeated, tag = "3")]
+    #[serde(deserialize_with = "present")]
+    pub attributes: Vec<KeyValue>,
+}
+
+/// How a span ended.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Status {
+    /// Why it failed.
+    #[prost(string, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub message: String,
+    /// 2 where it failed.
+    #[prost(int32, tag = "3")]
+    #[serde(deserialize_with = "status_code")]
+    pub code: i32,
+}
+
+impl Status {
+    /// The code of a span that failed.
+    pub const ERROR: i32 = 2;
+}
+
+/// What `/v1/logs` receives.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LogsRequest {
+    /// The records, by the program that they come from.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub resource_logs: Vec<ResourceLogs>,
+}
+
+/// The records of one program.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceLogs {
+    /// The records, by the library that made them.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub scope_logs: Vec<ScopeLogs>,
+}
+
+/// The records that one library made.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeLogs {
+    /// The records.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub log_records: Vec<LogRecord>,
+}
+
+/// A record of a log.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LogRecord {
+    /// When it was written, in nanoseconds of the Unix epoch.
+    #[prost(fixed64, tag = "1")]
+    #[serde(deserialize_with = "nanoseconds")]
+    pub time_unix_nano: u64,
+    /// What it says.
+    #[prost(message, optional, tag = "5")]
+    pub body: Option<AnyValue>,
+    /// What it tells beside.
+    #[prost(message, repeated, tag = "6")]
+    #[serde(deserialize_with = "present")]
+    pub attributes: Vec<KeyValue>,
+    /// The trace that it belongs to.
+    #[prost(bytes = "vec", tag = "9")]
+    #[serde(deserialize_with = "id")]
+    pub trace_id: Vec<u8>,
+    /// The span that it belongs to.
+    #[prost(bytes = "vec", tag = "10")]
+    #[serde(deserialize_with = "id")]
+    pub span_id: Vec<u8>,
+    /// Which event it is.
+    #[prost(string, tag = "12")]
+    #[serde(deserialize_with = "present")]
+    pub event_name: String,
+}
+
+/// What `/v1/metrics` receives.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MetricsRequest {
+    /// The metrics, by the program that they come from.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub resource_metrics: Vec<ResourceMetrics>,
+}
+
+/// The metrics of one program.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceMetrics {
+    /// The program.
+    #[prost(message, optional, tag = "1")]
+    pub resource: Option<Resource>,
+    /// The metrics, by the library that made them.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub scope_metrics: Vec<ScopeMetrics>,
+}
+
+/// The metrics that one library made.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeMetrics {
+    /// The metrics.
+    #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "present")]
+    pub metrics: Vec<Metric>,
+}
+
+/// A metric.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Metric {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub name: String,
+    /// Its values, where it is a sum.
+    #[prost(message, optional, tag = "7")]
+    pub sum: Option<Sum>,
+}
+
+/// The values of a sum.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Sum {
+    /// The values.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub data_points: Vec<NumberPoint>,
+    /// 1 where each value is what was added since the one before, 2 where it is the sum since the beginning.
+    #[prost(int32, tag = "2")]
+    #[serde(deserialize_with = "temporality")]
+    pub aggregation_temporality: i32,
+}
+
+impl Sum {
+    /// The temporality of values that were added since the one before.
+    pub const DELTA: i32 = 1;
+}
+
+/// A value of a metric.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NumberPoint {
+    /// What it is the value of.
+    #[prost(message, repeated, tag = "7")]
+    #[serde(deserialize_with = "present")]
+    pub attributes: Vec<KeyValue>,
+    /// Since when it was counted, in nanoseconds of the Unix epoch.
+    #[prost(fixed64, tag = "2")]
+    #[serde(deserialize_with = "nanoseconds")]
+    pub start_time_unix_nano: u64,
+    /// When it was counted.
+    #[prost(fixed64, tag = "3")]
+    #[serde(deserialize_with = "nanoseconds")]
+    pub time_unix_nano: u64,
+    /// The value, where it is a fraction.
+    #[prost(double, optional, tag = "4")]
+    #[serde(deserialize_with = "fraction")]
+    pub as_double: Option<f64>,
+    /// The value, where it is a whole number.
+    #[prost(sfixed64, optional, tag = "6")]
+    #[serde(deserialize_with = "whole")]
+    pub as_int: Option<i64>,
+}
+
+/// An attribute.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct KeyValue {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub key: String,
+    /// Its value.
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<AnyValue>,
+}
+
+/// A value of an attribute.
+#[derive(Clone, PartialEq, Message)]
+pub struct AnyValue {
+    /// The value; `None` where it is empty.
+    #[prost(oneof = "Held", tags = "1, 2, 3, 4, 5, 6, 7")]
+    pub held: Option<Held>,
+}
+
+/// What a value is.
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub enum Held {
+    /// A text.
+    #[prost(string, tag = "1")]
+    Text(String),
+    /// True or false.
+    #[prost(bool, tag = "2")]
+    Truth(bool),
+    /// A whole number.
+    #[prost(int64, tag = "3")]
+    Whole(i64),
+    /// A fraction.
+    #[prost(double, tag = "4")]
+    Fraction(f64),
+    /// A list.
+    #[prost(message, tag = "5")]
+    List(List),
+    /// A mapping.
+    #[prost(message, tag = "6")]
+    Mapping(Mapping),
+    /// Bytes; from JSON the text that encodes them.
+    #[prost(bytes = "vec", tag = "7")]
+    Bytes(Vec<u8>),
+}
+
+/// A list of values.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub struct List {
+    /// The values.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub values: Vec<AnyValue>,
+}
+
+/// A mapping of values.
+#[derive(Clone, PartialEq, Message, Deserialize)]
+#[serde(default)]
+pub struct Mapping {
+    /// The members.
+    #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "present")]
+    pub values: Vec<KeyValue>,
+}
+
+impl<'de> Deserialize<'de> for AnyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AnyValue, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = AnyValue;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a value such as {\"stringValue\": \"text\"}")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<AnyValue, M::Error> {
+                let mut held = None;
+                while let Some(name) = members.next_key::<String>()? {
+                    held = match name.as_str() {
+                        "stringValue" => members.next_value::<Option<String>>()?.map(Held::Text),
+                        "boolValue" => members.next_value::<Option<bool>>()?.map(Held::Truth),
+                        "intValue" => members.next_value::<Lenient<i64>>()?.0.map(Held::Whole),
+                        "doubleValue" => members.next_value::<Lenient<f64>>()?.0.map(Held::Fraction),
+                        "arrayValue" => members.next_value::<Option<List>>()?.map(Held::List),
+                        "kvlistValue" => members.next_value::<Option<Mapping>>()?.map(Held::Mapping),
+                        "bytesValue" => members.next_value::<Option<String>>()?.map(|it| Held::Bytes(it.into_bytes())),
+                        _ => {
+                            members.next_value::<IgnoredAny>()?;
+                            held
+                        }
+                    };
+                }
+                Ok(AnyValue { held })
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// What is answered to a request: with nothing in it where all was taken.
+#[derive(Clone, PartialEq, Message)]
+pub struct Response {
+    /// What was not taken.
+    #[prost(message, optional, tag = "1")]
+    pub partial_success: Option<PartialSuccess>,
+}
+
+/// What was not taken of a request.
+#[derive(Clone, PartialEq, Message)]
+pub struct PartialSuccess {
+    /// How many spans, records or points were not taken.
+    #[prost(int64, tag = "1")]
+    pub rejected: i64,
+    /// Why.
+    #[prost(string, tag = "2")]
+    pub error_message: String,
+}
+
+/// Why a request was refused.
+#[derive(Clone, PartialEq, Message, serde::Serialize)]
+pub struct Refusal {
+    /// The code of gRPC.
+    #[prost(int32, tag = "1")]
+    pub code: i32,
+    /// The reason.
+    #[prost(string, tag = "2")]
+    pub message: String,
+}
+
+/// A number that may be a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NumberOrText {
+    Whole(i64),
+    Large(u64),
+    Fraction(f64),
+    Text(String),
+    Nothing(()),
+}
+
+/// A number that may be a text, or absent.
+struct Lenient<N>(Option<N>);
+
+impl<'de> Deserialize<'de> for Lenient<i64> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
+            NumberOrText::Whole(number) => Some(number),
+            NumberOrText::Large(number) => i64::try_from(number).ok(),
+            // Writers that know fractions only write whole numbers as such.
+            NumberOrText::Fraction(number) => (number.fract() == 0.0).then_some(number as i64),
+            NumberOrText::Text(text) => text.trim().parse().ok(),
+            NumberOrText::Nothing(()) => None,
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Lenient<u64> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
+            NumberOrText::Whole(number) => u64::try_from(number).ok(),
+            NumberOrText::Large(number) => Some(number),
+            NumberOrText::Fraction(number) => (number >= 0.0).then_some(number as u64),
+            NumberOrText::Text(text) => text.trim().parse().ok(),
+            NumberOrText::Nothing(()) => None,
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Lenient<f64> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
+            NumberOrText::Whole(number) => Some(number as f64),
+            NumberOrText::Large(number) => Some(number as f64),
+            NumberOrText::Fraction(number) => Some(number),
+            NumberOrText::Text(text) => text.trim().parse().ok(),
+            NumberOrText::Nothing(()) => None,
+        }))
+    }
+}
+
+fn nanoseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Lenient::<u64>::deserialize(deserializer)?.0.unwrap_or_default())
+}
+
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    Ok(Lenient::<i64>::deserialize(deserializer)?.0)
+}
+
+fn fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(Lenient::<f64>::deserialize(deserializer)?.0)
+}
+
+/// Reads what may be `null`.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads an id in hexadecimal. What is none stays the text that it is: only that equal ids are equal counts.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(from_hexadecimal(&text).unwrap_or_else(|| text.into_bytes()))
+}
+
+fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(digit(*high)? * 16 + digit(*low)?)).collect()
+}
+
+/// Reads a code by its number or its name.
+fn code<'de, D: Deserializer<'de>>(deserializer: D, names: &[(&str, i32)]) -> Result<i32, D::Error> {
+    Ok(match NumberOrText::deserialize(deserializer)? {
+        NumberOrText::Whole(number) => i32::try_from(number).unwrap_or_default(),
+        NumberOrText::Large(_) | NumberOrText::Fraction(_) | NumberOrText::Nothing(()) => 0,
+        NumberOrText::Text(text) => {
+            let named = names.iter().find(|(name, _)| *name == text).map(|(_, code)| *code);
+            named.or_else(|| text.parse().ok()).unwrap_or_default()
+        }
+    })
+}
+
+fn status_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
+    code(deserializer, &[("STATUS_CODE_OK", 1), ("STATUS_CODE_ERROR", Status::ERROR)])
+}
+
+fn temporality<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
+    code(deserializer, &[("AGGREGATION_TEMPORALITY_DELTA", Sum::DELTA), ("AGGREGATION_TEMPORALITY_CUMULATIVE", 2)])
+}
