@@ -73,8 +73,20 @@ pub struct Evidence {
     /// What was sent to start a target that runs elsewhere, and what came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// Which part of the test alone was looked at, on purpose. `None`: all of it. Such evidence is not recorded.
+    #[serde(skip)]
+    pub only: Option<Only>,
     /// Why the attempt broke, if it did. There are no verdicts then.
     pub error: Option<RunError>,
+}
+
+/// The part of a test that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// What must hold before the act.
+    Preconditions,
+    /// What is there now, without an act.
+    Present,
 }
 
 /// The circumstances of an attempt.

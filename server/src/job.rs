@@ -131,6 +131,11 @@ impl Prepared {
         &self.models
     }
 
+    /// Returns the gateway that targets are started at; `None` where the suite starts none.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        self.gateway.as_deref()
+    }
+
     /// Opens the book of evidence of the suite.
     pub fn book(&self) -> Book {
         Book::of(&self.settings, &self.directory, &self.place, trust::machine)

@@ -397,6 +397,7 @@ impl Planned {
         let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
         let job = self.prepared.job(book);
         let options = Options {
+            observed_run: None,
             mode: self.deed.mode(),
             concurrency: Some(self.prepared.concurrency(None)),
             cases: Some(cases.clone()),
