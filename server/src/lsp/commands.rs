@@ -161,7 +161,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
             let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
             let looking = Arc::clone(session);
-            let plan = move || dry::page(&looking, &snapshot, &uri, &test);
+            let plan = move || dry::page(&looking, snapshot, &uri, &test);
             let text = session.requests.perform(plan).await.map_err(panicked)?;
             let is_shown = session.state().abilities.shows_dry_runs;
             Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
