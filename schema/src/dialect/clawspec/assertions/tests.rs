@@ -30,6 +30,8 @@ struct World {
     trace: TraceAnswer,
     scores: ScoreAnswer,
     waited_ms: Option<u64>,
+    /// Whether the files were there before the run, as they are now.
+    is_old: bool,
 }
 
 fn file(path: &str, text: &str) -> SeenFile {
@@ -86,12 +88,14 @@ fn world() -> World {
         ]),
         scores: ScoreAnswer { scores: vec![4.0, 2.0, 5.0], error: None },
         waited_ms: None,
+        is_old: false,
     }
 }
 
 impl World {
     fn answer(&self, need: &Need) -> Answer {
         match need {
+            Need::Files(need) if need.moment == Moment::Before && !self.is_old => Answer::Files(FilesAnswer::default()),
             Need::Files(need) => {
                 let fits = |path: &str| match need.pattern.split_once('*') {
                     Some((before, after)) if need.wildcards => path.starts_with(before) && path.ends_with(after),
@@ -172,6 +176,16 @@ fn check(assertion: &str, world: &World, expected: Status, words: &str) {
     let message = verdict.outcome.message();
     assert_eq!(verdict.outcome.status(), expected, "{assertion}: {message}");
     assert!(message.contains(words), "{assertion}: {message}");
+}
+
+#[test]
+fn file_that_nobody_wrote_since_the_run_began_is_not_of_the_run_however_new_it_is() {
+    let old = World { is_old: true, ..world() };
+    let of_the_run = "{type: artifact_exists, path: out/a.md, updated_after: '{{run_started_at}}'}";
+    check(of_the_run, &world(), Status::Pass, "");
+    check(of_the_run, &old, Status::Fail, "not found");
+    check("{type: artifact_exists, path: out/a.md, updated_after: '2026-05-14T11:00:00Z'}", &old, Status::Pass, "");
+    check("{type: artifact_exists, path: out/a.md}", &old, Status::Pass, "");
 }
 
 /// Assertion, status, words of the message.
