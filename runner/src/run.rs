@@ -3,7 +3,9 @@
 mod asking;
 mod attempt;
 mod budget;
+mod given;
 mod masked;
+mod turn;
 
 use std::{
     collections::BTreeSet,
@@ -25,6 +27,8 @@ use speclens_schema::{
 };
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+
+pub use given::given;
 
 use crate::{
     book::Book,

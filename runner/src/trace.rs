@@ -327,3 +327,6 @@ async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + 
         Err("looking for the trace failed; this is a defect of speclens".to_owned())
     })
 }
+
+#[cfg(test)]
+mod tests;

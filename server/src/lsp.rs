@@ -12,6 +12,7 @@ mod client;
 mod commands;
 mod convert;
 mod documents;
+mod edits;
 mod elsewhere;
 mod features;
 mod fix_all;

@@ -218,6 +218,8 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
         session.tell(MessageType::Error, &format!("{error:#}"));
         return;
     }
+    // The recordings of the other suites in the folder are believed from now on, too.
+    session.analyse_all();
     match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {

@@ -9,7 +9,7 @@ use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::SUGGEST,
-    commands, convert, fix_all, ignoring,
+    commands, convert, edits, fix_all, ignoring,
     session::{Session, Snapshot},
 };
 use crate::ide::{
@@ -119,7 +119,7 @@ fn quick_fixes(
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
     let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
-        let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
+        let edit = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates)?;
         let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
