@@ -30,3 +30,4 @@ mod settings;
 mod support;
 #[cfg(unix)]
 mod tasks;
+mod traces;
