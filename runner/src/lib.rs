@@ -24,6 +24,7 @@ pub mod gateway;
 pub mod model;
 pub mod observe;
 mod patience;
+pub mod player;
 pub mod recording;
 pub mod report;
 pub mod run;

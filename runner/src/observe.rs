@@ -2,8 +2,9 @@
 //! kind of need has its arm there, and its observer in a file of its own.
 
 mod command;
-mod content;
+pub(crate) mod content;
 pub(crate) mod files;
+mod log;
 mod path;
 mod question;
 mod response;
@@ -48,6 +49,7 @@ pub struct View {
     pub suspended: fn() -> Duration,
 }
 
+pub(crate) use files::glob;
 pub use question::Inquiry;
 
 /// The run was cancelled before the answer was known.
@@ -86,6 +88,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Path { path, content } => path::observe(path, *content, view).await,
         Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
         Need::Files(need) => files::observe(need, view).await,
+        Need::Log(need) => log::observe(need, view).await,
         Need::Variables(need) => Ok(variables::observe(need, view)),
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,

@@ -1,10 +1,15 @@
 //! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
 
+pub mod log;
+
+use self::log::LogWatch;
 use crate::trace::TraceWatch;
 
 /// What is watched during an act.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
+    /// The log of the gateway.
+    pub log: Option<LogWatch>,
     /// Whose traces are looked for.
     pub identity: Identity,
     /// Watches for its trace.

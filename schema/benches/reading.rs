@@ -61,7 +61,8 @@ fn suite(file: SpecFile, tests: usize) -> String {
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines
-        | SpecFile::Script => unreachable!("such files are short"),
+        | SpecFile::Script
+        | SpecFile::Gateway => unreachable!("such files are short"),
     };
     (0..tests).for_each(|test| text.push_str(&item(test)));
     text

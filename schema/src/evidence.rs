@@ -3,6 +3,7 @@
 mod captures;
 mod changed;
 mod exchange;
+mod log;
 mod masking;
 mod needs;
 mod observed;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use changed::{Change, ChangedFile, FileLog, Standing};
 pub use exchange::Exchange;
+pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
 pub use needs::merged;
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};

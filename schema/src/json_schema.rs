@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dialect::{Dialect, ScalarRules, clawspec, cli_bench, kindlm},
+    gateway_script::GatewayScript,
     problem::Code,
     script::Script,
     settings::Settings,
@@ -43,6 +44,8 @@ pub enum SpecFile {
     ClawSpecBaselines,
     /// A scripted model: `NAME.script.yaml`.
     Script,
+    /// A scripted gateway: `NAME.gateway.yaml`.
+    Gateway,
 }
 
 impl SpecFile {
@@ -58,6 +61,7 @@ impl SpecFile {
         SpecFile::ClawSpecLedger,
         SpecFile::ClawSpecBaselines,
         SpecFile::Script,
+        SpecFile::Gateway,
         SpecFile::Settings,
     ];
 
@@ -65,7 +69,7 @@ impl SpecFile {
     pub fn dialect(self) -> Option<Dialect> {
         match self {
             SpecFile::KindLm => Some(Dialect::KindLm),
-            SpecFile::Settings | SpecFile::Script => None,
+            SpecFile::Settings | SpecFile::Script | SpecFile::Gateway => None,
             SpecFile::CliBench | SpecFile::CliBenchTasks => Some(Dialect::CliBench),
             SpecFile::ClawSpecScenarios
             | SpecFile::ClawSpecHandoff
@@ -73,6 +77,24 @@ impl SpecFile {
             | SpecFile::ClawSpec
             | SpecFile::ClawSpecLedger
             | SpecFile::ClawSpecBaselines => Some(Dialect::ClawSpec),
+        }
+    }
+
+    /// The format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
+    pub fn serves(self) -> Option<Dialect> {
+        match self {
+            SpecFile::Script => Some(Dialect::CliBench),
+            SpecFile::Gateway => Some(Dialect::ClawSpec),
+            SpecFile::KindLm
+            | SpecFile::Settings
+            | SpecFile::CliBench
+            | SpecFile::CliBenchTasks
+            | SpecFile::ClawSpecScenarios
+            | SpecFile::ClawSpecHandoff
+            | SpecFile::ClawSpecPipeline
+            | SpecFile::ClawSpec
+            | SpecFile::ClawSpecLedger
+            | SpecFile::ClawSpecBaselines => self.dialect(),
         }
     }
 
@@ -90,6 +112,7 @@ impl SpecFile {
             SpecFile::ClawSpecScenarios => Some("scenarios"),
             SpecFile::Settings
             | SpecFile::Script
+            | SpecFile::Gateway
             | SpecFile::ClawSpecHandoff
             | SpecFile::ClawSpecPipeline
             | SpecFile::ClawSpec
@@ -119,6 +142,7 @@ impl SpecFile {
             | SpecFile::ClawSpecPipeline => true,
             SpecFile::Settings
             | SpecFile::Script
+            | SpecFile::Gateway
             | SpecFile::ClawSpec
             | SpecFile::ClawSpecLedger
             | SpecFile::ClawSpecBaselines => false,
@@ -132,6 +156,7 @@ impl SpecFile {
             SpecFile::KindLm => &["**/kindlm.yaml", "**/kindlm.yml"],
             SpecFile::Settings => &["**/speclens.yaml"],
             SpecFile::Script => &["**/*.script.yaml"],
+            SpecFile::Gateway => &["**/*.gateway.yaml"],
             SpecFile::CliBench => &["**/cli-bench.yaml", "**/cli-bench.yml"],
             SpecFile::CliBenchTasks => &[],
             SpecFile::ClawSpecScenarios => &["**/tests/scenarios.yaml"],
@@ -151,6 +176,7 @@ impl SpecFile {
             SpecFile::KindLm => "kindlm",
             SpecFile::Settings => "speclens",
             SpecFile::Script => "script",
+            SpecFile::Gateway => "gateway",
             SpecFile::CliBench => "cli-bench",
             SpecFile::CliBenchTasks => "cli-bench-tasks",
             SpecFile::ClawSpecScenarios => "clawspec-scenarios",
@@ -173,6 +199,7 @@ impl SpecFile {
             SpecFile::KindLm => "KindLM suite",
             SpecFile::Settings => "speclens settings",
             SpecFile::Script => "scripted model",
+            SpecFile::Gateway => "scripted gateway",
             SpecFile::CliBench => "cli-bench suite",
             SpecFile::CliBenchTasks => "cli-bench tasks",
             SpecFile::ClawSpecScenarios => "ClawSpec scenarios",
@@ -196,6 +223,7 @@ impl SpecFile {
                 schema
             }
             SpecFile::Script => generate::<Script>(self),
+            SpecFile::Gateway => generate::<GatewayScript>(self),
             SpecFile::CliBench => generate::<cli_bench::config::Config>(self),
             SpecFile::CliBenchTasks => generate::<cli_bench::tasks::Tasks>(self),
             SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::ScenarioContract>(self),

@@ -12,6 +12,7 @@ mod outline;
 
 use crate::{
     directive::{Directive, Verb},
+    gateway_script,
     json_schema::SpecFile,
     script,
     shape::{Need, Shape, Type},
@@ -171,6 +172,7 @@ impl Content {
             SpecFile::KindLm
             | SpecFile::Settings
             | SpecFile::Script
+            | SpecFile::Gateway
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
             | SpecFile::ClawSpec
@@ -234,7 +236,7 @@ fn by_name(file: SpecFile, path: &str, outline: &Outline<'_>, around: &Around<'_
         return found(false);
     }
     // Nothing is in it yet that another tool could have written.
-    if file == SpecFile::Script && outline.keys.is_empty() && outline.items.is_empty() {
+    if matches!(file, SpecFile::Script | SpecFile::Gateway) && outline.keys.is_empty() && outline.items.is_empty() {
         return found(outline.other);
     }
     // The directories in which ClawSpec looks for contracts.
@@ -288,10 +290,23 @@ fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
         }
         // It has no such key but `answers`, which others have as well: its turns tell.
         SpecFile::Script => has_turns(outline),
+        SpecFile::Gateway => has_runs(outline),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
             false
         }
     }
+}
+
+/// Whether the runs or the scores of a scripted gateway are in it, or are about to be.
+fn has_runs(outline: &Outline<'_>) -> bool {
+    let has = |key: &str, known: &[&str]| outline.of_items(key).any(|entry| known.contains(&entry.key));
+    let is_unfilled = |key: &str| {
+        let is_empty = |entry: &outline::Entry<'_>| matches!(entry.value, "" | "[]");
+        outline.entry(key).is_some_and(is_empty)
+            && outline.of_items(key).next().is_none()
+            && outline.members(key).next().is_none()
+    };
+    has("runs", &["when", "steps"]) || has("scores", &["score"]) || is_unfilled("runs")
 }
 
 /// Whether a key is as only this kind of file has it, or nothing is in it yet.
@@ -338,6 +353,7 @@ fn has_one_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
         SpecFile::ClawSpecLedger => has("waves"),
         SpecFile::ClawSpecBaselines => has("baselines"),
         SpecFile::Script => has_turns(outline),
+        SpecFile::Gateway => has_runs(outline),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {
             false
         }
@@ -420,6 +436,9 @@ pub fn of_path(path: &str) -> Option<Named> {
         (_, _, "cli-bench.yaml" | "cli-bench.yml") => Named::Surely(SpecFile::CliBench),
         (_, _, name) if name.len() > script::ENDING.len() && name.ends_with(script::ENDING) => {
             Named::Perhaps(SpecFile::Script)
+        }
+        (_, _, name) if name.len() > gateway_script::ENDING.len() && name.ends_with(gateway_script::ENDING) => {
+            Named::Perhaps(SpecFile::Gateway)
         }
         (_, _, "clawspec.yaml") => Named::Surely(SpecFile::ClawSpec),
         (_, "tests", "scenarios.yaml") => Named::Perhaps(SpecFile::ClawSpecScenarios),
@@ -509,6 +528,7 @@ fn by_key_of(outline: &Outline<'_>, said: SpecFile) -> Option<SpecFile> {
         SpecFile::KindLm
         | SpecFile::Settings
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::CliBenchTasks
         | SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

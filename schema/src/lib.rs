@@ -18,6 +18,7 @@ pub mod document;
 pub mod doubt;
 pub mod evidence;
 pub mod files;
+pub mod gateway_script;
 pub mod json_schema;
 pub mod judge;
 pub mod kind;

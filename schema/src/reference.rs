@@ -136,6 +136,7 @@ fn heading(file: SpecFile) -> String {
             format!("`{}.yaml`", file.as_str())
         }
         SpecFile::Script => "`NAME.script.yaml`".to_owned(),
+        SpecFile::Gateway => "`NAME.gateway.yaml`".to_owned(),
         SpecFile::CliBenchTasks
         | SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

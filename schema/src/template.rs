@@ -2,10 +2,13 @@
 //!
 //! Which of these fillings a text has is said by the keyword `x-template` of its schema.
 
+pub(crate) mod lint;
+
 use std::ops::Range;
 
 use crate::{
     dialect::{clawspec, cli_bench, kindlm},
+    gateway_script,
     json_schema::SpecFile,
 };
 
@@ -36,8 +39,13 @@ pub struct Filling {
 }
 
 /// Every filling.
-pub static FILLINGS: [Filling; 4] =
-    [kindlm::template::VARS, kindlm::template::BODY, cli_bench::template::FILLING, clawspec::template::FILLING];
+pub static FILLINGS: [Filling; 5] = [
+    kindlm::template::VARS,
+    kindlm::template::BODY,
+    cli_bench::template::FILLING,
+    clawspec::template::FILLING,
+    gateway_script::FILLING,
+];
 
 /// The names that have values in a kind of file, in texts filled by `word`; none where the author chooses them.
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {

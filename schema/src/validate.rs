@@ -208,6 +208,7 @@ pub fn empty(file: SpecFile) -> Problem {
         SpecFile::KindLm => "begin it with `kindlm: 1`",
         SpecFile::CliBench => "begin it with `cli:` and the name of a program",
         SpecFile::Script => "begin it with `default:` and a list of turns",
+        SpecFile::Gateway => "begin it with `runs:` and a list of runs",
         SpecFile::CliBenchTasks => "begin it with `- id:` and the id of a task",
         SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

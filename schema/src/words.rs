@@ -6,7 +6,7 @@
 //! | `x-file` | `json-schema` or `any` | a path, relative to the suite's directory, with `/` |
 //! | `x-pattern` | `ecmascript` or `python` | a regular expression, written without delimiters or flags |
 //! | `x-glob` | `true` | beside `x-file`: a path in which `*`, `?` and `[...]` match letters |
-//! | `x-template` | `vars` or `clawspec` | text in which `{{name}}` stands for a value |
+//! | `x-template` | `vars`, `clawspec` or `gateway` | text in which `{{name}}` stands for a value |
 //! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a name defined elsewhere in the file |
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
@@ -126,6 +126,16 @@ word! {
 word! {
     /// A regular expression as Python reads it.
     PythonPattern, { "type": "string", "minLength": 1, "x-pattern": "python", "x-template": "clawspec" }
+}
+
+word! {
+    /// A text of a scripted gateway that must not be empty, in which `{{name}}` stands for a value of the run.
+    ScriptText, { "type": "string", "minLength": 1, "x-template": "gateway" }
+}
+
+word! {
+    /// The path of a file that a scripted gateway writes.
+    ScriptFile, { "type": "string", "minLength": 1, "x-file": "any", "x-template": "gateway" }
 }
 
 word! {

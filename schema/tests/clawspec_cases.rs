@@ -19,9 +19,9 @@ use speclens_schema::{
     dialect::ScalarRules,
     document::Document,
     evidence::{
-        Address, Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, FilesNeed, Need, Observation,
-        Presence, ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace,
-        TraceAnswer, merged,
+        Address, Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, FilesNeed, LinePlace, LogAnswer,
+        LogFile, LogNeed, Need, Observation, Presence, ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span,
+        SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, merged,
     },
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -213,6 +213,7 @@ impl Stub {
 fn observe(case: &Recorded, stub: &mut Stub, need: &Need) -> Answer {
     match need {
         Need::Files(need) => Answer::Files(files(case, need)),
+        Need::Log(need) => Answer::Log(log(case, need)),
         Need::Variables(need) => {
             let unset = case.harness["unset_env"].as_array().cloned().unwrap_or_default();
             let presence = |name: &String| match case.harness["env"][name].as_str() {
@@ -289,6 +290,15 @@ fn files(case: &Recorded, need: &FilesNeed) -> FilesAnswer {
         }
     }
     FilesAnswer { files, waited_ms: need.wait_ms, cut: false, beside: Vec::new() }
+}
+
+fn log(case: &Recorded, need: &LogNeed) -> LogAnswer {
+    let path = need.path.clone().unwrap_or_default();
+    let Ok(bytes) = case.workspace().read(&path) else { return LogAnswer { path, ..LogAnswer::default() } };
+    let lines = Capture::of_bytes(bytes.to_vec(), false);
+    let places = (0..lines.text.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
+    let files = vec![LogFile { path: path.clone(), unread: None }];
+    LogAnswer { path, files, lines, places, ..LogAnswer::default() }
 }
 
 fn scores(stub: &mut Stub, need: &ScoreNeed) -> ScoreAnswer {
@@ -534,7 +544,7 @@ fn assertions_are_judged_as_the_original_judged_them() {
 /// The rows that differ only because a score below its threshold fails here.
 #[test]
 fn scores_below_their_threshold_warn_as_in_the_original_where_settings_say_so() {
-    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn };
+    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn, ..ClawSpecSettings::default() };
     let settings = Settings { clawspec, ..Settings::default() };
     let mut warned = 0;
     for case in cases() {

@@ -30,6 +30,9 @@ fn text_of(file: SpecFile) -> String {
         SpecFile::Script => {
             return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: key\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
         }
+        SpecFile::Gateway => {
+            return "runs:\n  - when: {skill: /a}\n    steps: &s\n      - tool: {name: b}\n      - write: {path: c, content: d}\n  - when: {agent: b}\n    steps: *s\n  - when: {agent: b, says: x}\nscores:\n  - {score: 4}\n  - {asked: a, score: 3}\n".to_owned();
+        }
         SpecFile::Settings => return "severity: {unused: off}\nlimits:\n  output_mib: 64\n".to_owned(),
     };
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the example is there");
@@ -52,6 +55,7 @@ fn text_of(file: SpecFile) -> String {
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::Settings => "",
     };
     format!("{text}{more}")
@@ -136,8 +140,9 @@ fn clawspec_settings_ledgers_and_baselines() {
 }
 
 #[test]
-fn scripted_models() {
+fn scripted_models_and_gateways() {
     check(SpecFile::Script);
+    check(SpecFile::Gateway);
 }
 
 /// A keystroke in a long list costs its item, not the file: all other blocks stay.

@@ -1,4 +1,4 @@
-//! What a person sees of mistakes in scripted models. A stale golden file is written anew, and the test fails once.
+//! What a person sees of mistakes in scripted models and scripted gateways. A stale golden file is written anew, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "common/golden.rs"]
@@ -19,14 +19,16 @@ use speclens_schema::{
     settings::Settings,
 };
 
-fn goldens() -> Vec<Golden> {
-    Golden::all().into_iter().filter(|golden| golden.file == SpecFile::Script).collect()
+const FILES: [SpecFile; 2] = [SpecFile::Script, SpecFile::Gateway];
+
+fn goldens(file: SpecFile) -> Vec<Golden> {
+    Golden::all().into_iter().filter(|golden| golden.file == file).collect()
 }
 
 #[test]
 fn every_code_shows_what_is_wrong() {
     let mut stale = Vec::new();
-    for golden in goldens() {
+    for golden in FILES.into_iter().flat_map(goldens) {
         let stem = golden.path.file_stem().unwrap().to_str().unwrap();
         let word = stem.split("--").next().unwrap();
         let code = Code::parse(word).unwrap_or_else(|| panic!("there is no code {word}"));
@@ -45,11 +47,12 @@ fn every_code_shows_what_is_wrong() {
 
 #[test]
 fn nothing_is_in_the_folder_that_no_test_looks_at() {
-    let goldens = goldens();
-    let folder = goldens[0].path.parent().unwrap();
-    let names: BTreeSet<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let expected = goldens.iter().flat_map(|golden| [golden.path.clone(), golden.path.with_extension("txt")]);
-    assert_eq!(names, expected.collect());
+    for goldens in FILES.map(goldens) {
+        let folder = goldens[0].path.parent().unwrap();
+        let names: BTreeSet<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let expected = goldens.iter().flat_map(|golden| [golden.path.clone(), golden.path.with_extension("txt")]);
+        assert_eq!(names, expected.collect());
+    }
 }
 
 fn codes(text: &str, files: &MemoryFiles) -> Vec<(Code, Severity)> {

@@ -223,11 +223,14 @@ impl Scopes {
             | SpecFile::ClawSpecPipeline
             | SpecFile::ClawSpec
             | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => None,
+            | SpecFile::ClawSpecBaselines
+            | SpecFile::Gateway => None,
         };
         let root = match (file.dialect(), &main) {
             (_, Some(main)) => main.directory.clone(),
             (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
+            // What it plays happens in that workspace.
+            (None, None) if file == SpecFile::Gateway => self.workspace_root(path, text),
             (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();

@@ -17,6 +17,7 @@ const patterns = [
   '**/coverage-ledger.yaml',
   '**/speclens.yaml',
   '**/*.script.yaml',
+  '**/*.gateway.yaml',
 ];
 
 /**

@@ -36,7 +36,7 @@ fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
 
 /// Opens a file without waiting for whoever writes to it: it may have become a pipe since it was looked at.
 #[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -44,12 +44,12 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
 /// Names in the directory of a path, sorted.
-pub(super) fn beside(path: &Path) -> Vec<String> {
+pub(crate) fn beside(path: &Path) -> Vec<String> {
     let Some(directory) = path.parent() else { return Vec::new() };
     let entries = fs::read_dir(directory).into_iter().flatten().take(MAX_ENTRIES);
     let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();

@@ -1,6 +1,6 @@
 //! Every text that was captured, wherever it is in the evidence.
 
-use super::{Answer, Capture, Content, Evidence, Exchange, FilesAnswer, PathState, Ran, ResponseAnswer};
+use super::{Answer, Capture, Content, Evidence, Exchange, FilesAnswer, LogAnswer, PathState, Ran, ResponseAnswer};
 
 impl Evidence {
     /// Returns every capture, always in the same order: recordings refer to captures by their place in it.
@@ -33,6 +33,7 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
         Answer::Files(FilesAnswer { files, .. }) => {
             captures.extend(files.iter_mut().filter_map(|file| of_content(&mut file.content)));
         }
+        Answer::Log(LogAnswer { lines, .. }) => captures.push(lines),
         Answer::Response(ResponseAnswer { body, .. }) => captures.push(body),
         Answer::Question(answer) => captures.extend(answer.replies.iter_mut().map(|reply| &mut reply.text)),
         Answer::Path(PathState::Missing { .. } | PathState::Directory | PathState::Other)
@@ -74,6 +75,7 @@ mod tests {
                 files: vec![SeenFile { content: content("file"), ..SeenFile::default() }, SeenFile::default()],
                 ..FilesAnswer::default()
             }),
+            Answer::Log(LogAnswer { lines: Capture::whole("logged"), ..LogAnswer::default() }),
             Answer::Response(ResponseAnswer { body: Capture::whole("body"), ..ResponseAnswer::default() }),
             Answer::Question(QuestionAnswer {
                 replies: vec![ModelReply { text: Capture::whole("reply"), ..ModelReply::default() }],
@@ -99,7 +101,7 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "sent", "answer", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked",
-            "told", "file", "body", "reply",
+            "told", "file", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
         // Whatever is written of it is found.

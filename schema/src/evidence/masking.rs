@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Content, Evidence, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer, Turn,
+    Address, Answer, Capture, Content, Evidence, LogFile, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer,
+    Turn, Unread,
 };
 
 impl Evidence {
@@ -89,6 +90,7 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
         Need::Path { path, .. } => hide(path, secrets),
         Need::Command { run, .. } => hide(run, secrets),
         Need::Files(need) => hide(&mut need.pattern, secrets),
+        Need::Log(need) => need.path.iter_mut().chain([&mut need.run]).for_each(|text| hide(text, secrets)),
         Need::Response(need) => match &mut need.address {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
         },
@@ -124,6 +126,18 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
                 content.iter_mut().for_each(|content| mask_content(content, secrets));
             }
             found.beside.iter_mut().for_each(|name| hide(name, secrets));
+        }
+        Answer::Log(log) => {
+            mask_capture(&mut log.lines, secrets);
+            for LogFile { path, unread } in &mut log.files {
+                hide(path, secrets);
+                match unread {
+                    Some(Unread::Failed(reason)) => hide(reason, secrets),
+                    Some(Unread::Directory) | None => {}
+                }
+            }
+            let texts = log.session.iter_mut().chain(&mut log.beside).chain([&mut log.path]);
+            texts.for_each(|text| hide(text, secrets));
         }
         Answer::Response(response) => {
             mask_capture(&mut response.body, secrets);

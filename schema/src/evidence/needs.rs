@@ -28,6 +28,7 @@ impl Need {
     pub fn moment(&self) -> Moment {
         match self {
             Need::Files(need) => need.moment,
+            Need::Log(need) => need.moment,
             Need::Variables(need) => need.moment,
             Need::Response(need) => need.moment,
             Need::Scores(need) => need.moment,
@@ -42,6 +43,7 @@ impl Need {
             Need::Path { .. }
             | Need::Command { .. }
             | Need::Files(_)
+            | Need::Log(_)
             | Need::Variables(_)
             | Need::Response(_)
             | Need::Trace
@@ -117,6 +119,7 @@ impl Answer {
             Answer::Path(_)
             | Answer::Command(_)
             | Answer::Files(_)
+            | Answer::Log(_)
             | Answer::Variables(_)
             | Answer::Response(_)
             | Answer::Trace(_)

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Capture, Exit, FilesAnswer, FilesNeed, Presence, QuestionAnswer, QuestionNeed, Ran, ResponseAnswer, ResponseNeed,
-    ScoreAnswer, ScoreNeed, TraceAnswer, VariablesNeed,
+    Capture, Exit, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Presence, QuestionAnswer, QuestionNeed, Ran,
+    ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, TraceAnswer, VariablesNeed,
 };
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
@@ -65,6 +65,8 @@ pub enum Need {
     },
     /// The files at a path.
     Files(FilesNeed),
+    /// What a gateway's log says about a run.
+    Log(LogNeed),
     /// Whether variables are set.
     Variables(VariablesNeed),
     /// What an address answers.
@@ -96,6 +98,8 @@ pub enum Answer {
     Command(Ran),
     /// The files at a path.
     Files(FilesAnswer),
+    /// What a gateway's log says about a run.
+    Log(LogAnswer),
     /// Whether variables are set, by name.
     Variables(BTreeMap<String, Presence>),
     /// What an address answered.

@@ -37,6 +37,20 @@ fn scripted_models_need_their_name_and_turns_or_answers() {
     assert_eq!(typing, Some((SpecFile::Script, true)));
 }
 
+#[test]
+fn scripted_gateways_need_their_name_and_runs_or_scores() {
+    let gateway = Some(SpecFile::Gateway);
+    for text in ["", "# a\n", "runs:\n", "runs:\n- when: {skill: /a}\n", "scores:\n  - score: 4\n", "runs: []\n"] {
+        check("suite/demo.gateway.yaml", text, gateway);
+        check("suite/demo.gateway.yaml", &text.replace('\n', "\r\n"), gateway);
+        check("suite/demo.yaml", text, None);
+    }
+    check("x.yaml", "# speclens: dialect=gateway\n", gateway);
+    check("ingress.gateway.yaml", "apiVersion: networking.istio.io/v1\nkind: Gateway\nspec: {servers: []}\n", None);
+    check("api.gateway.yaml", "runs:\n  - name: build\n", None);
+    check(".gateway.yaml", "runs: []\n", None);
+}
+
 /// What a file is where the directories around it say that.
 #[track_caller]
 fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {

@@ -48,6 +48,7 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
         ),
         SpecFile::Settings
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines => Vec::new(),

@@ -28,6 +28,7 @@ impl Golden {
         all.extend(golden_in(&tests.join("problems/cli-bench"), cli_bench));
         all.extend(golden_in(&tests.join("problems/clawspec"), clawspec));
         all.extend(golden_in(&tests.join("problems/script"), script));
+        all.extend(golden_in(&tests.join("problems/gateway"), gateway));
         all
     }
 
@@ -105,6 +106,10 @@ pub(crate) fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, 
 
 fn script(_: &Path) -> (SpecFile, MemoryFiles) {
     (SpecFile::Script, script_files())
+}
+
+fn gateway(_: &Path) -> (SpecFile, MemoryFiles) {
+    (SpecFile::Gateway, MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("demo.gateway.yaml"))
 }
 
 /// The suite beside a script.

@@ -255,7 +255,8 @@ fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standi
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger
         | SpecFile::ClawSpecBaselines
-        | SpecFile::Script => Standing::Counts,
+        | SpecFile::Script
+        | SpecFile::Gateway => Standing::Counts,
     }
 }
 
@@ -269,6 +270,7 @@ fn has_tests(file: SpecFile) -> bool {
         | SpecFile::ClawSpecPipeline => true,
         SpecFile::Settings
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::CliBenchTasks
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger

@@ -176,7 +176,7 @@ impl<'d> Walk<'d> {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
                 let keys_are_names = match self.file {
-                    SpecFile::ClawSpecBaselines | SpecFile::Script => true,
+                    SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => true,
                     SpecFile::KindLm
                     | SpecFile::Settings
                     | SpecFile::CliBench
@@ -293,6 +293,7 @@ where
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
         | SpecFile::Script
+        | SpecFile::Gateway
         | SpecFile::Settings => None,
     }
 }

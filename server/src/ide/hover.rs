@@ -213,6 +213,7 @@ impl<'d> Place<'d> {
             },
             SpecFile::Settings
             | SpecFile::Script
+            | SpecFile::Gateway
             | SpecFile::ClawSpec
             | SpecFile::ClawSpecLedger
             | SpecFile::ClawSpecBaselines => None,

@@ -127,7 +127,7 @@ pub fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
             let names = stages.filter_map(|stage| stage.get("name")).filter_map(|it| Some((it.text()?.to_owned(), it)));
             found.extend(names.map(|(name, node)| entry(name, "stages", node)));
         }
-        SpecFile::ClawSpecBaselines | SpecFile::Script => {}
+        SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => {}
         SpecFile::ClawSpecScenarios => {
             collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test, &mut found);
         }

@@ -122,9 +122,8 @@ impl Session {
         let mut names = BTreeSet::new();
         for told in self.told_by_all(Some(uri)) {
             let other = &told.facts.scope;
-            let dialect = if scope.file == SpecFile::Script { Some(Dialect::CliBench) } else { scope.file.dialect() };
-            let is_near = other.file.dialect() == dialect
-                && (scope.file.dialect() != Some(Dialect::ClawSpec) || other.root == scope.root);
+            let is_near = other.file.dialect() == scope.file.serves()
+                && (scope.file.serves() != Some(Dialect::ClawSpec) || other.root == scope.root);
             if is_near {
                 let fits = told.facts.of_kind(kind).filter(|fact| match &contract {
                     Some(contract) => fact.is_definition && *fact.home == **contract,

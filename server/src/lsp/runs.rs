@@ -23,14 +23,13 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     changes::About,
-    documents::SuiteId,
-    results,
     session::{Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
 use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
+    results::{self, SuiteId},
 };
 
 /// A client that has not answered by then is not waited for.
@@ -124,6 +123,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
         return Err(Refused::warning(match snapshot.place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
             false if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
+            false if snapshot.place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
             false => "this file holds no tests",
         }));
     }

@@ -15,8 +15,8 @@ use crate::{
     check::time,
     document::{NodeRef, Pointer},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, Moment, Need, Peer, Presence, ResponseAnswer,
-        ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Moment, Need, Peer, Presence,
+        ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
@@ -56,8 +56,6 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
 pub struct Scope {
     /// When they are judged.
     pub moment: Moment,
-    /// The gateway's log, as it would be written in `log_path`.
-    pub log_path: String,
     /// What models cost.
     pub prices: BTreeMap<String, Price>,
     /// Who hands over to whom, in a handoff contract.
@@ -87,14 +85,7 @@ impl Scoring {
 impl Scope {
     /// The scope of what is judged at this moment in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
-        Scope {
-            moment,
-            log_path: config.log_path(),
-            prices: config.prices(),
-            handoff: None,
-            in_pipeline: false,
-            scoring: scoring.clone(),
-        }
+        Scope { moment, prices: config.prices(), handoff: None, in_pipeline: false, scoring: scoring.clone() }
     }
 
     /// Fills the templates of a text.
@@ -439,6 +430,18 @@ impl<'e> Seen<'e> {
                 .copied()
                 .ok_or_else(|| Row::unknown("path", "no file was observed")),
             _ => Err(Row::unknown("path", "when the files were written was not observed")),
+        }
+    }
+
+    /// What a log says about a run.
+    pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
+        let what = match &want.path {
+            Some(path) => format!("the log `{path}`"),
+            None => "the log of the gateway".to_owned(),
+        };
+        match self.answer(field, &Need::Log(want.clone()), &what)? {
+            Answer::Log(answer) => Ok(answer),
+            _ => Err(Row::unknown(field, format!("{what} was not observed"))),
         }
     }
 

@@ -1,173 +1,159 @@
-//! The gateway's log: which tools a run called, which sessions it started, how many tokens it took.
-//!
-//! Two forms are read: lines of `key=value` words, and the JSON lines that OpenClaw gateways write.
+//! The gateway's log: which tools a run called, which agents took over, how many tokens it took.
 
-use serde_json::Value;
+mod line;
+mod lineage;
 
-/// What a log says about runs.
+use std::collections::BTreeSet;
+
+use crate::evidence::LogAnswer;
+
+pub use line::{Event, Line, SPAWN};
+pub use lineage::{Kin, Lineage};
+
+/// What a log says about a run, and about the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct GatewayLog<'t> {
+pub struct GatewayLog {
     /// Calls of tools, in order.
-    pub calls: Vec<Call<'t>>,
-    /// Sessions that were started.
-    pub sessions: Vec<Session<'t>>,
+    pub calls: Vec<Call>,
+    /// Sessions that began.
+    pub sessions: Vec<Session>,
     /// Tokens that were used.
-    pub usages: Vec<Usage<'t>>,
-    /// The runs that are named anywhere.
-    pub runs: Vec<&'t str>,
+    pub usages: Vec<Usage>,
+    /// Where it first says anything about the run itself. `None`: it says nothing about it.
+    pub known: Option<usize>,
+    /// Whether it tells the calls of tools.
+    pub is_detailed: bool,
+    /// Where the run was handed to another program, whose calls of tools are not in the log.
+    pub other_program: Option<usize>,
+    /// Whether the run is done, and each run that it is seen to have started.
+    pub is_done: bool,
+    /// How many runs it should have started that nothing is seen of.
+    pub unseen_children: usize,
+    /// The traces of the run, and of the runs that it started.
+    pub traces: BTreeSet<String>,
 }
 
 /// A call of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call<'t> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Whose it is.
+    pub kin: Kin,
     /// The run.
-    pub run: &'t str,
+    pub run: String,
     /// The tool.
-    pub tool: &'t str,
+    pub tool: String,
     /// The agent that is to take over, for `sessions_spawn`.
-    pub to_agent: Option<&'t str>,
+    pub to_agent: Option<String>,
     /// The run of that agent.
-    pub child_run: Option<&'t str>,
-    /// Where its line begins, in bytes.
-    pub at: usize,
+    pub child_run: Option<String>,
+    /// The line, from 0.
+    pub line: usize,
 }
 
-/// A session that was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Session<'t> {
-    /// The run.
-    pub run: &'t str,
+/// A session that began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Whose it is.
+    pub kin: Kin,
+    /// The run, or the key of the session where no run is named.
+    pub run: String,
     /// The agent.
-    pub agent: &'t str,
+    pub agent: String,
+    /// The line, from 0.
+    pub line: usize,
 }
 
 /// Tokens that were used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage<'t> {
-    /// The run.
-    pub run: &'t str,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Whose they are.
+    pub kin: Kin,
     /// Sent.
     pub input: u64,
     /// Received.
     pub output: u64,
     /// Both.
     pub total: u64,
-    /// Where its line begins, in bytes.
-    pub at: usize,
+    /// The line, from 0.
+    pub line: usize,
 }
 
-impl<'t> GatewayLog<'t> {
-    /// Reads a log. Lines of another form say nothing.
-    pub fn read(text: &'t str) -> GatewayLog<'t> {
+impl GatewayLog {
+    /// Reads what a log says about a run.
+    pub fn of(answer: &LogAnswer, run: &str) -> GatewayLog {
+        GatewayLog::read(&answer.lines.text, run, answer.session.as_deref())
+    }
+
+    /// Reads what a text says about a run, which may be known by the key of its session, too. An empty id stands for every
+    /// run.
+    pub fn read(text: &str, run: &str, key: Option<&str>) -> GatewayLog {
+        let lines: Vec<Line> = text.lines().map(Line::read).collect();
+        let mut lineage = Lineage::of(run, key);
+        // Not lazily: each line may say more.
+        while lines.iter().fold(false, |is_new, line| lineage.learn(line) | is_new) {}
         let mut log = GatewayLog::default();
-        let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            if line.trim_start().starts_with('{') {
-                log.json_line(line, at);
-            } else {
-                log.words(line, at);
+        let (mut children, mut done) = (BTreeSet::new(), BTreeSet::new());
+        // The session of an agent is seen before its run.
+        let delegates: BTreeSet<String> = lines
+            .iter()
+            .filter(|line| lineage.kin(line) == Some(Kin::Started))
+            .filter_map(|line| Some(line.delegate()?.0.to_owned()))
+            .collect();
+        for (number, line) in lines.into_iter().enumerate() {
+            let Some(kin) = lineage.kin(&line) else { continue };
+            let is_done = line.events.contains(&Event::Done);
+            match kin {
+                // The id of a hook's run is another one than that of the run itself.
+                Kin::Own => log.is_done |= is_done,
+                Kin::Started => {
+                    children.extend(line.run.clone());
+                    done.extend(line.run.clone().filter(|_| is_done));
+                }
             }
-            at += line.len();
+            log.take(line, kin, number);
         }
+        // What an agent started may go on after it.
+        children.extend(log.calls.iter().filter_map(|call| call.child_run.clone()));
+        log.is_done &= children.is_subset(&done) && children.len() >= delegates.len();
+        let spawned = log.calls.iter().filter(|call| call.tool == SPAWN && call.child_run.is_none()).count();
+        log.unseen_children = spawned.saturating_sub(delegates.len());
+        log.traces = lineage.traces().map(str::to_owned).collect();
         log
     }
 
-    /// Whether anything is told about a run; about any run when the id is empty.
-    pub fn knows(&self, run: &str) -> bool {
-        if run.is_empty() { !self.runs.is_empty() } else { self.runs.contains(&run) }
+    /// The calls of the run itself.
+    pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
+        self.calls.iter().filter(|call| call.kin == Kin::Own)
     }
 
-    /// The calls of a run; of all runs when the id is empty.
-    pub fn calls_of<'s>(&'s self, run: &'s str) -> impl Iterator<Item = &'s Call<'t>> {
-        self.calls.iter().filter(move |call| run.is_empty() || call.run == run)
-    }
-
-    fn words(&mut self, line: &'t str, at: usize) {
-        let Some((run, rest)) = value(line, "run_id=") else { return };
-        self.see(run);
-        if let Some((agent, _)) = value(rest, "session_started agent=") {
-            self.sessions.push(Session { run, agent });
+    fn take(&mut self, line: Line, kin: Kin, number: usize) {
+        if kin == Kin::Own {
+            self.known.get_or_insert(number);
+            self.is_detailed |= line.is_detailed;
         }
-        if let Some(usage) = usage(run, rest, at) {
-            self.usages.push(usage);
-        }
-        // Of several `tool=` the last one counts that has an `agent=` behind it.
-        let Some(agent) = rest.rfind("agent=") else { return };
-        let Some(start) = rest[..agent].rfind("tool=") else { return };
-        let Some((tool, _)) = value(&rest[start..], "tool=") else { return };
-        let Some((_, behind)) = value(&rest[agent..], "agent=") else { return };
-        let spawned = value(behind, "params.agentId=");
-        let child_run = spawned.and_then(|(_, rest)| value(rest, "child_run_id=")).map(|(child, _)| child);
-        self.calls.push(Call { run, tool, to_agent: spawned.map(|(agent, _)| agent), child_run, at });
-    }
-
-    /// `embedded run tool start: runId=… tool=… toolCallId=…`, somewhere in the line's message.
-    fn json_line(&mut self, line: &'t str, at: usize) {
-        if serde_json::from_str::<Value>(line).is_err() {
-            return;
-        }
-        let Some((run, rest)) = value(line, "runId=") else { return };
-        self.see(run);
-        if line.contains("embedded run tool start")
-            && let Some((tool, _)) = value(rest, "tool=")
+        if kin == Kin::Started
+            && let Some((key, agent)) = line.delegate()
+            && !self.sessions.iter().any(|session| session.run == key)
         {
-            self.calls.push(Call { run, tool, to_agent: None, child_run: None, at });
+            self.sessions.push(Session { kin, run: key.to_owned(), agent: agent.to_owned(), line: number });
+        }
+        let run = line.run.unwrap_or_default();
+        for event in line.events {
+            let run = run.clone();
+            match event {
+                Event::Call { tool, to_agent, child_run } => {
+                    self.calls.push(Call { kin, run, tool, to_agent, child_run, line: number });
+                }
+                Event::Session { agent } => self.sessions.push(Session { kin, run, agent, line: number }),
+                Event::Usage { input, output, total } => {
+                    self.usages.push(Usage { kin, input, output, total, line: number });
+                }
+                Event::OtherProgram => self.other_program = self.other_program.or(Some(number)),
+                Event::Done | Event::Dropped => {}
+            }
         }
     }
-
-    fn see(&mut self, run: &'t str) {
-        if self.runs.last() != Some(&run) && !self.runs.contains(&run) {
-            self.runs.push(run);
-        }
-    }
-}
-
-/// The word behind a key, and what follows. In a JSON line a word ends at its quotes.
-fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
-    let start = text.find(key)? + key.len();
-    let rest = &text[start..];
-    let end = rest.find(|letter: char| letter.is_whitespace() || letter == '"').unwrap_or(rest.len());
-    (end > 0).then(|| (&rest[..end], &rest[end..]))
-}
-
-fn usage<'t>(run: &'t str, rest: &str, at: usize) -> Option<Usage<'t>> {
-    let rest = &rest[rest.find("token_usage input=")? + "token_usage ".len()..];
-    let mut words = rest.split(' ');
-    let mut number = |key: &str| -> Option<u64> {
-        let word = words.next()?.strip_prefix(key)?;
-        let digits = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
-        word[..digits].parse().ok()
-    };
-    Some(Usage { run, input: number("input=")?, output: number("output=")?, total: number("total=")?, at })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read() {
-        let log = GatewayLog::read(
-            "t run_id=r1 session_started agent=lead\n\
-             t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r2\n\
-             t run_id=r2 token_usage input=10 output=5 total=15\n\
-             t run_id=r1 agent=lead tool=late\n\
-             nothing\n",
-        );
-        assert_eq!(log.sessions, [Session { run: "r1", agent: "lead" }]);
-        let spawn = Call { run: "r1", tool: "sessions_spawn", to_agent: Some("copy"), child_run: Some("r2"), at: 39 };
-        assert_eq!(log.calls, [spawn]);
-        assert_eq!(log.usages, [Usage { run: "r2", input: 10, output: 5, total: 15, at: 118 }]);
-        assert!(log.knows("r2") && log.knows("") && !log.knows("r3"));
-    }
-
-    #[test]
-    fn json_lines_are_read() {
-        let log = GatewayLog::read(
-            "{\"1\": \"embedded run tool start: runId=r1 tool=web.fetch toolCallId=c\"}\n\
-             {\"1\": \"embedded run done: runId=r1 sessionId=s\"}\n{broken runId=r9\n",
-        );
-        assert_eq!(log.calls, [Call { run: "r1", tool: "web.fetch", to_agent: None, child_run: None, at: 0 }]);
-        assert_eq!(log.runs, ["r1"]);
-    }
-}
+mod tests;

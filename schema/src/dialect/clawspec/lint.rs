@@ -86,7 +86,12 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecLedger => ledger::lint(&root, files, problems),
         SpecFile::ClawSpecBaselines => baselines::lint(&root, files, problems),
         SpecFile::ClawSpec => contracts::lint_settings(&root, files, problems),
-        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::Script => {}
+        SpecFile::KindLm
+        | SpecFile::Settings
+        | SpecFile::CliBench
+        | SpecFile::CliBenchTasks
+        | SpecFile::Script
+        | SpecFile::Gateway => {}
     }
     types::lint_joined(file, &root, problems);
     reading::lint_text(&root, problems);
@@ -206,7 +211,8 @@ pub fn lint_relations(
         | SpecFile::Settings
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
-        | SpecFile::Script => {}
+        | SpecFile::Script
+        | SpecFile::Gateway => {}
     }
     problems
 }

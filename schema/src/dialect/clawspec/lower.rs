@@ -108,7 +108,8 @@ pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, fi
             | SpecFile::Settings
             | SpecFile::CliBench
             | SpecFile::CliBenchTasks
-            | SpecFile::Script,
+            | SpecFile::Script
+            | SpecFile::Gateway,
             _,
         ) => Vec::new(),
     };

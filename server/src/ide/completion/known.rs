@@ -84,16 +84,16 @@ pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     let Some(path) = values.files.glob(&path).paths.pop() else { return Vec::new() };
     let Some(bytes) = values.files.read(&path).ok().filter(|bytes| bytes.len() <= SIZE) else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);
-    let log = GatewayLog::read(&text);
-    let names: Vec<&str> = match kind {
-        "tools" => log.calls.iter().map(|call| call.tool).collect(),
+    let log = GatewayLog::read(&text, "", None);
+    let names: Vec<String> = match kind {
+        "tools" => log.calls.into_iter().map(|call| call.tool).collect(),
         agents::KIND => {
-            let callees = log.calls.iter().filter_map(|call| call.to_agent);
-            log.sessions.iter().map(|session| session.agent).chain(callees).collect()
+            let callees = log.calls.into_iter().filter_map(|call| call.to_agent);
+            log.sessions.into_iter().map(|session| session.agent).chain(callees).collect()
         }
         _ => return Vec::new(),
     };
-    names.into_iter().map(str::to_owned).collect::<Distinct>().0
+    names.into_iter().collect::<Distinct>().0
 }
 
 /// The headings of the file that the claim around a place is about; where that file has none of today yet,

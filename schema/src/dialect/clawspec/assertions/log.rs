@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, FileText, Row, Scope, Seen, mismatch},
-        gateway_log::{Call, GatewayLog},
+        claim::{AssertionType, Row, Scope, Seen, mismatch},
+        gateway_log::{Call, GatewayLog, Kin, SPAWN, Usage},
     },
-    evidence::{Context, Need},
+    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Unread},
+    mask::HIDDEN,
     verdict::{FilePlace, Open},
     words::{Artifact, Name, RunText, ToolName},
 };
@@ -34,71 +35,150 @@ pub struct ToolWasCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
 }
 
-/// The log of the run, and which run that is.
+/// What the log says about a run, and which run that is.
 struct RunLog<'e> {
-    path: String,
-    /// Nothing when the log is not there.
-    log: Option<GatewayLog<'e>>,
-    /// The file that was read, and its text.
-    file: &'e str,
-    text: &'e str,
-    doubt: Option<&'static str>,
+    field: &'static str,
     run: String,
+    answer: &'e LogAnswer,
+    lines: Vec<(&'e str, LinePlace)>,
+    log: GatewayLog,
 }
 
 impl<'e> RunLog<'e> {
     fn of(seen: &Seen<'e>, log_path: Option<&Artifact>, run_id: Option<&String>) -> Result<RunLog<'e>, Row> {
         let field = if log_path.is_some() { "log_path" } else { "" };
         let run = seen.expand(if run_id.is_some() { "run_id" } else { "" }, run_id.map_or(RUN_ID, String::as_str))?;
-        let (path, file) = seen.first_file(field, log_path.map_or(&seen.scope.log_path, |path| &path.0))?;
-        let Some(file) = file else { return Ok(RunLog { path, log: None, file: "", text: "", doubt: None, run }) };
-        let FileText { text, doubt } = seen.text(field, file)?;
-        Ok(RunLog { path, log: Some(GatewayLog::read(text)), file: &file.path, text, doubt, run })
+        let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
+        let answer = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
+        let log = GatewayLog::of(answer, &run);
+        Ok(RunLog { field, run, answer, lines: answer.placed().collect(), log })
     }
 
-    /// The log, when it says anything about the run. Otherwise nothing is known of what the run did not do.
-    fn that_knows(&self) -> Result<&GatewayLog<'e>, Row> {
-        let Some(log) = &self.log else {
-            return Err(Row::unknown(
-                "",
-                format!("there is no log at `{}`, so that nothing shows what was called", self.path),
-            ));
-        };
-        if log.knows(&self.run) {
-            return Ok(log);
+    /// That the log shows what the run did: otherwise nothing is known of what it did not do.
+    fn that_knows(&self) -> Result<&RunLog<'e>, Row> {
+        let path = &self.answer.path;
+        if !self.answer.was_read() {
+            return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
+                Some((path, Unread::Directory)) => {
+                    Row::broken(self.field, format!("`{path}` is a directory: name a file"))
+                }
+                Some((path, Unread::Failed(reason))) => {
+                    Row::broken(self.field, format!("`{path}` cannot be read: {reason}"))
+                }
+                None => Row::unknown(self.field, self.missing()),
+            });
         }
-        let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-        Err(Row::unknown("", format!("the log `{}` says nothing about {run}", self.path)))
+        if self.log.known.is_none() {
+            let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
+            return Err(Row::unknown(self.field, format!("the log `{path}` says nothing about {run}")));
+        }
+        Ok(self)
     }
 
-    /// The line that begins at a byte of the log.
-    fn line(&self, message: impl Into<String>, at: usize) -> (String, FilePlace) {
-        let length = self.text[at..].find('\n').unwrap_or(self.text.len() - at);
-        (message.into(), FilePlace::bytes(self.file, self.text, at..at + length))
+    fn missing(&self) -> String {
+        let name = self.answer.path.rsplit('/').next().unwrap_or_default();
+        let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
+        let beside = near.map(|near| format!("; `{near}` is beside it")).unwrap_or_default();
+        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.answer.path)
     }
 
-    /// The help for what was not found.
-    fn help(&self, nearest_to: &str) -> Vec<String> {
-        let Some(log) = &self.log else { return vec![format!("there is no log at `{}`", self.path)] };
-        let mut names: Vec<&str> = log.calls_of(&self.run).map(|call| call.tool).collect();
-        names.dedup();
+    /// That the log tells which tools were called.
+    fn that_tells_calls(&self) -> Result<&RunLog<'e>, Row> {
+        self.that_knows()?;
+        if let Some(number) = self.log.other_program {
+            let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
+            let reason = format!(
+                "line {line} of the log says that another program did the run, and the log does not tell which tools that called"
+            );
+            return Err(Row::unknown(self.field, reason));
+        }
+        if !self.log.is_detailed {
+            let reason = format!(
+                "the log `{}` does not tell which tools were called: set `logging.level` to `debug` in the settings of the gateway",
+                self.answer.path
+            );
+            return Err(Row::unknown(self.field, reason));
+        }
+        Ok(self)
+    }
+
+    /// Why something that is not found may have happened all the same.
+    fn doubt(&self) -> Option<&'static str> {
+        let lines = &self.answer.lines;
+        match self.answer.gaps.first() {
+            Some(gap) => Some(gap.reason()),
+            None if lines.cut => Some(LogGap::Cut.reason()),
+            None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
+                Some("parts of the log are masked as secrets, and could decide")
+            }
+            None => None,
+        }
+    }
+
+    fn place(&self, number: usize) -> Option<LinePlace> {
+        self.lines.get(number).map(|(_, place)| *place)
+    }
+
+    /// A line of the log, with what is there.
+    fn line(&self, message: impl Into<String>, number: usize) -> Option<(String, FilePlace)> {
+        let (text, place) = self.lines.get(number)?;
+        let file = self.answer.files.get(place.file)?;
+        let mut found = FilePlace::bytes(&file.path, text, 0..text.len());
+        if let Some(stretch) = &mut found.stretch {
+            stretch.line = place.line;
+        }
+        Some((message.into(), found))
+    }
+
+    /// What was called instead of a tool, as help and as places.
+    fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
+        if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
+            let help = format!("run `{}` called it, which this run started; name that run as `run_id`", call.run);
+            return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
+        }
+        let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         if names.is_empty() {
-            return vec![format!("`{}` has no calls of this run", self.path)];
+            return (vec!["the run called no tool".to_owned()], Vec::new());
         }
-        let near = crate::words::nearest(nearest_to, names.iter().copied());
-        near.map(|near| format!("`{near}` was called")).into_iter().collect()
+        let called = self.counted();
+        names.sort_unstable();
+        names.dedup();
+        let Some(near) = crate::words::nearest(tool, names) else {
+            return (vec![format!("the run called {called}")], Vec::new());
+        };
+        let place = self.log.own_calls().find(|call| call.tool == near);
+        let place = place.and_then(|call| self.line(format!("`{near}` was called here"), call.line));
+        (vec![format!("the run called `{near}`")], place.into_iter().collect())
+    }
+
+    /// The tools that the run called, in order, each run of equal ones with its length.
+    fn counted(&self) -> String {
+        let tools: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
+        let groups: Vec<&[&str]> = tools.chunk_by(|one, other| one == other).collect();
+        let shown = groups.iter().take(MAX_SHOWN).map(|group| match group {
+            [only] => format!("`{only}`"),
+            several => format!("`{}` {} times", several[0], several.len()),
+        });
+        let shown: Vec<String> = shown.collect();
+        let more = if groups.len() > MAX_SHOWN { ", and more" } else { "" };
+        format!("{}{more}", shown.join(", "))
     }
 }
 
-fn log_needs(log_path: Option<&Artifact>, scope: &Scope, context: &Context) -> Vec<Need> {
-    let path = log_path.map_or(&scope.log_path, |path| &path.0);
-    scope.first_file(path, context).map(Need::Files).into_iter().collect()
+/// Maximum number of calls that a help names.
+const MAX_SHOWN: usize = 12;
+
+fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope, context: &Context) -> Vec<Need> {
+    let path = log_path.map(|path| scope.expand(&path.0, context)).transpose();
+    let run = scope.expand(run_id.map_or(RUN_ID, String::as_str), context);
+    let need = path.ok().zip(run.ok()).map(|(path, run)| LogNeed { path, run, moment: scope.moment });
+    need.map(Need::Log).into_iter().collect()
 }
 
 impl AssertionType for ToolWasCalled {
@@ -109,19 +189,20 @@ impl AssertionType for ToolWasCalled {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        log_needs(self.log_path.as_ref(), scope, context)
+        log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let called = run.log.as_ref().is_some_and(|log| log.calls_of(&run.run).any(|call| call.tool == tool));
-        if called {
+        if run.log.own_calls().any(|call| call.tool == tool) {
             return Ok(Row::pass("tool"));
         }
+        run.that_tells_calls()?;
         let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call of {tool}"), "no such call");
-        mismatch.help = run.help(&tool);
-        Ok(Row::fail("tool", mismatch).unless(run.doubt))
+        let (help, places) = run.instead_of(&tool);
+        mismatch.help = help;
+        Ok(Row::fail("tool", mismatch).with_places(places).unless(run.doubt()))
     }
 }
 
@@ -135,7 +216,7 @@ impl AssertionType for ToolWasCalled {
 /// ```
 ///
 /// A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then. For ClawSpec
-/// program it holds.
+/// it holds. OpenClaw gateways log the calls of tools at level `debug` only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotCalled {
@@ -146,7 +227,7 @@ pub struct ToolNotCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -161,19 +242,20 @@ impl AssertionType for ToolNotCalled {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        log_needs(self.log_path.as_ref(), scope, context)
+        log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let calls: Vec<_> = run.that_knows()?.calls_of(&run.run).filter(|call| call.tool == tool).collect();
+        let calls: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == tool).collect();
         if calls.is_empty() {
-            return Ok(Row::pass("tool").unless(run.doubt));
+            run.that_tells_calls()?;
+            return Ok(Row::pass("tool").unless(run.doubt()));
         }
         let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
         let row = Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call of {tool}"), actual));
-        Ok(row.with_places(calls.iter().map(|call| run.line("called here", call.at))))
+        Ok(row.with_places(calls.iter().filter_map(|call| run.line("called here", call.line))))
     }
 }
 
@@ -203,7 +285,7 @@ pub struct DelegationOccurred {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -217,44 +299,44 @@ impl AssertionType for DelegationOccurred {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        log_needs(self.log_path.as_ref(), scope, context)
+        log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let agent = seen.expand("to_agent", &self.to_agent)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let fail = |message: &str, actual: String, help: Vec<String>| {
-            let mut mismatch = mismatch(message, format!("{agent} takes over"), actual);
-            mismatch.help = help;
-            Row::fail("to_agent", mismatch).unless(run.doubt)
+        let spawns: Vec<&Call> = run.log.own_calls().filter(|call| call.tool == SPAWN).collect();
+        // An OpenClaw gateway logs that an agent was started, and then what the agent does, but not which call started it.
+        let is_unnamed = spawns.iter().any(|call| call.to_agent.is_none());
+        if is_unnamed && run.log.sessions.iter().any(|session| session.kin == Kin::Started && session.agent == agent) {
+            return Ok(Row::pass("to_agent"));
+        }
+        let fail = |message: &str, actual: String| {
+            Row::fail("to_agent", mismatch(message, format!("{agent} takes over"), actual))
         };
-        let spawns: Vec<_> = run
-            .log
-            .iter()
-            .flat_map(|log| log.calls_of(&run.run))
-            .filter(|call| call.tool == "sessions_spawn")
-            .collect();
-        let Some(spawn) = spawns.iter().find(|call| call.to_agent == Some(agent.as_str())) else {
-            let others: Vec<&str> = spawns.iter().filter_map(|call| call.to_agent).collect();
-            let actual = if others.is_empty() { "no delegation".to_owned() } else { others.join(", ") };
-            let help = if run.log.is_none() { run.help("sessions_spawn") } else { Vec::new() };
-            return Ok(fail("No matching sessions_spawn call found", actual, help));
+        let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
+            run.that_tells_calls()?;
+            let named = spawns.iter().filter_map(|call| Some((call.to_agent.as_deref()?, call.line)));
+            let began = run.log.sessions.iter().filter(|session| session.kin == Kin::Started && is_unnamed);
+            let others: Vec<(&str, usize)> =
+                named.chain(began.map(|session| (session.agent.as_str(), session.line))).collect();
+            let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
+            let actual = if names.is_empty() { "no delegation".to_owned() } else { names.join(", ") };
+            let places = others.iter().filter_map(|(name, at)| run.line(format!("`{name}` took over here"), *at));
+            let row = fail("No matching sessions_spawn call found", actual);
+            return Ok(row.with_places(places).unless(run.doubt()));
         };
-        let handed_over = run.line("handed over here", spawn.at);
-        let Some(child) = spawn.child_run else {
-            let row = fail(
-                "Delegation log entry missing child run id",
-                "a call without `child_run_id`".to_owned(),
-                Vec::new(),
-            );
-            return Ok(row.with_places([handed_over]));
+        let handed_over = run.line("handed over here", spawn.line);
+        let Some(child) = &spawn.child_run else {
+            let row = fail("Delegation log entry missing child run id", "a call without `child_run_id`".to_owned());
+            return Ok(row.with_places(handed_over).unless(run.doubt()));
         };
-        let began = run.log.iter().flat_map(|log| &log.sessions).any(|it| it.run == child && it.agent == agent);
-        if began {
+        if run.log.sessions.iter().any(|session| session.run == *child && session.agent == agent) {
             return Ok(Row::pass("to_agent"));
         }
         let actual = format!("no session of {agent} in run {child}");
-        Ok(fail("Child session for delegated agent not found", actual, Vec::new()).with_places([handed_over]))
+        let row = fail("Child session for delegated agent not found", actual);
+        Ok(row.with_places(handed_over).unless(run.doubt()))
     }
 }
 
@@ -279,7 +361,7 @@ pub struct ToolNotPermitted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -295,25 +377,27 @@ impl AssertionType for ToolNotPermitted {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        log_needs(self.log_path.as_ref(), scope, context)
+        log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let allowed =
             self.allowed_tools.iter().map(|name| seen.expand("allowed_tools", name)).collect::<Result<Vec<_>, _>>()?;
-        let is_wrong = |call: &&Call<'_>| !allowed.iter().any(|name| name == call.tool);
-        let calls: Vec<&Call<'_>> = run.that_knows()?.calls_of(&run.run).filter(is_wrong).collect();
-        let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool).collect();
+        let is_wrong = |call: &&Call| !allowed.iter().any(|name| *name == call.tool);
+        let calls: Vec<&Call> = run.log.own_calls().filter(is_wrong).collect();
+        let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         wrong.sort_unstable();
         wrong.dedup();
         if wrong.is_empty() {
-            return Ok(Row::pass("allowed_tools").unless(run.doubt));
+            run.that_tells_calls()?;
+            return Ok(Row::pass("allowed_tools").unless(run.doubt()));
         }
         let names = wrong.join(", ");
         let expected = format!("only {}", if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") });
         let row = Row::fail("allowed_tools", mismatch(format!("Disallowed tools used: {names}"), expected, names));
-        Ok(row.with_places(calls.iter().map(|call| run.line(format!("`{}` was called here", call.tool), call.at))))
+        let place = |call: &&Call| run.line(format!("`{}` was called here", call.tool), call.line);
+        Ok(row.with_places(calls.iter().filter_map(place)))
     }
 }
 
@@ -328,7 +412,8 @@ impl AssertionType for ToolNotPermitted {
 /// ```
 ///
 /// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
-/// one. A log without such a line skips the assertion.
+/// one. A log without such a line skips the assertion; one that is not there, or that says nothing about the run, shows
+/// nothing: the result is unknown then. OpenClaw gateways log no tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {
@@ -336,7 +421,7 @@ pub struct TokenBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run in the log.
+    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -359,19 +444,17 @@ impl AssertionType for TokenBudget {
     const OPEN: Open = Open::Pass;
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        log_needs(self.log_path.as_ref(), scope, context)
+        log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        let usages = run.log.iter().flat_map(|log| &log.usages);
-        let of_run: Vec<_> = usages.filter(|usage| run.run.is_empty() || usage.run == run.run).collect();
+        let of_run: Vec<&Usage> = run.log.usages.iter().filter(|usage| usage.kin == Kin::Own).collect();
         if of_run.is_empty() {
-            return Ok(Row::skip("", "Token usage unavailable in gateway log").unless(run.doubt));
+            run.that_knows()?;
+            return Ok(Row::skip("", "Token usage unavailable in gateway log").unless(run.doubt()));
         }
-        let sum = |tokens: fn(&crate::dialect::clawspec::gateway_log::Usage<'_>) -> u64| {
-            of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
-        };
+        let sum = |tokens: fn(&Usage) -> u64| of_run.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)));
         let limits = [
             ("max_input_tokens", "input", self.max_input_tokens, sum(|usage| usage.input)),
             ("max_output_tokens", "output", self.max_output_tokens, sum(|usage| usage.output)),
@@ -383,12 +466,14 @@ impl AssertionType for TokenBudget {
             if used > most {
                 let message = format!("{name} tokens {used} exceeded budget {most}");
                 let row = Row::fail(field, mismatch(message, format!("at most {most}"), used.to_string()));
-                return Ok(row.with_places(of_run.iter().map(|usage| run.line("tokens are counted here", usage.at))));
+                return Ok(
+                    row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line)))
+                );
             }
             passed = Some(field);
         }
         match passed {
-            Some(field) => Ok(Row::pass(field).unless(run.doubt)),
+            Some(field) => Ok(Row::pass(field).unless(run.doubt())),
             None => Err(Row::unknown("", "no limit is given, so that nothing is claimed")),
         }
     }

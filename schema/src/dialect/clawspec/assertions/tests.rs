@@ -8,8 +8,9 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, Need, Observation, Presence, ResponseAnswer,
-        ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
+        Presence, ResponseAnswer, ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
+        Unread,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -101,6 +102,7 @@ impl World {
                 let waited_ms = self.waited_ms.unwrap_or(need.wait_ms);
                 Answer::Files(FilesAnswer { files, waited_ms, ..FilesAnswer::default() })
             }
+            Need::Log(need) => Answer::Log(self.log(need.path.as_deref().unwrap_or("gw.log"))),
             Need::Variables(_) => Answer::Variables(
                 self.variables.iter().map(|(name, presence)| ((*name).to_owned(), *presence)).collect(),
             ),
@@ -108,6 +110,22 @@ impl World {
             Need::Trace => Answer::Trace(self.trace.clone()),
             Need::Scores(_) => Answer::Scores(self.scores.clone()),
             Need::Path { .. } | Need::Command { .. } | Need::Question(_) => Answer::Nothing("no such need".to_owned()),
+        }
+    }
+}
+
+impl World {
+    fn log(&self, path: &str) -> LogAnswer {
+        let answer = LogAnswer { path: path.to_owned(), ..LogAnswer::default() };
+        let file = |unread| vec![LogFile { path: path.to_owned(), unread }];
+        match self.files.iter().find(|file| file.path == path) {
+            Some(SeenFile { content: Some(Content::Text(lines)), .. }) => {
+                let places = (0..lines.text.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
+                LogAnswer { files: file(None), places, lines: lines.clone(), ..answer }
+            }
+            Some(SeenFile { directory: true, .. }) => LogAnswer { files: file(Some(Unread::Directory)), ..answer },
+            Some(_) => LogAnswer { files: file(Some(Unread::Failed("denied".to_owned()))), ..answer },
+            None => answer,
         }
     }
 }

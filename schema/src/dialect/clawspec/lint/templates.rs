@@ -6,11 +6,13 @@ use crate::{
     dialect::clawspec::template::{VARIABLES, variable},
     document::NodeRef,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Problem},
     spot::Spot,
-    template::trimmed_placeholders,
+    template::{
+        lint::{half_written, unknown},
+        trimmed_placeholders,
+    },
     validate::unquoted_template,
-    words::nearest,
 };
 
 /// Every text below a node, the values of some keys left out.
@@ -20,9 +22,10 @@ pub(super) fn lint(file: SpecFile, spot: &Spot<'_>, without: &[&str], problems: 
     }
     if let Some(text) = spot.text() {
         if text.contains('{') {
-            lint_text(file, spot, text, problems);
             let names = VARIABLES.iter().filter(|variable| variable.files.contains(&file));
-            super::traps::half_templates(spot, text, &names.map(|it| it.name).collect::<Vec<_>>(), problems);
+            let names: Vec<&str> = names.map(|variable| variable.name).collect();
+            lint_text(file, spot, text, &names, problems);
+            half_written(spot, text, &names, problems);
         }
         return;
     }
@@ -41,7 +44,7 @@ pub(super) fn lint(file: SpecFile, spot: &Spot<'_>, without: &[&str], problems: 
     }
 }
 
-fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Problem>) {
+fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, names: &[&str], problems: &mut Vec<Problem>) {
     let mut told: HashSet<&str> = HashSet::new();
     for placeholder in trimmed_placeholders(text) {
         if !told.insert(placeholder.name) {
@@ -56,28 +59,7 @@ fn lint_text(file: SpecFile, spot: &Spot<'_>, text: &str, problems: &mut Vec<Pro
                 let problem = Problem::new(Code::MissingVariable, spot.at.clone(), range, message);
                 problems.push(problem.with_note("ClawSpec aborts the scenario with an error"));
             }
-            None => {
-                let names =
-                    VARIABLES.iter().filter(|variable| variable.files.contains(&file)).map(|variable| variable.name);
-                let near = nearest(placeholder.name, names.clone());
-                let help = match near {
-                    Some(near) => format!("change it to `{{{{{near}}}}}`"),
-                    None => {
-                        let names: Vec<String> = names.map(|name| format!("`{{{{{name}}}}}`")).collect();
-                        format!("use one of {}", names.join(", "))
-                    }
-                };
-                let message = format!("unknown variable `{what}`");
-                let problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message);
-                let problem = problem.with_note("ClawSpec rejects the whole file").with_help(help);
-                problems.push(match near.filter(|_| spot.is_own() && range.len() == what.len()) {
-                    Some(near) => {
-                        let text = format!("{{{{{near}}}}}");
-                        problem.with_fix(Fix::guess(format!("change it to `{text}`"), vec![Edit::new(range, text)]))
-                    }
-                    None => problem,
-                });
-            }
+            None => problems.push(unknown(spot, &placeholder, names, "ClawSpec rejects the whole file")),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     document::{Document, Pointer},
     files::Files,
     problem::Problem,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
     template::trimmed_placeholders,
     words::listed,
@@ -378,34 +378,5 @@ fn scale(text: &str) -> Option<(f64, f64)> {
     match (scored, all.as_slice()) {
         (Some((.., range)), _) | (None, [(_, false, range)]) => Some(*range),
         (None, _) => None,
-    }
-}
-
-/// `{today}` where `{{today}}` is meant.
-pub(super) fn half_templates(spot: &Spot<'_>, text: &str, names: &[&str], problems: &mut Vec<Problem>) {
-    let mut rest = text.to_owned();
-    for found in trimmed_placeholders(text) {
-        rest.replace_range(found.at..found.at + found.text.len(), &" ".repeat(found.text.len()));
-    }
-    for name in names {
-        for (at, _) in rest.match_indices(name) {
-            let before = rest[..at].len() - rest[..at].trim_end_matches(['{', '$']).len();
-            let behind = rest[at + name.len()..].len() - rest[at + name.len()..].trim_start_matches('}').len();
-            if before == 0 || behind == 0 || !rest[at - before..at].contains('{') {
-                continue;
-            }
-            let written = &text[at - before..at + name.len() + behind];
-            let range = spot.part(written, 0);
-            let real = format!("{{{{{name}}}}}");
-            let message = format!("`{written}` is not filled in: the text stays as it is written");
-            let help = format!("write `{real}`");
-            let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message)
-                .with_severity(Severity::Warning)
-                .with_help(&help);
-            if spot.is_own() && range.len() == written.len() {
-                problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, real)]));
-            }
-            problems.push(problem);
-        }
     }
 }

@@ -1,0 +1,40 @@
+//! What a gateway's log says about a run.
+
+use std::time::Duration;
+
+use speclens_schema::{
+    dialect::clawspec::config::Config,
+    evidence::{Answer, LogNeed},
+};
+
+use super::{Cancelled, View, looking};
+use crate::patience::Patience;
+use crate::watch::log;
+
+/// How long it is waited for the end of a line that is half written.
+const MAX_WAIT: Duration = Duration::from_millis(500);
+
+/// How long is waited between two looks.
+const INTERVAL: Duration = Duration::from_millis(25);
+
+pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {
+    let patience = Patience::begin(view.suspended);
+    loop {
+        let (wanted, place) = (need.clone(), view.clone());
+        let looked = looking(view, move || {
+            let pattern = place.gateway.as_ref().map_or(Config::LOG_PATTERN, |gateway| &gateway.log_pattern);
+            let watch = place.watch.as_ref().and_then(|watch| Some((watch.log.as_ref()?, &watch.identity)));
+            log::look(&wanted, pattern, &place.directory, watch)
+        });
+        match looked.await? {
+            Ok(reading) if reading.is_half && patience.elapsed() < MAX_WAIT => {}
+            Ok(reading) => return Ok(Answer::Log(reading.answer)),
+            Err(broken) => return Ok(broken),
+        }
+        tokio::select! {
+            biased;
+            () = view.cancel.cancelled() => return Err(Cancelled),
+            () = tokio::time::sleep(INTERVAL) => {}
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Plays scripted gateways: a server on this machine that does what a file says, in place of an OpenClaw gateway, its agents
+//! and the program `openclaw`.
+//!
+//! [`Player::start`] listens on a free port; dropping the player ends the server and every run that is under way.
+
+mod act;
+mod log;
+mod program;
+mod server;
+mod spans;
+mod workspace;
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    str::FromStr as _,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use jiff::{Timestamp, tz::TimeZone};
+use sha2::{Digest as _, Sha256};
+use speclens_schema::{
+    gateway_script::{self, Lines, LogForm},
+    script,
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::{clock::Clock, encryption};
+
+pub use program::Printed;
+
+/// Maximum size of a script in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Maximum number of faults that are kept.
+const MAX_FAULTS: usize = 16;
+
+/// A scripted gateway that was read.
+#[derive(Clone, Debug)]
+pub struct GatewayScript {
+    /// The path as people know it.
+    pub name: String,
+    /// The digest of its content.
+    pub digest: String,
+    lines: Arc<Lines>,
+}
+
+impl GatewayScript {
+    /// Reads a scripted gateway. `name` is the path as people know it. The error is a sentence.
+    pub fn open(path: &Path, name: &str) -> Result<GatewayScript, String> {
+        let wrong = |reason: String| format!("the scripted gateway {name} cannot be played: {reason}");
+        let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+        if size > MAX_BYTES {
+            return Err(wrong(format!("it has more than {} MiB", MAX_BYTES / 1024 / 1024)));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let lines = Arc::new(gateway_script::read(&text).map_err(wrong)?);
+        Ok(GatewayScript { name: name.to_owned(), digest: script::digest(text.as_bytes()), lines })
+    }
+}
+
+/// A scripted gateway that is being played. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Player {
+    base_url: String,
+    stage: Arc<Stage>,
+    _ends: DropGuard,
+}
+
+impl Player {
+    /// Starts to play. `root` is the root of the workspace, `webhook` the place that starts a skill. The error is a sentence.
+    pub async fn start(script: &GatewayScript, root: &Path, webhook: &str, clock: Clock) -> Result<Player, String> {
+        let wrong = |reason: String| format!("the scripted gateway {} cannot be played: {reason}", script.name);
+        let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
+        let encryption = encryption::of("http").map_err(wrong)?;
+        let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();
+        let client = client.map_err(|error| wrong(error.to_string()))?;
+        let cancel = CancellationToken::new();
+        let stage = Arc::new(Stage {
+            name: script.name.clone(),
+            lines: Arc::clone(&script.lines),
+            root,
+            webhook: webhook.to_owned(),
+            time: Time::begin(clock),
+            client,
+            receiver: Mutex::default(),
+            log: tokio::sync::Mutex::default(),
+            faults: Mutex::default(),
+            started: AtomicU64::default(),
+            cancel: cancel.clone(),
+        });
+        let base_url = server::listen(Arc::clone(&stage)).await.map_err(|error| wrong(error.to_string()))?;
+        Ok(Player { base_url, stage, _ends: cancel.drop_guard() })
+    }
+
+    /// The address, without `/` at the end.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The path of the log; `{date}` is the day in UTC. `None`: no log is written.
+    pub fn log_pattern(&self) -> Option<String> {
+        match self.stage.lines.form {
+            LogForm::None => None,
+            LogForm::Words | LogForm::Json => {
+                let date = |name: &str| (name == "today").then_some(Cow::Borrowed("{date}"));
+                let path = gateway_script::expand(&self.stage.lines.log, date);
+                Some(self.stage.root.join(path).to_string_lossy().into_owned())
+            }
+        }
+    }
+
+    /// Sends the spans of the runs that follow to the receiver at this address. `None`: they are sent nowhere.
+    pub fn export_to(&self, receiver: Option<&str>) {
+        let receiver = receiver.map(|address| address.trim_end_matches('/').to_owned());
+        *self.stage.receiver.lock().unwrap_or_else(PoisonError::into_inner) = receiver;
+    }
+
+    /// Plays the program `openclaw` with these arguments.
+    pub async fn program(&self, arguments: &[&str]) -> Printed {
+        program::play(&self.stage, arguments).await
+    }
+
+    /// Returns what could not be played since this was last asked, each as a sentence.
+    pub fn faults(&self) -> Vec<String> {
+        std::mem::take(&mut *self.stage.faults.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What all runs of a script share.
+#[derive(Debug)]
+struct Stage {
+    name: String,
+    lines: Arc<Lines>,
+    /// The root of the workspace, without symbolic links.
+    root: PathBuf,
+    webhook: String,
+    time: Time,
+    client: reqwest::Client,
+    receiver: Mutex<Option<String>>,
+    /// Lines are written one after the other.
+    log: tokio::sync::Mutex<()>,
+    faults: Mutex<Vec<String>>,
+    /// How many runs were started.
+    started: AtomicU64,
+    cancel: CancellationToken,
+}
+
+impl Stage {
+    /// Notes what could not be played.
+    fn fault(&self, message: String) {
+        tracing::warn!("{message}");
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if faults.len() < MAX_FAULTS {
+            faults.push(message);
+        }
+    }
+
+    /// A new id for a run: the same for the same session key, and one of its own for each run without one.
+    fn run_id(&self, session_key: Option<&str>) -> String {
+        let seed = match session_key.filter(|key| !key.is_empty()) {
+            Some(key) => key.to_owned(),
+            None => {
+                let number = self.started.fetch_add(1, Ordering::Relaxed);
+                format!("{} {number} {}", self.time.nanoseconds(), std::process::id())
+            }
+        };
+        uuid(&format!("run {seed}"))
+    }
+
+    /// The address that spans are sent to.
+    fn receiver(&self) -> Option<String> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What time it is in a script: it goes on, even from a clock that stands still.
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    began: Timestamp,
+    since: Instant,
+}
+
+impl Time {
+    fn begin(clock: Clock) -> Time {
+        let began = Timestamp::from_str(&clock.now()).unwrap_or_else(|_| Timestamp::now());
+        Time { began, since: Instant::now() }
+    }
+
+    fn now(self) -> Timestamp {
+        self.began.checked_add(self.since.elapsed()).unwrap_or(self.began)
+    }
+
+    fn nanoseconds(self) -> i128 {
+        self.now().as_nanosecond()
+    }
+
+    /// The day in UTC.
+    fn today(self) -> String {
+        self.now().to_zoned(TimeZone::UTC).date().to_string()
+    }
+
+    /// The moment in UTC, to the second.
+    fn moment(self) -> String {
+        self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+}
+
+/// An id in the form of a UUID that follows from a text.
+fn uuid(seed: &str) -> String {
+    let digits = hex(&Sha256::digest(seed.as_bytes())[..16]);
+    format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Values for the placeholders of a run.
+type Values = BTreeMap<&'static str, String>;
+
+#[cfg(test)]
+mod tests;

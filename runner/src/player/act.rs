@@ -1,0 +1,301 @@
+//! One run: its steps in order.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use serde_json::{Map, Value, json};
+use speclens_schema::gateway_script::{self, Deed, Reply, RunLines, Spawn, Started, Written};
+use tokio::sync::oneshot;
+
+use super::{
+    Stage, Values,
+    log::Line,
+    spans::{Span, Trace, send},
+    uuid,
+    workspace::Mode,
+};
+
+/// Maximum number of runs that wait for one another.
+const MAX_DEPTH: usize = 16;
+
+/// What somebody starts.
+#[derive(Clone, Debug)]
+pub(super) struct Order<'a> {
+    /// The skill or the agent.
+    pub(super) started: Started<'a>,
+    /// The message that goes along.
+    pub(super) message: &'a str,
+    /// The parameters that go along.
+    pub(super) params: &'a Map<String, Value>,
+}
+
+/// The answer to the one who started a run.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+/// A run that is being played.
+#[derive(Debug)]
+pub(super) struct Act {
+    pub(super) stage: Arc<Stage>,
+    pub(super) index: usize,
+    pub(super) run_id: String,
+    pub(super) session_key: String,
+    pub(super) trace: Trace,
+    caller: Caller,
+}
+
+/// Who started a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// Somebody who called the webhook.
+    Webhook,
+    /// The program `openclaw`.
+    Program,
+    /// Another run; so many of them wait for one another.
+    Run {
+        /// How many runs wait for this one.
+        depth: usize,
+    },
+}
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// After its last step.
+    Done,
+    /// It never ends.
+    Open,
+}
+
+impl Act {
+    /// Finds the run that is meant. The error says that there is none.
+    pub(super) fn find(stage: &Stage, order: &Order<'_>) -> Result<usize, String> {
+        let found = stage.lines.runs.iter().position(|run| run.when.holds(order.started, order.message, order.params));
+        found.ok_or_else(|| {
+            let what = match order.started {
+                Started::Skill { command } => format!("the skill `{command}`"),
+                Started::Agent { id } => format!("the agent `{id}`"),
+            };
+            let message = format!("the scripted gateway {} has no run for {what} with this message", stage.name);
+            stage.fault(message.clone());
+            message
+        })
+    }
+
+    /// A run that somebody outside starts.
+    pub(super) fn begin(stage: &Arc<Stage>, index: usize, caller: Caller, session_key: Option<&str>) -> Act {
+        let run_id = stage.run_id(session_key);
+        let key_of = |agent: &str| format!("agent:{agent}:main");
+        Act {
+            stage: Arc::clone(stage),
+            index,
+            session_key: session_key.map_or_else(|| key_of(&stage.lines.runs[index].agent), str::to_owned),
+            trace: Trace::begin(&run_id),
+            run_id,
+            caller,
+        }
+    }
+
+    pub(super) fn run(&self) -> &RunLines {
+        &self.stage.lines.runs[self.index]
+    }
+
+    /// Whether a step says when the run is answered.
+    pub(super) fn answers_itself(&self) -> bool {
+        self.run().steps.iter().any(|step| step.item.answer.is_some())
+    }
+
+    /// The id of the session. The program uses it as the id of the run as well.
+    fn session(&self) -> String {
+        match self.caller {
+            Caller::Program => self.run_id.clone(),
+            Caller::Webhook | Caller::Run { .. } => uuid(&format!("session {}", self.session_key)),
+        }
+    }
+
+    /// What a run answers.
+    pub(super) fn answer(&self, reply: &Reply) -> Answer {
+        let body = match &reply.body {
+            None => match self.caller {
+                Caller::Webhook | Caller::Run { .. } => json!({ "ok": true, "runId": self.run_id }).to_string(),
+                Caller::Program => {
+                    let meta = json!({ "agentMeta": { "sessionId": self.session() } });
+                    json!({ "payloads": [], "meta": meta }).to_string()
+                }
+            },
+            Some(Value::String(text)) => self.filled(text),
+            Some(value) => self.filled_value(value).to_string(),
+        };
+        Answer { status: reply.status.unwrap_or(200), body }
+    }
+
+    /// Plays the steps. What cannot be played is noted, and the run goes on.
+    pub(super) async fn play(&mut self, mut answer: Option<oneshot::Sender<Answer>>) -> End {
+        let run = self.run().clone();
+        let began = self.stage.time.nanoseconds();
+        self.log(&run, Line::Started).await;
+        for step in &run.steps {
+            let result = match step.item.deed() {
+                None => Ok(()),
+                Some(Deed::Answer(reply)) => {
+                    if let Some(asker) = answer.take() {
+                        // Who does not wait any more needs no answer.
+                        let _ = asker.send(self.answer(reply));
+                    }
+                    Ok(())
+                }
+                Some(Deed::Write(file)) => self.write(file, Mode::Replace).await,
+                Some(Deed::Append(file)) => self.write(file, Mode::Append).await,
+                Some(Deed::Tool(call)) => {
+                    let call_id = self.trace.next_call();
+                    self.log(&run, Line::Tool { name: &call.name, call: call_id }).await;
+                    let span = Span::tool(&call.name).failing(call.error.as_deref());
+                    self.span(span, call.ms).await;
+                    self.log(&run, Line::ToolEnded { name: &call.name, call: call_id }).await;
+                    Ok(())
+                }
+                Some(Deed::Model(call)) => {
+                    let span = Span::model(call).failing(call.error.as_deref());
+                    self.span(span, call.ms).await;
+                    self.log(&run, Line::Tokens { input: call.input_tokens, output: call.output_tokens }).await;
+                    Ok(())
+                }
+                Some(Deed::Spawn(spawn)) => self.spawn(&run, spawn).await,
+                Some(Deed::Log(text)) => {
+                    self.log(&run, Line::Written(&self.filled(text))).await;
+                    Ok(())
+                }
+                Some(Deed::Span(sent)) => {
+                    let attributes = sent.attributes.iter();
+                    let attributes = attributes.map(|(name, value)| (name.clone(), self.filled_value(value))).collect();
+                    let span = Span::named(&self.filled(&sent.name), attributes).failing(sent.error.as_deref());
+                    self.span(span, sent.ms).await;
+                    Ok(())
+                }
+                Some(Deed::Wait(milliseconds)) => {
+                    self.flush().await;
+                    self.wait(milliseconds).await;
+                    Ok(())
+                }
+            };
+            if let Err(reason) = result {
+                self.stage.fault(format!("{}:{}: {reason}", self.stage.name, step.number));
+            }
+        }
+        if !run.done {
+            self.flush().await;
+            return End::Open;
+        }
+        let ended = self.stage.time.nanoseconds();
+        match self.caller {
+            Caller::Webhook | Caller::Program => {
+                self.trace.end(Span::run(&self.session_key), began, ended);
+                self.flush().await;
+            }
+            // The caller sends its spans.
+            Caller::Run { .. } => self.trace.end(Span::agent(&run.agent), began, ended),
+        }
+        let duration_ms = u64::try_from((ended - began) / 1_000_000).unwrap_or_default();
+        self.log(&run, Line::Done { session: &self.session(), duration_ms }).await;
+        End::Done
+    }
+
+    /// Hands over to another agent, and waits for it.
+    async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
+        let call_id = self.trace.next_call();
+        let child_id = uuid(&format!("child {} {call_id}", self.run_id));
+        let line = Line::Spawn { agent: &spawn.agent, child: &child_id, call: call_id };
+        self.log(run, line).await;
+        let depth = match self.caller {
+            Caller::Webhook | Caller::Program => 1,
+            Caller::Run { depth } => depth + 1,
+        };
+        if depth >= MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} agents wait for one another"));
+        }
+        let message = spawn.task.as_ref().map(|task| self.filled(task)).unwrap_or_default();
+        let params = Map::new();
+        let order = Order { started: Started::Agent { id: &spawn.agent }, message: &message, params: &params };
+        let index = Act::find(&self.stage, &order)?;
+        let mut child = Act {
+            stage: Arc::clone(&self.stage),
+            index,
+            session_key: format!(
+                "agent:{}:subagent:{}",
+                &*spawn.agent,
+                uuid(&format!("key {} {call_id}", self.run_id))
+            ),
+            trace: self.trace.below(&child_id),
+            run_id: child_id,
+            caller: Caller::Run { depth },
+        };
+        let end = Box::pin(child.play(None)).await;
+        self.trace.take_over(child.trace);
+        self.log(run, Line::ToolEnded { name: "sessions_spawn", call: call_id }).await;
+        if end == End::Open {
+            // Who waits for what never ends does not end either.
+            self.flush().await;
+            self.stage.cancel.cancelled().await;
+        }
+        Ok(())
+    }
+
+    async fn span(&mut self, span: Span, milliseconds: Option<u64>) {
+        let began = self.stage.time.nanoseconds();
+        self.wait(milliseconds.unwrap_or_default()).await;
+        self.trace.add(span, began, self.stage.time.nanoseconds());
+    }
+
+    async fn wait(&self, milliseconds: u64) {
+        if milliseconds > 0 {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+        }
+    }
+
+    /// Sends the spans that have ended.
+    async fn flush(&mut self) {
+        let spans = self.trace.take();
+        if !self.stage.lines.spans || spans.is_empty() {
+            return;
+        }
+        if let Err(reason) = send(spans, &self.stage).await {
+            self.stage.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.stage.name));
+        }
+    }
+
+    async fn write(&self, file: &Written, mode: Mode) -> Result<(), String> {
+        let path = self.filled(&file.path);
+        self.stage.write(&path, &self.filled(&file.content), mode).await
+    }
+
+    async fn log(&self, run: &RunLines, line: Line<'_>) {
+        if let Err(reason) = self.stage.log(self, run, line).await {
+            self.stage.fault(format!("the scripted gateway {} cannot write its log: {reason}", self.stage.name));
+        }
+    }
+
+    /// Fills the placeholders of a text.
+    fn filled(&self, text: &str) -> String {
+        let values = Values::from([
+            ("run_id", self.run_id.clone()),
+            ("session_key", self.session_key.clone()),
+            ("today", self.stage.time.today()),
+            ("now", self.stage.time.moment()),
+        ]);
+        gateway_script::expand(text, |name| values.get(name).map(|value| Cow::Owned(value.clone())))
+    }
+
+    /// Fills the placeholders of every text in a value.
+    fn filled_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.filled(text)),
+            Value::Array(items) => items.iter().map(|item| self.filled_value(item)).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| (name.clone(), self.filled_value(value))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+}

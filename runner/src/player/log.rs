@@ -1,0 +1,116 @@
+//! The gateway's log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
+
+use serde_json::json;
+use speclens_schema::gateway_script::{LogForm, RunLines};
+
+use super::{Stage, act::Act, workspace::Mode};
+
+/// Something that a gateway logs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line<'a> {
+    /// The run begins.
+    Started,
+    /// A tool is called.
+    Tool {
+        /// Its name.
+        name: &'a str,
+        /// The number of the call.
+        call: u32,
+    },
+    /// The call of a tool has ended.
+    ToolEnded {
+        /// Its name.
+        name: &'a str,
+        /// The number of the call.
+        call: u32,
+    },
+    /// Another agent is started.
+    Spawn {
+        /// Its id.
+        agent: &'a str,
+        /// Its run.
+        child: &'a str,
+        /// The number of the call.
+        call: u32,
+    },
+    /// A model was asked.
+    Tokens {
+        /// Tokens sent.
+        input: u64,
+        /// Tokens received.
+        output: u64,
+    },
+    /// The run has ended.
+    Done {
+        /// The id of its session.
+        session: &'a str,
+        /// How long it took.
+        duration_ms: u64,
+    },
+    /// What the script writes itself.
+    Written(&'a str),
+}
+
+/// The tool that starts another agent.
+const SPAWN: &str = "sessions_spawn";
+
+impl Stage {
+    /// Writes what happened to the log, as far as its form can say it.
+    pub(super) async fn log(&self, act: &Act, run: &RunLines, line: Line<'_>) -> Result<(), String> {
+        let lines = match self.lines.form {
+            LogForm::None => return Ok(()),
+            LogForm::Words => words(act, run, line, &self.time.now().to_string()),
+            LogForm::Json => json_line(act, line, &self.time.now().to_string()),
+        };
+        let Some(mut text) = lines else { return Ok(()) };
+        text.push('\n');
+        let path = self.lines.log.replace("{{today}}", &self.time.today());
+        let _turn = self.log.lock().await;
+        self.write(&path, &text, Mode::Append).await
+    }
+}
+
+fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String> {
+    let (id, agent) = (&act.run_id, &run.agent);
+    Some(match line {
+        Line::Started => format!("{now} run_id={id} session_started agent={agent}"),
+        Line::Tool { name, call: _ } => format!("{now} run_id={id} tool={name} agent={agent}"),
+        Line::ToolEnded { .. } => return None,
+        Line::Spawn { agent: to, child, call: _ } => {
+            format!("{now} run_id={id} tool={SPAWN} agent={agent} params.agentId={to} child_run_id={child}")
+        }
+        Line::Tokens { input, output } => {
+            format!("{now} run_id={id} token_usage input={input} output={output} total={}", input + output)
+        }
+        Line::Done { session: _, duration_ms } => format!("{now} run_id={id} run_done duration_ms={duration_ms}"),
+        Line::Written(text) => text.to_owned(),
+    })
+}
+
+fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
+    let id = &act.run_id;
+    let message = match line {
+        Line::Started => format!("embedded run start: runId={id} sessionKey={}", act.session_key),
+        Line::Tool { name, call } => format!("embedded run tool start: runId={id} tool={name} toolCallId=call_{call}"),
+        Line::ToolEnded { name, call } => {
+            format!("embedded run tool end: runId={id} tool={name} toolCallId=call_{call}")
+        }
+        Line::Spawn { agent: _, child: _, call } => {
+            format!("embedded run tool start: runId={id} tool={SPAWN} toolCallId=call_{call}")
+        }
+        Line::Tokens { .. } => return None,
+        Line::Done { session, duration_ms } => {
+            format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
+        }
+        Line::Written(text) => return Some(text.to_owned()),
+    };
+    let line = json!({
+        "0": "{\"subsystem\":\"agent/embedded\"}",
+        "1": message,
+        "_meta": { "logLevelName": "DEBUG", "name": "{\"subsystem\":\"agent/embedded\"}" },
+        "time": now,
+        "traceId": act.trace.id(),
+        "spanId": act.trace.root(),
+    });
+    Some(line.to_string())
+}

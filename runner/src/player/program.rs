@@ -1,0 +1,77 @@
+//! The program `openclaw`, as far as tests of agents call it.
+
+use std::sync::Arc;
+
+use serde_json::Map;
+use speclens_schema::gateway_script::{Reply, Started};
+use tokio::sync::oneshot;
+
+use super::{
+    Stage,
+    act::{Act, Answer, Caller, End, Order},
+};
+
+/// What a program leaves behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The exit code.
+    pub exit_code: i32,
+    /// The standard output.
+    pub stdout: String,
+    /// The standard error.
+    pub stderr: String,
+}
+
+impl Printed {
+    fn failure(message: impl Into<String>) -> Printed {
+        Printed { exit_code: 1, stdout: String::new(), stderr: message.into() }
+    }
+
+    fn of(answer: Answer) -> Printed {
+        match answer.status {
+            200..300 => Printed { exit_code: 0, stdout: answer.body, stderr: String::new() },
+            _ => Printed::failure(answer.body),
+        }
+    }
+}
+
+/// Plays the program with these arguments.
+pub(super) async fn play(stage: &Arc<Stage>, arguments: &[&str]) -> Printed {
+    match arguments {
+        // Agents are known by the ids that contracts name.
+        ["agents", "list", ..] => Printed { stdout: "[]".to_owned(), ..Printed::default() },
+        ["agent", options @ ..] => {
+            let option = |name: &str| options.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
+            match (option("--agent"), option("--message")) {
+                (Some(id), Some(message)) => agent(stage, id, message).await,
+                (None, _) => Printed::failure("missing `--agent`"),
+                (Some(_), None) => Printed::failure("missing `--message`"),
+            }
+        }
+        _ => Printed::failure("a scripted gateway plays `openclaw agent` and `openclaw agents list` only"),
+    }
+}
+
+async fn agent(stage: &Arc<Stage>, id: &str, message: &str) -> Printed {
+    let params = Map::new();
+    let order = Order { started: Started::Agent { id }, message, params: &params };
+    let index = match Act::find(stage, &order) {
+        Ok(index) => index,
+        Err(message) => return Printed::failure(message),
+    };
+    let mut act = Act::begin(stage, index, Caller::Program, None);
+    let usual = act.answer(&Reply::default());
+    let (sender, receiver) = oneshot::channel();
+    let cancel = stage.cancel.clone();
+    // What a step answers is printed when the run has ended, as the program does.
+    tokio::select! {
+        () = cancel.cancelled() => Printed::failure("the run was cancelled"),
+        end = act.play(Some(sender)) => match end {
+            End::Open => {
+                cancel.cancelled().await;
+                Printed::failure("the run was cancelled")
+            }
+            End::Done => Printed::of(receiver.await.unwrap_or(usual)),
+        },
+    }
+}

@@ -1,0 +1,335 @@
+//! The log of a gateway: where it ended before an act, and what was written to it since.
+
+mod family;
+mod scan;
+
+use std::{
+    fs::{File, Metadata},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use speclens_schema::{
+    dialect::clawspec::gateway_log::{GatewayLog, Lineage},
+    evidence::{Capture, LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Moment, Unread},
+};
+use tokio::time::Instant;
+
+use crate::observe::content;
+use family::{Family, Member};
+use scan::{At, Found, Source};
+
+use super::Identity;
+
+/// Maximum number of bytes of an answer.
+const MAX_BYTES: usize = 768 * 1024;
+
+/// How often it is looked whether a run is done.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long it is waited, after a run, for the first sign of a run that it started.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A file is recognized by as many bytes before the place where it ended.
+const TAIL: u64 = 64;
+
+/// A gateway has no more files that it set aside: it removes the oldest.
+const MAX_SET_ASIDE: &str = ".5";
+
+/// Where a log ended before an act.
+#[derive(Clone, Debug)]
+pub struct LogWatch {
+    family: Family,
+    directory: PathBuf,
+    marks: Arc<[Mark]>,
+}
+
+/// Where one file ended.
+#[derive(Debug)]
+struct Mark {
+    path: String,
+    key: FileKey,
+    end: u64,
+    /// What was before the end.
+    tail: Vec<u8>,
+    /// The lines before the end, once they were counted.
+    lines: OnceLock<usize>,
+    /// A file that is removed is read to its end all the same.
+    file: File,
+}
+
+/// By what a file is recognized when it has another name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileKey {
+    #[cfg(unix)]
+    Node { device: u64, inode: u64 },
+    #[cfg(not(unix))]
+    Path(PathBuf),
+}
+
+/// What was found in a log.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// The answer.
+    pub answer: LogAnswer,
+    /// Whether a line of the run is not finished.
+    pub is_half: bool,
+}
+
+impl LogWatch {
+    /// Notes where the log with this pattern ends now. `{date}` in the pattern is the day; a relative one begins in the
+    /// directory.
+    pub fn begin(pattern: &str, directory: &Path) -> LogWatch {
+        let family = Family::new(pattern, directory);
+        let marks = family.last_days().into_iter().filter_map(|member| Mark::of(&member).ok()).collect();
+        LogWatch { family, directory: directory.to_owned(), marks }
+    }
+
+    /// Returns once the log says that a run is done, and each run that it is seen to have started. Never returns when the log
+    /// does not say so. The run is known by its id, and by the key of its session where the gateway was given one.
+    pub async fn done(&self, run: &str, session_key: Option<&str>) {
+        let identity = Identity {
+            run_id: Some(run.to_owned()),
+            session_key: session_key.map(str::to_owned),
+            ..Identity::default()
+        };
+        let mut before = None;
+        let mut done_since: Option<Instant> = None;
+        loop {
+            let (watch, whose) = (self.clone(), identity.clone());
+            let known = before.take();
+            let looked = tokio::task::spawn_blocking(move || watch.progress(&whose, known)).await;
+            let (sizes, state) = match looked {
+                Ok(looked) => looked,
+                Err(error) => {
+                    tracing::error!(%error, "reading the gateway's log failed");
+                    return std::future::pending().await;
+                }
+            };
+            before = Some((sizes, state));
+            match state {
+                Progress::Going => done_since = None,
+                Progress::Done => return,
+                // A run that could not be started leaves no sign at all.
+                Progress::DoneButForChildren => {
+                    if done_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+                        return;
+                    }
+                }
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    /// Returns what the log says about the run since the watch began.
+    pub fn collect(&self, identity: &Identity) -> LogAnswer {
+        let run = identity.run_id.clone().unwrap_or_default();
+        self.reading(&LogNeed { path: None, run, moment: Moment::After }, identity).answer
+    }
+
+    /// How far a run is, unless the log is as it was.
+    fn progress(&self, identity: &Identity, known: Option<(Sizes, Progress)>) -> (Sizes, Progress) {
+        let sizes: Sizes = self
+            .family
+            .members()
+            .into_iter()
+            .filter_map(|member| Some((std::fs::metadata(&member.place).ok()?.len(), member.path)))
+            .collect();
+        if let Some((before, state)) = known.filter(|(before, _)| *before == sizes) {
+            return (before, state);
+        }
+        let answer = self.collect(identity);
+        let log = GatewayLog::of(&answer, identity.run_id.as_deref().unwrap_or_default());
+        let state = match (log.is_done, log.unseen_children) {
+            (false, _) => Progress::Going,
+            (true, 0) => Progress::Done,
+            (true, _) => Progress::DoneButForChildren,
+        };
+        (sizes, state)
+    }
+
+    fn reading(&self, need: &LogNeed, identity: &Identity) -> Reading {
+        let mut gaps = Vec::new();
+        let mut opened: Vec<Opened<'_>> = Vec::new();
+        let mut seen = Vec::new();
+        let members = self.family.members();
+        for member in &members {
+            let open = Opened::of(member);
+            let key = open.file.as_ref().ok().and_then(|file| Some(FileKey::of(&file.metadata().ok()?, &member.place)));
+            let mark = key.as_ref().and_then(|key| self.marks.iter().find(|mark| mark.key == *key));
+            seen.extend(key.clone());
+            opened.push(match mark {
+                Some(mark) => open.since(mark, &mut gaps),
+                None => Opened { is_recent: true, ..open },
+            });
+        }
+        let has_last = members.iter().any(|member| member.path.contains(MAX_SET_ASIDE));
+        for mark in self.marks.iter().filter(|mark| !seen.contains(&mark.key)) {
+            if has_last {
+                gaps.push(LogGap::Removed);
+            }
+            let file = mark.file.try_clone().map_err(|error| Unread::Failed(error.to_string()));
+            opened
+                .insert(0, Opened { path: mark.path.clone(), file, from: mark.end, mark: Some(mark), is_recent: true });
+        }
+        let session = identity.session_key.clone().filter(|_| identity.run_id.as_deref() == Some(need.run.as_str()));
+        let place = need.path.as_deref().unwrap_or(self.family.pattern());
+        read(opened, need, session, gaps, place, &self.directory)
+    }
+}
+
+/// The lengths of the files of a log.
+type Sizes = Vec<(u64, String)>;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Going,
+    /// It is done, but nothing is seen of a run that it should have started.
+    DoneButForChildren,
+    Done,
+}
+
+/// Reads what a log says about a run: what was written during the act where the run is the act's own and its log was watched,
+/// else all that is there.
+pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<(&LogWatch, &Identity)>) -> Reading {
+    let family = Family::new(pattern, directory);
+    let is_of_family = need.path.as_ref().is_none_or(|path| family.around(path).is_some());
+    if let Some((watch, identity)) = watch
+        && is_of_family
+        && (need.run.is_empty() || identity.run_id.as_ref() == Some(&need.run))
+    {
+        return watch.reading(need, identity);
+    }
+    let members = match &need.path {
+        None => family.last_days(),
+        Some(path) => family.around(path).unwrap_or_else(|| family::members(path, directory)),
+    };
+    let opened = members.iter().map(Opened::of).collect();
+    let place = need.path.as_deref().unwrap_or(pattern);
+    read(opened, need, None, Vec::new(), place, directory)
+}
+
+/// A file that is to be read.
+struct Opened<'m> {
+    path: String,
+    file: Result<File, Unread>,
+    from: u64,
+    mark: Option<&'m Mark>,
+    is_recent: bool,
+}
+
+impl<'m> Opened<'m> {
+    fn of(member: &Member) -> Opened<'m> {
+        let file = match content::open(&member.place).and_then(|file| Ok((file.metadata()?, file))) {
+            Ok((metadata, _)) if metadata.is_dir() => Err(Unread::Directory),
+            Ok((metadata, _)) if !metadata.is_file() => Err(Unread::Failed("it is not a regular file".to_owned())),
+            Ok((_, file)) => Ok(file),
+            Err(_) if member.place.is_dir() => Err(Unread::Directory),
+            Err(error) => Err(Unread::Failed(error.to_string())),
+        };
+        Opened { path: member.path.clone(), file, from: 0, mark: None, is_recent: false }
+    }
+
+    /// The same from where it ended. One that does not have there what it had was emptied, and is read as a whole.
+    fn since(self, mark: &'m Mark, gaps: &mut Vec<LogGap>) -> Opened<'m> {
+        let is_same = self.file.as_ref().is_ok_and(|file| tail(file, mark.end).is_ok_and(|found| found == mark.tail));
+        if !is_same {
+            gaps.push(LogGap::Truncated);
+            return Opened { is_recent: true, ..self };
+        }
+        Opened { from: mark.end, mark: Some(mark), is_recent: true, ..self }
+    }
+}
+
+impl Mark {
+    fn of(member: &Member) -> io::Result<Mark> {
+        let file = content::open(&member.place)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let end = metadata.len();
+        let tail = tail(&file, end)?;
+        let key = FileKey::of(&metadata, &member.place);
+        Ok(Mark { path: member.path.clone(), key, end, tail, lines: OnceLock::new(), file })
+    }
+}
+
+impl FileKey {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata, _: &Path) -> FileKey {
+        use std::os::unix::fs::MetadataExt;
+        FileKey::Node { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Metadata, place: &Path) -> FileKey {
+        FileKey::Path(place.to_owned())
+    }
+}
+
+/// The bytes before a place in a file.
+fn tail(file: &File, end: u64) -> io::Result<Vec<u8>> {
+    use io::Read;
+
+    let length = end.min(TAIL);
+    let mut bytes = Vec::new();
+    At { file, offset: end - length }.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads files, and says where the lines are.
+fn read(
+    opened: Vec<Opened<'_>>,
+    need: &LogNeed,
+    session: Option<String>,
+    mut gaps: Vec<LogGap>,
+    place: &str,
+    directory: &Path,
+) -> Reading {
+    let mut files = Vec::new();
+    let mut sources = Vec::new();
+    // For each source its place among the files, and where its lines begin.
+    let mut origins = Vec::new();
+    for Opened { path, file, from, mark, is_recent } in opened {
+        let (file, unread) = match file {
+            Ok(file) => (Some(file), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        if let Some(file) = file {
+            origins.push((files.len(), mark));
+            sources.push(Source { file, from, is_recent });
+        }
+        files.push(LogFile { path, unread });
+    }
+    let lineage = Lineage::of(&need.run, session.as_deref());
+    let Found { lines, gaps: found, is_half, failed } = scan::scan(&sources, lineage, MAX_BYTES);
+    gaps.extend(found);
+    gaps.sort_unstable();
+    gaps.dedup();
+    for (source, reason) in failed {
+        files[origins[source].0].unread = Some(Unread::Failed(reason));
+    }
+    let first = |source: usize| match origins[source].1 {
+        Some(mark) => *mark.lines.get_or_init(|| scan::lines_before(&mark.file, mark.end).unwrap_or_default()),
+        None => 0,
+    };
+    let places =
+        lines.iter().map(|line| LinePlace { file: origins[line.source].0, line: first(line.source) + line.number });
+    let places: Vec<LinePlace> = places.collect();
+    let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    let beside = if files.is_empty() { content::beside(&directory.join(place)) } else { Vec::new() };
+    let answer = LogAnswer {
+        path: place.to_owned(),
+        files,
+        lines: Capture::whole(texts.join("\n")),
+        places,
+        session,
+        gaps,
+        beside,
+    };
+    Reading { answer, is_half }
+}

@@ -1,0 +1,293 @@
+//! Reads logs of any length: what is in memory is one block, and the lines that are about the run.
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, Read},
+};
+
+use regex::bytes::{Regex, RegexBuilder};
+use speclens_schema::{
+    dialect::clawspec::gateway_log::{Event, Kin, Line, Lineage},
+    evidence::LogGap,
+};
+
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+
+/// Maximum number of bytes of a line. What comes behind them is not read.
+pub(super) const MAX_LINE: usize = 16 * 1024;
+
+/// Maximum number of times that a log is read for one run: each time because a later line said more about an earlier one.
+const MAX_PASSES: usize = 16;
+
+/// In lines about runs, where no run is named.
+const MARKS: [&str; 3] = ["run_id=", "runId", "[agent] run "];
+
+/// In the line by which a gateway says that it dropped others.
+const DROPPED: &str = "file log queue overflow";
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The file.
+    pub file: File,
+    /// Where to begin, in bytes.
+    pub from: u64,
+    /// Whether everything in it was written during the act.
+    pub is_recent: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The lines, in order.
+    pub lines: Vec<Kept>,
+    /// Why there may be more.
+    pub gaps: Vec<LogGap>,
+    /// Whether a line at the end of a file is not finished.
+    pub is_half: bool,
+    /// Sources that cannot be read, by their place, with the reason.
+    pub failed: Vec<(usize, String)>,
+}
+
+/// A line that is about the run, or about a run that it started.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Its text, without its end.
+    pub text: String,
+    /// The source, by its place.
+    pub source: usize,
+    /// The line in the source, from 0, counted from where reading began.
+    pub number: usize,
+}
+
+/// Reads the lines that are about a run. At most so many bytes of them are kept.
+pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found {
+    let mut picking = Picking::of(lineage, limit);
+    picking.read(sources);
+    for _ in 1..MAX_PASSES {
+        if !picking.has_learned {
+            break;
+        }
+        picking = Picking::of(picking.lineage, limit);
+        picking.read(sources);
+    }
+    picking.found()
+}
+
+/// A part of a file that has whole lines only.
+struct Block<'b> {
+    bytes: &'b [u8],
+    /// The number of its first line.
+    first: usize,
+    /// Whether its last line has an end.
+    is_finished: bool,
+}
+
+/// Reads a file by blocks.
+fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
+    let mut reader = At { file: &source.file, offset: source.from };
+    let mut buffer = vec![0; BLOCK];
+    let (mut filled, mut first) = (0, 0);
+    // Whether the beginning of the buffer is the rest of a line that was too long.
+    let mut is_rest = false;
+    loop {
+        let read = match reader.read(&mut buffer[filled..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        filled += read;
+        let is_end = read == 0;
+        let mut start = 0;
+        if is_rest {
+            match memchr::memchr(b'\n', &buffer[..filled]) {
+                Some(end) => (start, first, is_rest) = (end + 1, first + 1, false),
+                None if is_end => return Ok(()),
+                None => {
+                    filled = 0;
+                    continue;
+                }
+            }
+        }
+        let ready = &buffer[start..filled];
+        let whole = memchr::memrchr(b'\n', ready).map_or(0, |end| end + 1);
+        if whole > 0 {
+            take(Block { bytes: &ready[..whole], first, is_finished: true });
+            first += memchr::memchr_iter(b'\n', &ready[..whole]).count();
+        }
+        let rest = start + whole..filled;
+        if is_end || rest.len() == BLOCK {
+            if !rest.is_empty() {
+                let end = rest.start + rest.len().min(MAX_LINE);
+                // Of a line that is too long, the end is not waited for.
+                take(Block { bytes: &buffer[rest.start..end], first, is_finished: !is_end });
+            }
+            if is_end {
+                return Ok(());
+            }
+            (is_rest, filled) = (true, 0);
+        } else {
+            buffer.copy_within(rest.clone(), 0);
+            filled = rest.len();
+        }
+    }
+}
+
+/// Counts the lines of the beginning of a file.
+pub(super) fn lines_before(file: &File, end: u64) -> io::Result<usize> {
+    let mut reader = At { file, offset: 0 }.take(end);
+    let mut buffer = vec![0; BLOCK];
+    let mut count = 0;
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(count),
+            Ok(read) => count += memchr::memchr_iter(b'\n', &buffer[..read]).count(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A file from some place on. Several of them read one file at the same time.
+pub(super) struct At<'f> {
+    /// The file.
+    pub file: &'f File,
+    /// The place.
+    pub offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+/// One reading of all files.
+struct Picking {
+    lineage: Lineage,
+    search: Regex,
+    has_learned: bool,
+    /// How many bytes may still be kept.
+    left: usize,
+    source: usize,
+    is_recent: bool,
+    lines: Vec<Kept>,
+    /// A line that only says again who belongs together is not needed.
+    known: HashSet<Says>,
+    is_cut: bool,
+    has_dropped: bool,
+    is_half: bool,
+    failed: Vec<(usize, String)>,
+}
+
+impl Picking {
+    fn of(lineage: Lineage, limit: usize) -> Picking {
+        let search = search(&lineage);
+        Picking {
+            lineage,
+            search,
+            has_learned: false,
+            left: limit,
+            source: 0,
+            is_recent: false,
+            lines: Vec::new(),
+            known: HashSet::new(),
+            is_cut: false,
+            has_dropped: false,
+            is_half: false,
+            failed: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, sources: &[Source]) {
+        for (index, source) in sources.iter().enumerate() {
+            (self.source, self.is_recent) = (index, source.is_recent);
+            if let Err(error) = blocks(source, &mut |block| self.take(block)) {
+                self.failed.push((index, error.to_string()));
+            }
+        }
+    }
+
+    fn take(&mut self, block: Block<'_>) {
+        let (mut from, mut number) = (0, block.first);
+        while let Some(found) = self.search.find_at(block.bytes, from) {
+            let start = memchr::memrchr(b'\n', &block.bytes[from..found.start()]).map_or(from, |end| from + end + 1);
+            number += memchr::memchr_iter(b'\n', &block.bytes[from..start]).count();
+            let end = memchr::memchr(b'\n', &block.bytes[start..]);
+            let line = &block.bytes[start..end.map_or(block.bytes.len(), |end| start + end)];
+            self.line(line, number);
+            self.is_half |= end.is_none() && !block.is_finished;
+            let Some(end) = end else { return };
+            from = start + end + 1;
+            number += 1;
+        }
+    }
+
+    fn line(&mut self, bytes: &[u8], number: usize) {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE)]);
+        let line = Line::read(&text);
+        self.has_learned |= self.lineage.learn(&line);
+        // What was dropped before the run was first seen was not of the run, unless the act had begun.
+        self.has_dropped |= line.events.contains(&Event::Dropped) && (self.is_recent || !self.lines.is_empty());
+        let Some(kin) = self.lineage.kin(&line) else { return };
+        let is_end = kin == Kin::Own && line.events.contains(&Event::Done);
+        if text.len() > self.left && !is_end {
+            self.left = 0;
+            self.is_cut = true;
+            return;
+        }
+        let says_more = self.known.insert(Says::of(&line));
+        if line.events.is_empty() && !line.is_warning && !says_more {
+            return;
+        }
+        self.left = self.left.saturating_sub(text.len() + 1);
+        self.lines.push(Kept { text: text.into_owned(), source: self.source, number });
+    }
+
+    fn found(self) -> Found {
+        let gaps = [(self.is_cut, LogGap::Cut), (self.has_dropped, LogGap::Dropped)];
+        let gaps = gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect();
+        Found { lines: self.lines, gaps, is_half: self.is_half, failed: self.failed }
+    }
+}
+
+/// Whom a line is about, and how it is written.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Says {
+    run: Option<String>,
+    session: Option<String>,
+    keys: Vec<String>,
+    trace: Option<String>,
+    has_own_session: bool,
+    is_detailed: bool,
+}
+
+impl Says {
+    fn of(line: &Line) -> Says {
+        let Line { run, session, keys, trace, has_own_session, is_detailed, is_warning: _, events: _ } = line.clone();
+        Says { run, session, keys, trace, has_own_session, is_detailed }
+    }
+}
+
+/// What to search for: a line without it is about other runs.
+fn search(lineage: &Lineage) -> Regex {
+    let marks = || MARKS.iter().map(|mark| regex::escape(mark)).collect();
+    let named = lineage.needles().and_then(|names| names.map(|name| plain(name).map(regex::escape)).collect());
+    let mut wanted: Vec<String> = named.unwrap_or_else(marks);
+    wanted.push(DROPPED.to_owned());
+    let compile = |wanted: &[String]| RegexBuilder::new(&wanted.join("|")).unicode(false).size_limit(1 << 26).build();
+    compile(&wanted).or_else(|_| compile(&marks())).expect("the marks are a valid expression")
+}
+
+/// The longest part of a name that is written in JSON as it is; nothing where that is too short to search for.
+fn plain(name: &str) -> Option<&str> {
+    let is_written_otherwise = |letter: char| !letter.is_ascii_graphic() || matches!(letter, '"' | '\\' | '/');
+    name.split(is_written_otherwise).max_by_key(|part| part.len()).filter(|part| part.len() >= 2)
+}

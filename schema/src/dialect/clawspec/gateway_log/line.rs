@@ -1,0 +1,264 @@
+//! One line of the log: whose it is, and what it says.
+//!
+//! Two forms are read: lines of `key=value` words, and the JSON lines that OpenClaw gateways write. A JSON line holds what was
+//! logged under numbers (`"0"` the part of the gateway, then fields, then the message), its level under
+//! `_meta.logLevelName`, and the trace under `traceId`. One whose end is missing says what it says until then.
+
+use std::fmt;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// What one line says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// The run.
+    pub run: Option<String>,
+    /// The id of the session.
+    pub session: Option<String>,
+    /// The keys of the session: the gateway's, and the one that it was asked to use.
+    pub keys: Vec<String>,
+    /// The trace.
+    pub trace: Option<String>,
+    /// Whether the session was made for this run alone.
+    pub has_own_session: bool,
+    /// Whether the log tells the calls of tools: a gateway logs them only where it logs at level `debug`.
+    pub is_detailed: bool,
+    /// Whether it tells of something that went wrong.
+    pub is_warning: bool,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A tool was called.
+    Call {
+        /// The tool.
+        tool: String,
+        /// The agent that is to take over, for `sessions_spawn`.
+        to_agent: Option<String>,
+        /// The run of that agent.
+        child_run: Option<String>,
+    },
+    /// An agent began to work.
+    Session {
+        /// The agent.
+        agent: String,
+    },
+    /// Tokens were used.
+    Usage {
+        /// Sent.
+        input: u64,
+        /// Received.
+        output: u64,
+        /// Both.
+        total: u64,
+    },
+    /// The run was handed to another program, whose calls of tools are not in the log.
+    OtherProgram,
+    /// The run is done.
+    Done,
+    /// Lines were dropped, whosever they were.
+    Dropped,
+}
+
+/// The tool that starts a run of another agent.
+pub const SPAWN: &str = "sessions_spawn";
+
+impl Line {
+    /// Reads a line. One of another form says nothing.
+    pub fn read(text: &str) -> Line {
+        let mut line = Line::default();
+        if text.trim_start().starts_with('{') {
+            let logged = Logged::read(text);
+            line.trace = logged.text("traceId");
+            line.is_detailed = matches!(logged.level.as_deref(), Some("TRACE" | "DEBUG"));
+            line.is_warning = matches!(logged.level.as_deref(), Some("WARN" | "ERROR" | "FATAL"));
+            line.take_fields(&logged.fields);
+            if logged.fields.contains_key("dropped") {
+                line.events.push(Event::Dropped);
+            }
+            if let Some(message) = &logged.message {
+                line.take_message(message);
+            }
+        } else {
+            line.take_message(text.trim_end());
+        }
+        line
+    }
+
+    /// The agent that works in a session that an agent started.
+    pub fn delegate(&self) -> Option<(&str, &str)> {
+        self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
+    }
+
+    fn take_fields(&mut self, fields: &Map<String, Value>) {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).and_then(known).map(str::to_owned);
+        self.run = text("runId");
+        self.session = text("sessionId");
+        self.keys.extend(["sessionKey", "logicalSessionKey"].into_iter().filter_map(text));
+        self.has_own_session = fields.contains_key("logicalSessionKey");
+    }
+
+    fn take_message(&mut self, message: &str) {
+        match value(message, "run_id=") {
+            Some((run, rest)) => self.take_words(run, rest),
+            None => self.take_sentence(message),
+        }
+    }
+
+    /// Words: `run_id=… tool=… agent=…`, `run_id=… session_started agent=…`, `run_id=… token_usage input=… output=… total=…`.
+    fn take_words(&mut self, run: &str, rest: &str) {
+        self.run = Some(run.to_owned());
+        self.is_detailed = true;
+        if let Some((agent, _)) = value(rest, "session_started agent=") {
+            self.events.push(Event::Session { agent: agent.to_owned() });
+        }
+        self.events.extend(usage(rest));
+        self.events.extend(call(rest));
+    }
+
+    /// A sentence of an OpenClaw gateway, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
+    fn take_sentence(&mut self, message: &str) {
+        let named = |key: &str| value(message, key).and_then(|(text, _)| known(text)).map(str::to_owned);
+        let ended = message.split_once("[agent] run ").and_then(|(_, rest)| rest.split_once(" ended with "));
+        let run = named("runId=").or_else(|| ended.map(|(run, _)| run.to_owned()));
+        self.run = self.run.take().or(run);
+        self.session = self.session.take().or_else(|| named("sessionId="));
+        if self.keys.is_empty() {
+            self.keys.extend(named("sessionKey="));
+        }
+        let says = |text: &str| message.contains(text);
+        if says("embedded run tool start") || says("embedded run start") {
+            self.is_detailed = true;
+        }
+        if says("embedded run tool start")
+            && let Some((tool, _)) = value(message, " tool=")
+        {
+            self.events.push(Event::Call { tool: tool.to_owned(), to_agent: None, child_run: None });
+        }
+        if says("embedded run through CLI backend") {
+            self.events.push(Event::OtherProgram);
+        }
+        if says("embedded run done") || says("hook agent run completed") || ended.is_some() {
+            self.events.push(Event::Done);
+        }
+    }
+}
+
+/// The agent that a session key names, where another agent started the session: `agent:<agent>:subagent:…`.
+fn delegate(key: &str) -> Option<&str> {
+    let mut parts = key.splitn(4, ':');
+    let (start, agent, kind) = (parts.next()?, parts.next()?, parts.next()?);
+    (start == "agent" && matches!(kind, "subagent" | "acp")).then_some(agent)
+}
+
+/// A value that says something.
+fn known(text: &str) -> Option<&str> {
+    (!matches!(text, "" | "unknown" | "undefined" | "null")).then_some(text)
+}
+
+/// The word behind a key, and what follows.
+fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
+    let start = text.find(key)? + key.len();
+    let rest = &text[start..];
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    (end > 0).then(|| (&rest[..end], &rest[end..]))
+}
+
+/// Of several `tool=` the last one counts that has an `agent=` behind it.
+fn call(rest: &str) -> Option<Event> {
+    let agent = rest.rfind("agent=")?;
+    let start = rest[..agent].rfind("tool=")?;
+    let (tool, _) = value(&rest[start..], "tool=")?;
+    let (_, behind) = value(&rest[agent..], "agent=")?;
+    let spawned = value(behind, "params.agentId=");
+    let child_run = spawned.and_then(|(_, rest)| value(rest, "child_run_id="));
+    Some(Event::Call {
+        tool: tool.to_owned(),
+        to_agent: spawned.map(|(agent, _)| agent.to_owned()),
+        child_run: child_run.map(|(run, _)| run.to_owned()),
+    })
+}
+
+fn usage(rest: &str) -> Option<Event> {
+    let rest = &rest[rest.find("token_usage input=")? + "token_usage ".len()..];
+    let mut words = rest.split(' ');
+    let mut number = |key: &str| -> Option<u64> {
+        let word = words.next()?.strip_prefix(key)?;
+        let digits = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
+        word[..digits].parse().ok()
+    };
+    Some(Event::Usage { input: number("input=")?, output: number("output=")?, total: number("total=")? })
+}
+
+/// What a JSON line holds.
+#[derive(Debug, Default)]
+struct Logged {
+    /// What was logged beside the message, and what the gateway adds to each line. What was logged wins.
+    fields: Map<String, Value>,
+    message: Option<String>,
+    level: Option<String>,
+}
+
+impl Logged {
+    fn read(text: &str) -> Logged {
+        let mut logged = Logged::default();
+        // A line whose end is missing is an error in the end: what comes before it was read.
+        let _ = serde_json::Deserializer::from_str(text).deserialize_map(&mut logged);
+        logged
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.fields.get(name).and_then(Value::as_str).and_then(known).map(str::to_owned)
+    }
+
+    fn take(&mut self, name: &str, value: Value) {
+        let is_logged = name.bytes().all(|byte| byte.is_ascii_digit());
+        match value {
+            // The names of the parts of the gateway are JSON, too.
+            Value::String(text) if is_logged && text.starts_with('{') => {}
+            Value::String(text) if is_logged => self.message = Some(text),
+            Value::Object(fields) if is_logged => self.fields.extend(fields),
+            Value::Object(meta) if name == "_meta" => {
+                self.level = meta.get("logLevelName").and_then(Value::as_str).map(str::to_owned);
+            }
+            Value::String(text) if matches!(name, "message" | "msg") => {
+                self.message.get_or_insert(text);
+            }
+            value if FIELDS.contains(&name) => {
+                self.fields.entry(name).or_insert(value);
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            }
+        }
+    }
+}
+
+/// What is read of the fields that are not logged under a number.
+const FIELDS: [&str; 5] = ["runId", "sessionId", "sessionKey", "traceId", "dropped"];
+
+impl<'de> Visitor<'de> for &mut Logged {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a line of a log")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            let is_read = name.bytes().all(|byte| byte.is_ascii_digit())
+                || matches!(name.as_str(), "_meta" | "message" | "msg")
+                || FIELDS.contains(&name.as_str());
+            if is_read {
+                let value = members.next_value()?;
+                self.take(&name, value);
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}

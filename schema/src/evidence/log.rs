@@ -1,0 +1,120 @@
+//! What a gateway's log says about one run and about the runs that it started.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capture, Moment};
+
+/// The lines of a gateway's log that are about a run, and about the runs that it started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LogNeed {
+    /// The path of the log, its templates filled; `*`, `?` and `[…]` stand for letters. A relative path begins in the root of
+    /// the workspace. `None`: the log of the gateway, wherever it is.
+    pub path: Option<String>,
+    /// The id of the run. Empty: every run since the act began.
+    pub run: String,
+    /// When to look.
+    pub moment: Moment,
+}
+
+/// The lines that were found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogAnswer {
+    /// Where the log was looked for.
+    pub path: String,
+    /// The files that were read, in the order in which they were written.
+    pub files: Vec<LogFile>,
+    /// The lines, joined by line feeds, invalid UTF-8 replaced, secrets masked.
+    pub lines: Capture,
+    /// Where each of them is.
+    pub places: Vec<LinePlace>,
+    /// The key of the session that the act began: lines that name it are about the run, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Why lines about the run may be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<LogGap>,
+    /// Names in the directory where a log should be that is not there, at most a few hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+}
+
+/// A file that belongs to a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogFile {
+    /// Its path.
+    pub path: String,
+    /// Why it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
+}
+
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unread {
+    /// It is a directory.
+    Directory,
+    /// It cannot be read, for this reason.
+    Failed(String),
+}
+
+/// Where a line is. A run may have thousands of them, so it is written as a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(usize, usize)", into = "(usize, usize)")]
+pub struct LinePlace {
+    /// The file, by its place among the files.
+    pub file: usize,
+    /// The line in it, from 0.
+    pub line: usize,
+}
+
+impl From<(usize, usize)> for LinePlace {
+    fn from((file, line): (usize, usize)) -> LinePlace {
+        LinePlace { file, line }
+    }
+}
+
+impl From<LinePlace> for (usize, usize) {
+    fn from(LinePlace { file, line }: LinePlace) -> (usize, usize) {
+        (file, line)
+    }
+}
+
+/// Why lines about a run may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogGap {
+    /// There are more than are kept.
+    Cut,
+    /// The gateway says that it dropped lines.
+    Dropped,
+    /// The log was emptied or replaced during the act.
+    Truncated,
+    /// A file of the log was removed during the act.
+    Removed,
+}
+
+impl LogGap {
+    /// The reason as a sentence.
+    pub fn reason(self) -> &'static str {
+        match self {
+            LogGap::Cut => "the log has more lines about the run than are kept, and the missing ones could decide",
+            LogGap::Dropped => "the gateway dropped lines of its log, and they could decide",
+            LogGap::Truncated => "the log was emptied during the run, and the missing lines could decide",
+            LogGap::Removed => "a part of the log was removed during the run, and its lines could decide",
+        }
+    }
+}
+
+impl LogAnswer {
+    /// Whether a file was read.
+    pub fn was_read(&self) -> bool {
+        self.files.iter().any(|file| file.unread.is_none())
+    }
+
+    /// The lines, each with its place.
+    pub fn placed(&self) -> impl Iterator<Item = (&str, LinePlace)> {
+        // What was cut off has no place: the last line may be a part of one.
+        self.lines.text.lines().zip(self.places.iter().copied())
+    }
+}

@@ -1,0 +1,118 @@
+//! A scripted gateway as it is played: its runs and steps, each with the line that it is in.
+
+use crate::{
+    analysis::Analyzer,
+    document::{Document, Encoding, Pointer},
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Severity,
+    script::Line,
+    settings::Settings,
+};
+
+use super::{GatewayScript, Health, Log, LogForm, Run, Score, Step, When};
+
+/// A scripted gateway as it is played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// What happens when something is started.
+    pub runs: Vec<RunLines>,
+    /// The answer at `/health`.
+    pub health: Health,
+    /// What the judge answers.
+    pub scores: Vec<Score>,
+    /// The path of the log, its templates not filled.
+    pub log: String,
+    /// How the lines of the log are written.
+    pub form: LogForm,
+    /// Whether runs send spans.
+    pub spans: bool,
+}
+
+/// A run, with the lines of its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunLines {
+    /// The line that it begins in; the first one is 1.
+    pub number: usize,
+    /// What starts it.
+    pub when: When,
+    /// The agent that works.
+    pub agent: String,
+    /// What it does.
+    pub steps: Vec<Line<Step>>,
+    /// Whether it ends.
+    pub done: bool,
+}
+
+/// Reads a scripted gateway. The error names the line of the first problem, and is made to follow the name of the file.
+pub fn read(text: &str) -> Result<Lines, String> {
+    let file = SpecFile::Gateway;
+    let document = Document::read(text, file.scalar_rules());
+    let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
+    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
+    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+        return Err(format!("line {}: {}", number(problem.range.start), problem.message));
+    }
+    let value = document.root().map(|root| root.to_value()).transpose();
+    let value = value.map_err(|_| "it has too many aliases".to_owned())?.unwrap_or_default();
+    let script: GatewayScript = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let place = |at: Pointer| number(document.range_of(&at).start);
+    let runs = Pointer::root().key("runs");
+    let run = |(index, run): (usize, Run)| {
+        let at = runs.index(index);
+        let Run { when, agent, steps, done } = run;
+        let agent = agent.or_else(|| when.agent.clone());
+        let list = at.key("steps");
+        let step = |(index, item)| Line { number: place(list.index(index)), item };
+        RunLines {
+            number: place(at),
+            agent: agent.map_or_else(|| "main".to_owned(), |agent| agent.0),
+            when,
+            steps: steps.into_iter().enumerate().map(step).collect(),
+            done: done.unwrap_or(true),
+        }
+    };
+    let log = script.log.unwrap_or_default();
+    Ok(Lines {
+        runs: script.runs.into_iter().enumerate().map(run).collect(),
+        health: script.health.unwrap_or_default(),
+        scores: script.scores,
+        log: log.path.map_or_else(|| Log::PATH.to_owned(), |path| path.0),
+        form: log.form.unwrap_or_default(),
+        spans: script.spans.unwrap_or(true),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "# a\nruns:\n  - when: {skill: /brief}\n    steps:\n      - tool: {name: a}\n      - wait_ms: 5\n  - when: {agent: copy}\n    done: false\nlog: {form: json}\n";
+
+    #[test]
+    fn runs_and_steps_have_their_lines() {
+        for text in [SCRIPT.to_owned(), SCRIPT.replace('\n', "\r\n"), SCRIPT.replace("/brief", "'/brief'")] {
+            let lines = read(&text).unwrap();
+            assert_eq!(lines.runs.iter().map(|run| run.number).collect::<Vec<_>>(), [3, 7]);
+            assert_eq!(lines.runs[0].steps.iter().map(|step| step.number).collect::<Vec<_>>(), [5, 6]);
+            let agents: Vec<&str> = lines.runs.iter().map(|run| run.agent.as_str()).collect();
+            assert_eq!(agents, ["main", "copy"]);
+            assert_eq!(lines.runs.iter().map(|run| run.done).collect::<Vec<_>>(), [true, false]);
+            assert_eq!((lines.form, lines.log.as_str(), lines.spans), (LogForm::Json, Log::PATH, true));
+        }
+    }
+
+    #[test]
+    fn a_gateway_with_an_error_is_refused_with_its_line() {
+        for (text, expected) in [
+            ("runs: 1\n", "line 1: "),
+            ("runs:\n- when: {skill: /a}\n  steps:\n  - tool: {}\n", "line 4: "),
+            ("runs:\n- when: {skill: /a}\n  steps:\n  - log: '{{to_day}}'\n", "line 4: "),
+            ("runs:\n- when: {skill: /a}\n  steps:\n  - write: {path: ../a, content: b}\n", "line 4: "),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(expected), "{text}{error}");
+        }
+        assert_eq!(read("").unwrap_err(), "line 1: the file is empty");
+    }
+}

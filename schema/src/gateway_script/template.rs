@@ -1,0 +1,41 @@
+//! `{{name}}` in scripted gateways: which names there are.
+
+use std::borrow::Cow;
+
+use crate::{
+    json_schema::SpecFile,
+    template::{Filling, Variable, trimmed_placeholders},
+};
+
+const FILES: &[SpecFile] = &[SpecFile::Gateway];
+
+/// Every variable.
+const VARIABLES: &[Variable] = &[
+    Variable { name: "run_id", docs: "The id of the run.", files: FILES },
+    Variable { name: "session_key", docs: "The session key that the run was started with.", files: FILES },
+    Variable { name: "today", docs: "The day in UTC, as `2026-05-14`.", files: FILES },
+    Variable { name: "now", docs: "The moment in UTC, as `2026-05-14T12:00:00Z`.", files: FILES },
+];
+
+/// What is filled in.
+pub const FILLING: Filling = Filling {
+    word: "gateway",
+    texts: "the texts of scripted gateways",
+    docs: "Blanks around a name do not count. A name that is not one of these is an error.",
+    allows_blanks: true,
+    variables: VARIABLES,
+};
+
+/// Fills the placeholders of a text in one pass. Those without a value stay as they are.
+pub fn expand<'v>(text: &'v str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
+    let mut expanded = String::with_capacity(text.len());
+    let mut from = 0;
+    for placeholder in trimmed_placeholders(text) {
+        let Some(value) = value_of(placeholder.name) else { continue };
+        expanded.push_str(&text[from..placeholder.at]);
+        expanded.push_str(&value);
+        from = placeholder.range().end;
+    }
+    expanded.push_str(&text[from..]);
+    expanded
+}
