@@ -5,6 +5,7 @@ mod attempt;
 mod budget;
 mod given;
 mod masked;
+mod turn;
 
 use std::{
     collections::BTreeSet,

@@ -12,14 +12,15 @@ use crate::{encryption, patience::Patience};
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
-    let address = match &need.address {
-        Address::Url(address) => address,
-        Address::Gateway(_) => return Ok(Answer::Nothing("this version of speclens asks no gateway".to_owned())),
+    let address = match (&need.address, &view.gateway) {
+        (Address::Url(address), _) => address.clone(),
+        (Address::Gateway(path), Some(gateway)) => gateway.url(path),
+        (Address::Gateway(_), None) => return Ok(Answer::Nothing("there is no gateway".to_owned())),
     };
     tokio::select! {
         biased;
         () = view.cancel.cancelled() => Err(Cancelled),
-        answer = ask(address, view) => Ok(Answer::Response(answer)),
+        answer = ask(&address, view) => Ok(Answer::Response(answer)),
     }
 }
 

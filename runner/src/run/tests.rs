@@ -269,6 +269,7 @@ async fn a_recorder_that_fails_is_told_once_and_fails_nothing() {
             Event::Note { message } => Some(message),
             Event::Started { .. }
             | Event::AttemptStarted { .. }
+            | Event::Waiting { .. }
             | Event::TurnStarted { .. }
             | Event::AttemptFinished { .. }
             | Event::Finished(_) => None,

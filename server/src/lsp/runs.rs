@@ -498,6 +498,12 @@ impl Listener<'_> {
                     self.report(report).await;
                 }
             }
+            Event::Waiting { case } => {
+                let name = &self.planned.suite.cases[case].name;
+                let message = format!("{}/{} {name} waits for another run", self.done, self.attempts);
+                self.report(serde_json::json!({"kind": "report", "message": message})).await;
+                return;
+            }
             Event::Note { message } => {
                 self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
             }

@@ -66,6 +66,7 @@ fn ended_by(ended: Ended) -> &'static str {
         Ended::Answer => "ended with the answer of the gateway",
         Ended::Log => "ended by a line of the log",
         Ended::RootSpan => "ended with the outermost span",
+        Ended::Satisfied => "was left when everything that is claimed had happened",
         Ended::TurnLimit => "ended at the limit of turns",
         Ended::Deadline => "ended at the deadline",
     }
