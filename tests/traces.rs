@@ -190,3 +190,65 @@ fn command_is_told_where_to_send_and_its_failure_is_reported() {
     assert!(done.text().contains("the command ended with exit status: 7"), "{done:?}");
     assert!(place.read("endpoint").starts_with("http://127.0.0.1:"));
 }
+
+/// A program `openclaw` that works as an agent and exports the spans beside it.
+#[cfg(unix)]
+const OPENCLAW: &str = r#"#!/usr/bin/env bash
+[ "$1" = agents ] && echo '[]' && exit
+if [ -n "$OTEL_EXPORTER_OTLP_ENDPOINT" ]; then
+  address=${OTEL_EXPORTER_OTLP_ENDPOINT#http://}
+  body=$(sed "s/MARK/${OTEL_RESOURCE_ATTRIBUTES##*=}/" "${0%/*}/spans.json")
+  exec 3<>"/dev/tcp/${address%:*}/${address#*:}"
+  printf 'POST /v1/traces HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\ncontent-length: %s\r\nconnection: close\r\n\r\n%s' \
+    "$address" "${#body}" "$body" >&3
+  cat <&3 >&2
+fi
+echo '{"meta": {"agentMeta": {"sessionId": "session-of-the-agent"}}}'
+"#;
+
+#[cfg(unix)]
+const OF_AGENT: &str = r#"version: "1.0"
+target: { type: agent, path: agents/clerk, trigger: clerk }
+scenarios:
+  - name: looks up the order
+    tags: [negative]
+    when: { invoke: Where is order 42? }
+    then:
+      - { type: tool_sequence, mode: strict, expected: [lookup_order] }
+      - { type: llm_call_count, min: 2, max: 2 }
+      - { type: no_span_errors }
+"#;
+
+#[cfg(unix)]
+fn agent(settings: &str) -> Done {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::empty();
+    place.write("clawspec.yaml", "observability: { backend: none, trace_poll_delay_ms: 50 }\n");
+    place.write("speclens.yaml", settings);
+    place.write("agents/clerk/SOUL.md", "# clerk\n");
+    place.write("agents/clerk/tests/scenarios.yaml", OF_AGENT);
+    let mut spans = spans();
+    spans["resourceSpans"][0]["resource"] =
+        json!({ "attributes": [{ "key": "speclens.attempt", "value": { "stringValue": "MARK" } }] });
+    place.write("bin/spans.json", spans.to_string());
+    place.write("bin/openclaw", OPENCLAW);
+    let program = place.path().join("bin/openclaw");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap());
+    Done::of(&place.program(&["run", "agents/clerk/tests/scenarios.yaml"]).env("PATH", path).output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn agent_that_a_run_starts_is_told_where_to_send_its_spans_and_judged_by_them() {
+    let done = agent("clawspec: { traces: { port: 0 } }\n");
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_back_end_the_assertions_about_traces_are_skipped_and_the_scenario_is_unknown() {
+    let done = agent("");
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.text().contains("no back end of traces is configured"), "{done:?}");
+}
