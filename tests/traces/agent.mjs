@@ -12,7 +12,7 @@ const compression = process.argv[3] ?? "none";
 const exporter = new OTLPTraceExporter({ compression });
 const provider = new TracerProvider({
   resource: detectResources({ detectors: [envDetector] }),
-  spanProcessors: [new BatchSpanProcessor(exporter)],
+  spanProcessors: [new BatchSpanProcessor({ exporter })],
 });
 context.setGlobalContextManager(new StackContextManager().enable());
 const tracer = provider.getTracer("agent");
