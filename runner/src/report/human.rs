@@ -1,6 +1,6 @@
 //! The report for people: one line per test, source snippets for what is wrong, a summary.
 //!
-//! The text carries colours; whoever prints it takes them out where they do not belong.
+//! The text has colours; they are removed where they do not belong when it is printed.
 
 mod matrix;
 
@@ -348,7 +348,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
-    // Where something broke or stayed unknown, a limit that nobody wrote decides nothing.
+    // Where something broke or stayed unknown, a default limit decides nothing.
     let open = result.cases.iter().any(|case| matches!(case.status, Status::Error | Status::Unknown));
     let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {

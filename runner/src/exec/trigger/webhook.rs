@@ -121,15 +121,7 @@ impl Sent<'_> {
 
     /// The address without what authorizes.
     fn shown(self) -> String {
-        match Url::parse(self.address) {
-            Ok(mut url) => {
-                // An address without a host has no names to remove.
-                let _ = url.set_username("");
-                let _ = url.set_password(None);
-                url.to_string()
-            }
-            Err(_) => self.address.to_owned(),
-        }
+        self.gateway.shown_url(&self.gateway.webhook)
     }
 
     fn error(self, message: String) -> RunError {
