@@ -31,3 +31,4 @@ mod settings;
 mod support;
 #[cfg(unix)]
 mod tasks;
+mod traces;
