@@ -77,3 +77,26 @@ fn capture_replaces_nothing_unasked_and_needs_five_runs() {
     assert!(done.code == Some(2) && done.stderr.contains("has errors"), "{done:?}");
     assert_eq!(place.read(FILE), BASELINES);
 }
+
+#[test]
+fn recorded_case_of_the_original_is_answered_alike_where_it_does_something() {
+    let case = "schema/tests/cases/clawspec/cli-baseline";
+    let place = Place::copy_of(&format!("{case}/ws"));
+    let contract = std::fs::read_to_string(crate::support::repository().join(case).join("case.yaml")).unwrap();
+    place.write("skills/demo/tests/scenarios.yaml", contract);
+    for (arguments, code) in [
+        (&["show", "skills/demo"][..], 0),
+        // The original says that it captured, and runs nothing.
+        (&["capture", "skills/demo", "--runs", "2"], 2),
+        (&["reset", "skills/demo", "--scenario", "nope"], 1),
+        (&["reset", "skills/demo", "--scenario", "other"], 0),
+        (&["reset", "skills/demo"], 0),
+        // There it is as if nothing were stored; here a target that is not there is an error.
+        (&["show", "skills/none"], 2),
+        (&[], 2),
+    ] {
+        let done = place.run(&[&["baseline"], arguments].concat());
+        assert_eq!(done.code, Some(code), "{arguments:?}: {done:?}");
+    }
+    assert_eq!(place.read(FILE), "version: \"1.0\"\nbaselines: {}\n");
+}
