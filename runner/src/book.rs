@@ -134,7 +134,11 @@ impl Book {
                 };
                 subjects.map(act).collect::<Vec<_>>()
             };
-            InUse { acts: suite.cases.iter().flat_map(of_case).collect() }
+            let admits_any = |case: &&Arc<Case>| case.action.admits(&Subject::model("", None));
+            InUse {
+                acts: suite.cases.iter().flat_map(of_case).collect(),
+                of_any_model: suite.cases.iter().filter(admits_any).map(|case| case.name.clone()).collect(),
+            }
         };
         self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
     }

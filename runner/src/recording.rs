@@ -415,6 +415,8 @@ impl Recordings {
             // One that stays is harmless.
             let _ = self.store.remove(&other.file_name());
         }
+        // Once for all of it: until then, who looks for the older recording finds that it is gone, and lists the directory.
+        self.store.count_change();
         Ok(path)
     }
 }

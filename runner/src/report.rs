@@ -18,7 +18,7 @@ use speclens_schema::{
     document::{Document, Pointer},
     mask::Secrets,
     problem::{Fix, OtherFile, Problem, Related, Severity},
-    suite::{Case, Suite},
+    suite::{Action, Case, Suite},
     verdict::Status,
 };
 
@@ -83,6 +83,17 @@ pub struct SuiteReport {
 }
 
 impl SuiteReport {
+    /// The version of the program that the tasks are about, by the first attempt that knows it.
+    fn version(&self) -> Option<String> {
+        let asks = |case: &Case| match &case.action {
+            Action::Agent(agent) => agent.surroundings.version_command.is_some(),
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => false,
+        };
+        let mut runs = self.result.iter().flat_map(|result| &result.cases).flat_map(|case| &case.runs);
+        let asks = self.suite.cases.iter().any(|case| asks(case));
+        asks.then(|| runs.find_map(|run| run.evidence.get()?.context.version.clone())).flatten()
+    }
+
     /// Whether the suite has a mistake that forbids to run it.
     pub fn is_refused(&self) -> bool {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)

@@ -86,6 +86,9 @@ pub struct Context {
     pub started: String,
     /// The run that the attempt belonged to.
     pub run_id: String,
+    /// The version of the program under test, where the suite says how to ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// What the templates in claims stand for, where the format has such templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateValues>,
@@ -258,6 +261,8 @@ pub enum RunErrorKind {
     Workspace,
     /// A setup command of the test failed.
     Setup,
+    /// The program under test is not there.
+    Program,
     /// The help of the program under test could not be read.
     Help,
     /// A model could not be asked, its answer could not be read or is not whole, or an agent program failed.
@@ -289,6 +294,7 @@ impl RunErrorKind {
             | RunErrorKind::MissingVariable
             | RunErrorKind::Workspace
             | RunErrorKind::Setup
+            | RunErrorKind::Program
             | RunErrorKind::Help
             | RunErrorKind::Provider
             | RunErrorKind::Key

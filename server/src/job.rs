@@ -149,6 +149,7 @@ impl Prepared {
             models: Arc::clone(&self.models),
             gateway: self.gateway.clone(),
             traces: Arc::clone(&self.traces),
+            stop_repeats: self.settings.limits.stop_repeats,
         }
     }
 

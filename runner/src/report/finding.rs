@@ -11,7 +11,7 @@ use speclens_schema::{
 };
 
 use super::{SourceText, SuiteReport};
-use crate::event::{AbsenceKind, RunResult};
+use crate::event::RunResult;
 
 /// One thing that is wrong.
 pub(super) struct Finding<'r> {
@@ -107,8 +107,8 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
     let source = report.source_of(case);
     let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
-        // What did not begin because another test failed is no finding of its own.
-        if absence.kind != AbsenceKind::FailedFast {
+        // What was left out is no finding of its own.
+        if !run.is_left_out() {
             let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
             found.push(simple(absence.kind.as_str(), severity, told(&absence.message), source, range));

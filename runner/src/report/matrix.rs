@@ -42,7 +42,7 @@ pub(super) struct Row {
 pub(super) struct Score {
     /// How many passed.
     pub(super) passed: usize,
-    /// How many there are. Those that never began, because of an earlier failure, are not among them.
+    /// How many there are. Those that were left out are not among them.
     pub(super) runs: usize,
     /// How many failed or broke. What was not observed, or cancelled, tells nothing.
     failed: usize,
@@ -90,10 +90,7 @@ impl Matrix<'_> {
     /// The matrix of a result.
     pub(super) fn of(result: &SuiteResult) -> Matrix<'_> {
         let mut subjects: Vec<&Subject> = Vec::new();
-        let begun = |run: &&RunResult| {
-            let kind = run.absence.as_ref().map(|absence| absence.kind);
-            kind != Some(AbsenceKind::FailedFast)
-        };
+        let begun = |run: &&RunResult| !run.is_left_out();
         for run in result.cases.iter().flat_map(|case| &case.runs) {
             if !subjects.contains(&&run.subject) {
                 subjects.push(&run.subject);

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use speclens_schema::{
+    dialect::Dialect,
     document::{Document, NodeRef},
     json_schema::SpecFile,
     suite::{WrittenCase, list_of_cases, written_cases},
@@ -97,6 +98,8 @@ pub enum LensAction {
     RunWith(String),
     /// Asks the judges of the test with this name about what is recorded.
     Ask(String),
+    /// Says what a run of the task with this name would do.
+    DryRun(String),
     /// Runs every test of the file.
     RunFile,
     /// Shows what the last run of this test did.
@@ -241,6 +244,9 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 if around.has_choice {
                     push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
                 }
+                if around.looks.file.dialect() == Some(Dialect::CliBench) {
+                    push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
+                }
                 let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
@@ -335,13 +341,13 @@ mod tests {
             (
                 SpecFile::CliBench,
                 "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
-                vec!["1: ▶ Run file", "3: ▶ Run"],
+                vec!["1: ▶ Run file", "3: ▶ Run", "3: Dry run"],
             ),
             (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
             (
                 SpecFile::CliBenchTasks,
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
-                vec!["2: ▶ Run file", "2: ▶ Run", "3: ▶ Run"],
+                vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
             ),
             (SpecFile::ClawSpecScenarios, "scenarios:\n  - name: a\n", vec!["1: ▶ Run file", "2: ▶ Run"]),
             (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run"]),

@@ -196,7 +196,7 @@ pub(super) fn mark(status: Status) -> char {
 }
 
 /// A text that cannot end its line.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

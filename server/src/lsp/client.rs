@@ -43,6 +43,8 @@ pub(super) struct Abilities {
     pub shows_lenses: bool,
     /// It shows transcripts itself. It says so like [`SUGGEST`].
     pub shows_transcripts: bool,
+    /// It shows dry runs itself. It says so like [`SUGGEST`].
+    pub shows_dry_runs: bool,
     /// It asks the person who is to act, and runs the tests with that model. It says so like [`SUGGEST`].
     pub asks_for_models: bool,
     /// It opens a document when asked to.
@@ -77,6 +79,7 @@ impl Default for Abilities {
             asks: false,
             shows_lenses: false,
             shows_transcripts: false,
+            shows_dry_runs: false,
             asks_for_models: false,
             shows_documents: false,
         }
@@ -102,6 +105,7 @@ impl Abilities {
                 .iter()
                 .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),
             shows_transcripts: knows("speclens.showTranscript"),
+            shows_dry_runs: knows("speclens.dryRun"),
             asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),

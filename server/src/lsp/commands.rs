@@ -14,7 +14,7 @@ use tower_lsp_server::{
 
 use super::{
     backend::{failed, panicked},
-    convert, features,
+    convert, dry, features,
     runs::{self, Chosen, Deed, Refused, Wanted},
     session::Session,
 };
@@ -26,6 +26,9 @@ use crate::ide::{
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
 
+/// Why there is nothing to say about a document.
+const NOT_OPEN: &str = "this file is not open, or not a suite: open it first";
+
 /// The answer that the person gives to have every model of the suite at work.
 const WHOLE_SUITE: &str = "as the suite says";
 
@@ -36,14 +39,23 @@ enum Name {
     RunFile,
     RunWith,
     Ask,
+    DryRun,
     Cancel,
     ShowTranscript,
     ShowStatus,
 }
 
 impl Name {
-    const ALL: [Name; 7] =
-        [Name::Run, Name::RunFile, Name::RunWith, Name::Ask, Name::Cancel, Name::ShowTranscript, Name::ShowStatus];
+    const ALL: [Name; 8] = [
+        Name::Run,
+        Name::RunFile,
+        Name::RunWith,
+        Name::Ask,
+        Name::DryRun,
+        Name::Cancel,
+        Name::ShowTranscript,
+        Name::ShowStatus,
+    ];
 
     /// What the client calls it.
     fn as_str(self) -> &'static str {
@@ -52,6 +64,7 @@ impl Name {
             Name::RunFile => "speclens.runFile",
             Name::RunWith => "speclens.runWith",
             Name::Ask => "speclens.ask",
+            Name::DryRun => "speclens.dryRun",
             Name::Cancel => "speclens.cancel",
             Name::ShowTranscript => "speclens.showTranscript",
             Name::ShowStatus => "speclens.showStatus",
@@ -74,6 +87,7 @@ pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
         LensAction::RunWith(test) => (Name::RunWith, json!({ "uri": uri.0, "test": test })),
         LensAction::Ask(test) => (Name::Ask, json!({ "uri": uri.0, "test": test })),
+        LensAction::DryRun(test) => (Name::DryRun, json!({ "uri": uri.0, "test": test })),
         LensAction::RunFile => (Name::RunFile, json!({ "uri": uri.0 })),
         LensAction::Transcript(test) => (Name::ShowTranscript, json!({ "uri": uri.0, "test": test })),
         LensAction::Cancel(test) => (Name::Cancel, json!({ "uri": uri.0, "test": test })),
@@ -136,11 +150,18 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
                 transcript::of_test(latest.as_deref(), &test)
             };
             let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
-            let abilities = session.state().abilities;
-            if abilities.shows_documents && !abilities.shows_transcripts {
-                tokio::spawn(show_text(session.client.clone(), text.clone(), language));
-            }
-            Ok(Some(json!({ "text": text, "language": language.as_str() })))
+            let is_shown = session.state().abilities.shows_transcripts;
+            Ok(Some(shown(session, "transcript", text, language, is_shown)))
+        }
+        Name::DryRun => {
+            let (uri, test) = (needed("uri")?, needed("test")?);
+            let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
+            let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
+            let looking = Arc::clone(session);
+            let plan = move || dry::page(&looking, &snapshot, &uri, &test);
+            let text = session.requests.perform(plan).await.map_err(panicked)?;
+            let is_shown = session.state().abilities.shows_dry_runs;
+            Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
         }
         Name::ShowStatus => {
             let snapshot = match text("uri") {
@@ -230,17 +251,25 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     }
 }
 
-/// Shows a transcript to the person in a file of the program's own, always the same.
-async fn show_text(client: tower_lsp_server::Client, text: String, language: Language) {
+/// The answer with a page for the person. Where the client does not show it by itself, it is asked to open a file of it.
+fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
+    if !is_shown && session.state().abilities.shows_documents {
+        tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));
+    }
+    json!({ "text": text, "language": language.as_str() })
+}
+
+/// Shows a page to the person in a file of the program's own, always the same for the same kind of page.
+async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: String, language: Language) {
     let written = tokio::task::spawn_blocking(move || {
-        let path = crate::trust::state_directory()?.join(format!("transcript.{}", language.extension()));
+        let path = crate::trust::state_directory()?.join(format!("{name}.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });
     let Ok(Some(uri)) = written.await else { return };
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
     if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
-        tracing::warn!("the client does not show the transcript: {error}");
+        tracing::warn!("the client does not show the {name}: {error}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::{collections::HashSet, path::Path};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::problem::Problem;
+use speclens_schema::{dialect::Dialect, problem::Problem};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -157,6 +157,9 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
+        }
+        if snapshot.place.file.dialect() == Some(Dialect::CliBench) {
+            actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
         }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(&test)) {

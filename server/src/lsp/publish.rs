@@ -19,6 +19,7 @@ use super::{
 use crate::{
     ide::{
         latest::{self, Latest, RunProblems},
+        left_out,
         run_problems::RunProblem,
         runnable,
     },
@@ -146,7 +147,10 @@ fn results(
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
     let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
     let seen = look.take(&suite);
-    let outcomes = results().remember(seen);
+    let mut outcomes = results().remember(seen);
+    if workspace.settings.limits.stop_repeats {
+        outcomes = left_out::without_spare(&suite, outcomes);
+    }
     // Where a run refuses the suite, its gates say nothing.
     let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;

@@ -470,14 +470,17 @@ impl Listener<'_> {
                 return;
             }
             Event::AttemptFinished { case, run } => {
+                if run.is_left_out() {
+                    self.attempts -= 1;
+                    self.ended(case);
+                    return;
+                }
                 let cancelled = was_cancelled(&run);
                 self.done += usize::from(!cancelled);
                 self.cancelled += usize::from(cancelled);
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 let name = &self.planned.suite.cases[case].name;
-                if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
-                    running.ended(name);
-                }
+                self.ended(case);
                 // One that was cancelled before it began does not end the running of another.
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
@@ -510,6 +513,13 @@ impl Listener<'_> {
             Event::Finished(_) => return,
         }
         self.planned.session.analyse_suite(&self.planned.snapshot.results);
+    }
+
+    /// An attempt of a case does not run any longer.
+    fn ended(&self, case: usize) {
+        if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
+            running.ended(&self.planned.suite.cases[case].name);
+        }
     }
 
     fn keep(&self, case: usize, run: &RunResult) {

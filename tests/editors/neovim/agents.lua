@@ -26,7 +26,7 @@ function scenario.tests(T)
 
   test('lenses stand above each task of a suite, and above the tasks in its files', function()
     T.open('greeter/cli-bench.yaml')
-    for _, title in ipairs({ '▶ Run', 'Run with…' }) do
+    for _, title in ipairs({ '▶ Run', 'Run with…', 'Dry run' }) do
       T.above('id: wave', title)
     end
     is('▶ Run file', T.titles('cli: echo')[1])
@@ -34,6 +34,23 @@ function scenario.tests(T)
     for _, title in ipairs({ '▶ Run file, as ../cli-bench.yaml does', '▶ Run', 'Run with…' }) do
       T.above('id: greet', title)
     end
+  end)
+
+  test('the lens of a dry run opens a page that says what would run', function()
+    T.run_lens('id: greet', 'Dry run')
+    local buf = wait('the page', function()
+      return vim.iter(vim.api.nvim_list_bufs()):find(function(it)
+        return vim.api.nvim_buf_get_name(it):find('speclens://dry-run/greet', 1, true)
+      end)
+    end)
+    is('markdown', vim.bo[buf].filetype)
+    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    for _, part in ipairs({ '# greet: dry run', 'a task for scripted/polite', 'would run' }) do
+      assert(text:find(part, 1, true), text)
+    end
+    vim.cmd.bwipeout(buf)
+    vim.api.nvim_set_current_win(vim.fn.bufwinid(T.buf))
+    vim.cmd.only()
   end)
 
   test('a lens runs a task, and an assertion that fails is a diagnostic on its line', function()

@@ -83,6 +83,10 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await page.waitForSelector('.tab:has-text("greet (transcript).md")');
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("I greet.")');
 
+    await window.clickLens('id: greet', 'Dry run');
+    await page.waitForSelector('.tab:has-text("greet (dry run).md")');
+    await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("Nothing was run.")');
+
     await window.clickLens('id: greet', 'Run with…');
     await window.pick('Run with which model?', 'scripted/silent');
     await window.lens('id: greet', '✗ 0/1 silent');

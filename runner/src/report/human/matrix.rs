@@ -38,6 +38,9 @@ pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResul
             let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
         }
     }
+    if let Some(version) = report.version() {
+        let _ = writeln!(text, "  {BOLD}version{BOLD:#}: {}\n", plain::line(&version));
+    }
     met_gates(text, report, result);
     spending(text, matrix.spending);
 }

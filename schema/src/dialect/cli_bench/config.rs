@@ -34,13 +34,13 @@ use super::{tasks::Task, thresholds::Thresholds};
 pub struct Config {
     /// The program that the tasks are about. It must be on the `PATH`.
     ///
-    /// Its name is the first thing in the prompt of a model.
+    /// Its name is the first thing in the prompt of a model. Where the shell of a task does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
     pub cli: Name,
     /// The shell command that prints the program's version.
     ///
-    /// The first line that it prints is the version in reports. Without it there is none. Earlier documentation ran
-    /// `<cli> --version` then.
+    /// It runs once, and the first line that it prints is the version in reports. Without it there is none. Earlier
+    /// documentation ran `<cli> --version` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
@@ -99,7 +99,9 @@ pub struct Config {
     pub upload: Option<Upload>,
     /// How often each task is run with each model. A task may say otherwise.
     ///
-    /// The pass rate counts every run, so it shows a task that works only sometimes.
+    /// The pass rate counts every run, so it shows a task that works only sometimes. A run of the whole suite stops repeating
+    /// tasks once the threshold of their model is met or missed whatever comes of the rest (`limits.stop_repeats` in
+    /// `speclens.yaml`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,

@@ -52,6 +52,7 @@ fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
         started.map(|started| format!("started {started}")),
+        evidence.context.version.as_ref().map(|version| format!("version {}", one_line(version))),
         evidence.duration_ms.map(|it| format!("took {}", duration(it))),
         evidence.usage.map(spent),
         evidence.ended.map(|ended| ended_by(ended).to_owned()),

@@ -17,6 +17,8 @@ const SHOWN: usize = 2_000;
 const STEPS: usize = 4_000_000;
 
 pub(super) const CUT: &str = "the output was cut off, and the missing part could decide";
+const HELD: &str = "the command ended while a background process kept its output open, and what that would still print \
+                    could decide";
 pub(super) const MASKED: &str = "a part of it is masked, and what stands under the stars could decide";
 
 /// A text as a result shows it.
@@ -109,6 +111,16 @@ pub(super) enum Found {
     No,
     /// What is missing could decide, for this reason.
     Unclear(&'static str),
+}
+
+impl Found {
+    /// The same of an output of a command: what is missing of it is said as exactly as it is known.
+    pub(super) fn of(self, ran: &Ran) -> Found {
+        match self {
+            Found::Unclear(CUT) if ran.held => Found::Unclear(HELD),
+            Found::Yes | Found::No | Found::Unclear(_) => self,
+        }
+    }
 }
 
 /// Whether a text occurs in what was observed.

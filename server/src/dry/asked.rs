@@ -3,11 +3,13 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use speclens_runner::{
-    exec::{agent::grouped, program},
+    exec::agent::grouped,
     model::{Description, KeyState, Models, manual},
     report::{human::dollars, plain},
 };
-use speclens_schema::{dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price};
+use speclens_schema::{
+    dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of,
+};
 
 use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
@@ -29,7 +31,7 @@ impl Asked {
                 for subject in subjects {
                     let Some(id) = subject.model_id() else { continue };
                     // A program asks by itself whom it wants, as often as it wants.
-                    let is_program = program::command_of(id).is_some();
+                    let is_program = program_of(id).is_some();
                     let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
                         Some((_, attempts, sum)) => {
@@ -73,7 +75,7 @@ impl Asked {
         for (id, attempts, bound) in &self.models {
             let requests = bound.requests;
             let times = format!("{attempts} {}", word(*attempts, "attempt"));
-            if program::command_of(id).is_some() {
+            if program_of(id).is_some() {
                 line("  ", format!("{id}: {times}; whom it asks is not known"));
                 continue;
             }
