@@ -8,10 +8,11 @@ use std::{
 use serde_json::{Value, json};
 use speclens_runner::{event::RunResult, files};
 use speclens_schema::{
+    dialect::Dialect,
     files::Files,
     problem::Problem,
     script,
-    suite::{ActionKind, Case, written_cases},
+    suite::{Case, case_items, name_of_item},
 };
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -77,11 +78,15 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
 
 /// The models that can work on the tests of a document: those of its suite, and the scripts beside it.
 pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
-    let files = snapshot.place.files.as_ref();
-    let tests = written_cases(snapshot.place.file, &snapshot.document);
-    let Some(first) = tests.iter().find(|test| test.does == ActionKind::Agent) else { return Vec::new() };
+    let (files, file) = (snapshot.place.files.as_ref(), snapshot.place.file);
+    // Only tasks of cli-bench are given to models.
+    if file.dialect() != Some(Dialect::CliBench) {
+        return Vec::new();
+    }
+    let mut items = case_items(file, &snapshot.document).into_iter().flatten();
+    let Some(first) = items.find(|item| name_of_item(file, *item).is_some()) else { return Vec::new() };
     // Every test of a suite has the same models.
-    let suite = snapshot.analyzer.suite_at(&snapshot.document, first.node.range().start, files);
+    let suite = snapshot.analyzer.suite_at(&snapshot.document, first.range().start, files);
     let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
     let mut models: Vec<String> = Vec::new();
     let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
@@ -154,9 +159,10 @@ fn quick_fixes(
     let uri = &params.text_document.uri;
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
+    let ranges = convert::Ranges::new(document, encoding);
     let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
         let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
+        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(&ranges, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
