@@ -112,7 +112,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
     let known = Some(context.run_id.clone()).filter(|id| !id.is_empty());
     let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
-    let mut watch = Watch::begin(act.gateway, act.world.directory, act.world.traces, identity);
+    let mut watch = Watch::begin(act.gateway, act.world.directory, act.world.traces, identity).await;
     let Came { mut evidence, run_id, notes } = match act.action.kind {
         TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(act, &context, &mut watch).await,
         TriggerKind::Agent => program::start(act, &mut watch).await,

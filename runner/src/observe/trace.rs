@@ -9,9 +9,10 @@ pub(super) async fn observe(view: &View) -> Result<Answer, Cancelled> {
         let reason = "nothing was started, so there is nothing to trace".to_owned();
         return Ok(Answer::Trace(TraceAnswer::Missing(reason)));
     };
+    let collected = async { trace.collect(&watch.identity, &watch.logged_traces().await).await };
     tokio::select! {
         biased;
         () = view.cancel.cancelled() => Err(Cancelled),
-        answer = trace.collect(&watch.identity, &[]) => Ok(answer),
+        answer = collected => Ok(answer),
     }
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod cancelling;
 mod observing;
+mod stopping;
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -122,6 +123,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
         gateway: None,
         traces: Arc::default(),
+        stop_repeats: true,
     }
 }
 
@@ -269,6 +271,7 @@ async fn a_recorder_that_fails_is_told_once_and_fails_nothing() {
             Event::Note { message } => Some(message),
             Event::Started { .. }
             | Event::AttemptStarted { .. }
+            | Event::Waiting { .. }
             | Event::TurnStarted { .. }
             | Event::AttemptFinished { .. }
             | Event::Finished(_) => None,
