@@ -430,6 +430,9 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 #[cfg(unix)]
 mod group;
 
+#[cfg(unix)]
+pub(super) use group::ungated;
+
 #[cfg(not(unix))]
 #[path = "process/no_group.rs"]
 mod group;

@@ -52,6 +52,11 @@ pub(super) fn gated(script: &str, input: &[u8]) -> String {
     format!("{gate}{script}")
 }
 
+/// Returns the script that a shell was given, without the gate: this program may itself be what somebody observes.
+pub(in crate::exec) fn ungated(script: &str) -> &str {
+    [GATE_WITHOUT_INPUT, GATE].iter().find_map(|gate| script.strip_prefix(gate)).unwrap_or(script)
+}
+
 /// Removes the gate from the standard error of a shell: bash quotes the line that it cannot read.
 pub(super) fn without_gate(stderr: &mut Vec<u8>) {
     let beginning = &stderr[..stderr.len().min(MAX_COMPLAINT)];

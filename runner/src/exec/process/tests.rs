@@ -14,7 +14,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Program, group, keeper, run};
+use super::{Background, Command, Environment, Finished, Program, group, keeper, run, ungated};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -372,6 +372,14 @@ fn command_begins_only_when_the_program_says_so() {
     }
 }
 
+#[test]
+fn shell_that_records_sees_the_script_alone() {
+    for (script, input) in [("echo a\necho b", &b""[..]), ("cat", b"text"), ("", b"")] {
+        assert_eq!(ungated(&group::gated(script, input)), script);
+        assert_eq!(ungated(script), script);
+    }
+}
+
 /// The shells that are here, `sh` first.
 fn shells() -> impl Iterator<Item = &'static str> {
     ["sh", "bash", "dash", "ksh", "zsh"].into_iter().filter(|shell| {
@@ -425,6 +433,9 @@ async fn script_does_what_it_does_in_a_shell_alone() {
         "trap 'echo bye' EXIT; exit 3",
         "echo $0 $# $- $LINENO; env | sed 's/=.*//'",
         "set -u; echo $SPECLENS_GATE",
+        // Some programs read an empty pipe, and nothing where there is none.
+        "[ -p /dev/stdin ] && echo a pipe",
+        "ls -l /proc/self/fd/0 | sed 's/.*->//'; ls /proc/$$/fd",
         "kill -ABRT $$",
         // The shell becomes its last command, whose end is its own.
         "exec sh -c 'kill -ABRT $$'",

@@ -14,7 +14,7 @@ use std::{
 use speclens_schema::evidence::{Capture, Exit, Ran};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{LIMIT, LOG, WITHIN, WITHOUT, log::Entry};
+use super::{super::process::ungated, LIMIT, LOG, WITHIN, WITHOUT, log::Entry};
 
 /// The subcommand of the program by which it is this shell.
 pub const SUBCOMMAND: &str = "__shell";
@@ -192,7 +192,7 @@ fn text_of(shell: &OsStr, arguments: &[OsString]) -> String {
                     options.next();
                 }
             }
-            _ if is_command => return word.clone(),
+            _ if is_command => return ungated(word).to_owned(),
             _ => break,
         }
     }
