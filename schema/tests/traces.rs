@@ -236,6 +236,8 @@ fn agents_that_hand_over_are_subagents_and_one_alone_is_not() {
     };
     check(vec![agent(1, 0, "solo"), agent(2, 1, "solo")], &["Other solo", "Other solo"]);
     check(vec![agent(1, 0, "lead"), agent(2, 1, "writer")], &["Subagent lead", "Subagent writer"]);
+    let run = span(1, 0, "openclaw.run", json!({}));
+    check(vec![run, agent(2, 1, "writer")], &["Other openclaw.run", "Subagent writer"]);
     for key in ["metadata.subagent_id", "subagent_id", "langfuse.observation.metadata.subagent_id"] {
         check(vec![span(1, 0, "spawn", json!({ key: "writer", "agent.name": "writer" }))], &["Subagent writer"]);
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     exported::Exported,
-    meaning::{Role, cost_of, error_of, is_outermost, model_of, name_of, tokens_of},
+    meaning::{Role, cost_of, error_of, is_gateway_run, is_outermost, model_of, name_of, tokens_of},
 };
 use crate::evidence::{Span, Trace};
 
@@ -173,14 +173,14 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     if !roles.contains(&Role::Model) {
         roles.iter_mut().filter(|role| **role == Role::Accounting).for_each(|role| *role = Role::Model);
     }
-    // An agent alone hands over to nobody.
+    // An agent alone hands over to nobody, unless the gateway has a span of its own for the agent that was started.
     let agents: HashSet<&str> = roles
         .iter()
         .zip(spans)
         .filter(|(role, _)| matches!(role, Role::Agent | Role::Delegation))
         .map(|(role, it)| name_of(it, *role))
         .collect();
-    if agents.len() < 2 {
+    if agents.len() < 2 && !spans.iter().any(|it| is_gateway_run(it)) {
         roles.iter_mut().filter(|role| **role == Role::Agent).for_each(|role| *role = Role::Other);
     }
     roles

@@ -290,6 +290,11 @@ pub fn is_outermost(exported: &Exported) -> bool {
     exported.is_root() || OUTERMOST.contains(&exported.span.name.as_str())
 }
 
+/// Whether a span is that of the agent which a gateway was asked to run.
+pub(super) fn is_gateway_run(exported: &Exported) -> bool {
+    exported.span.name == "openclaw.run"
+}
+
 const OUTERMOST: [&str; 2] = ["openclaw.run", "openclaw.message.processed"];
 
 /// The last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` say the same.
