@@ -216,7 +216,7 @@ fn edited_scaffold_and_declared_input_make_recordings_stale() {
 }
 
 #[test]
-fn agent_program_reads_what_a_model_is_told() {
+fn agent_program_reads_what_a_model_gets() {
     let suite = SUITE.replace("cli: sh\n", "cli: sh tool\nhelp_modes: [injected]\n");
     for suite in [suite.clone(), suite.replace('\n', "\r\n")] {
         let place = place(&suite, &[]);

@@ -1,19 +1,25 @@
 // How fast the language server, `check` and the runner are: drives the release binary over its pipes.
 //
 //   cargo build --release && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
+//   node tests/bench.mjs --cpu                            processor time of the server per request instead of the time until
+//                                                          the answer: the better measure where others use the machine
 //   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
 //   node tests/bench.mjs --mb '' --run 1000               so many tests `true`, against xargs
+//   node tests/bench.mjs --mb '' --runs outputs,turns     other figures of runs: `outputs` of 30 MB, `recordings` that are
+//                                                          judged again, `turns` of a model on this machine, `transcripts`
+//                                                          of 1 MB, `lens` from *Run* to the first command; `all` of them
 //   node tests/bench.mjs --mb '' --against 500,5000       yaml-language-server with the same schema, on files of so many
 //                                                          tests (after `npm --prefix tests/editors ci`)
 //
 // Prints one row per kind of file and size, times in milliseconds. Machines differ and are shared: compare rows of one
 // run, and ratios, rather than single figures.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from './bench/client.mjs';
+import { among, initialize, now, quantile, server } from './bench/measure.mjs';
+import * as runs from './bench/runs.mjs';
 import { KINDS, ofSize } from './bench/suites.mjs';
 
 const { values } = parseArgs({
@@ -22,8 +28,10 @@ const { values } = parseArgs({
     dialect: { type: 'string', default: 'all' },
     mb: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '100' },
+    cpu: { type: 'boolean', default: false },
     check: { type: 'string', default: '0' },
     run: { type: 'string', default: '0' },
+    runs: { type: 'string', default: '' },
     against: { type: 'string', default: '' },
     module: { type: 'string', default: 'tests/editors/node_modules/yaml-language-server/bin/yaml-language-server' },
   },
@@ -33,29 +41,8 @@ const rounds = Number(values.rounds);
 const kinds = Object.keys(KINDS).filter((kind) => values.dialect === 'all' || kind === values.dialect || kind.startsWith(`${values.dialect}-`));
 const numbers = (list) => list.split(',').filter(Boolean).map(Number);
 
-const now = () => performance.now();
-const sorted = (times) => [...times].sort((a, b) => a - b);
-const quantile = (times, share) => sorted(times)[Math.min(times.length - 1, Math.floor(times.length * share))];
 const p50p95 = (times) => `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.95).toFixed(2)}`;
 const p95 = (times) => quantile(times, 0.95).toFixed(2);
-
-function write(directory, files) {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, path)), { recursive: true });
-    writeFileSync(join(directory, path), text);
-  }
-}
-
-/** A directory that holds a suite, for as long as the work on it takes. */
-async function among(files, work) {
-  const directory = mkdtempSync(join(tmpdir(), 'speclens-bench-'));
-  try {
-    write(directory, files);
-    return await work(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
 
 /** The position behind the first occurrence of some words. */
 function behind(text, words) {
@@ -65,19 +52,7 @@ function behind(text, words) {
   return { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
 }
 
-const speclens = (directory) =>
-  new Client([binary, 'lsp'], { cwd: directory, env: { ...process.env, XDG_STATE_HOME: directory } });
-
-function initialize(client, directory) {
-  const folder = { uri: `file://${directory}`, name: 'bench' };
-  return client.request('initialize', {
-    processId: null,
-    rootUri: folder.uri,
-    workspaceFolders: [folder],
-    capabilities: { workspace: { configuration: true } },
-    initializationOptions: { trusted: true },
-  });
-}
+const speclens = (directory) => server(binary, directory);
 
 /** A document in a server: edits wait until what is wrong with it is told. */
 class Open {
@@ -169,9 +144,15 @@ async function measure(kind, megabytes) {
     await open.ask('textDocument/codeLens', {}, 1);
     row['MB after open'] = client.memory().toFixed(0);
 
-    row['key p50 / p95'] = p50p95(await open.type(behind(text, suite.word), 'x', rounds));
-    row['half-typed'] = p50p95(await open.retype(behind(text, suite.colon), ':', rounds));
-    row.anchor = p50p95(await open.type(behind(text, suite.anchored), 'y', rounds));
+    /** A row of the table: the times of some requests, or what each took of the processor. */
+    const rate = async (name, work, show = p50p95) => {
+      const before = client.cpu();
+      const times = await work();
+      row[name] = values.cpu ? ((client.cpu() - before) / times.length).toFixed(2) : show(times);
+    };
+    await rate('key p50 / p95', () => open.type(behind(text, suite.word), 'x', rounds));
+    await rate('half-typed', () => open.retype(behind(text, suite.colon), ':', rounds));
+    await rate('anchor', () => open.type(behind(text, suite.anchored), 'y', rounds));
 
     const at = behind(text, suite.word);
     const after = { ...at, character: at.character + 1 };
@@ -181,16 +162,17 @@ async function measure(kind, megabytes) {
     row.burst = ((await burst).arrived - last).toFixed(1);
 
     const key = behind(text, suite.key);
-    row['completion of keys'] = p50p95(await open.ask('textDocument/completion', { position: key }, rounds));
-    row['of values'] = p50p95(await open.ask('textDocument/completion', { position: behind(text, suite.value) }, rounds));
-    row.hover = p50p95(await open.ask('textDocument/hover', { position: { ...key, character: key.character + 1 } }, rounds));
-    row['highlight p95'] = p95(await open.ask('textDocument/documentHighlight', { position: behind(text, suite.used) }, rounds));
-    row['outline p95'] = p95(await open.ask('textDocument/documentSymbol', {}, rounds));
-    row['folding p95'] = p95(await open.ask('textDocument/foldingRange', {}, rounds));
+    const ask = (name, method, params, show) => rate(name, () => open.ask(`textDocument/${method}`, params, rounds), show);
+    await ask('completion of keys', 'completion', { position: key });
+    await ask('of values', 'completion', { position: behind(text, suite.value) });
+    await ask('hover', 'hover', { position: { ...key, character: key.character + 1 } });
+    await ask('highlight p95', 'documentHighlight', { position: behind(text, suite.used) }, p95);
+    await ask('outline p95', 'documentSymbol', {}, p95);
+    await ask('folding p95', 'foldingRange', {}, p95);
     const screen = { range: { start: { line: key.line, character: 0 }, end: { line: key.line + 60, character: 0 } } };
-    row['tokens p95'] = p95(await open.ask('textDocument/semanticTokens/range', screen, rounds));
-    row['hints p95'] = p95(await open.ask('textDocument/inlayHint', screen, rounds));
-    row['lenses p95'] = p95(await open.ask('textDocument/codeLens', {}, rounds));
+    await ask('tokens p95', 'semanticTokens/range', screen, p95);
+    await ask('hints p95', 'inlayHint', screen, p95);
+    await ask('lenses p95', 'codeLens', {}, p95);
     row['MB at the end'] = client.memory().toFixed(0);
     client.end();
     return row;
@@ -279,27 +261,6 @@ async function measureAgainst(kind, tests) {
   });
 }
 
-/** So many tests `true` at concurrency 4, recorded, against the shell's own way to run commands. */
-async function measureRuns(count) {
-  let text = 'kindlm: 1\nproject: bench\nsuite: {name: bench}\ndefaults: {concurrency: 4}\ntests:\n';
-  for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "true", expect: {output: {maxLength: 10}}}\n`;
-  return among({ 'kindlm.yaml': text }, (directory) => {
-    const lines = 'x\n'.repeat(count);
-    const ours = [], theirs = [];
-    for (let i = 0; i < 7; i++) {
-      let before = now();
-      spawnSync('xargs', ['-P4', '-n1', 'sh', '-c', 'true'], { input: lines });
-      theirs.push(now() - before);
-      before = now();
-      const done = spawnSync(binary, ['run', 'kindlm.yaml', '--report', 'json'], { cwd: directory, maxBuffer: 1 << 30 });
-      if (done.status !== 0) throw new Error(`speclens run ended with ${done.status}: ${done.stderr}`);
-      ours.push(now() - before);
-    }
-    const ratios = ours.map((time, i) => time / theirs[i]);
-    return { tests: count, 'speclens run p50': quantile(ours, 0.5).toFixed(0), 'xargs p50': quantile(theirs, 0.5).toFixed(0), 'ratio p50': quantile(ratios, 0.5).toFixed(2), 'ratio min': Math.min(...ratios).toFixed(2) };
-  });
-}
-
 async function table(rows) {
   const done = [];
   for (const row of rows) done.push(await row());
@@ -315,4 +276,7 @@ if (figures.length) {
 }
 await table(numbers(values.against).flatMap((tests) => kinds.map((kind) => () => measureAgainst(kind, tests))));
 if (Number(values.check)) await table([() => measureCheck(Number(values.check))]);
-if (Number(values.run)) await table([() => measureRuns(Number(values.run))]);
+if (Number(values.run)) await table([() => runs.commands(binary, Number(values.run))]);
+const FIGURES = { outputs: 200, recordings: 10_000, turns: 20, transcripts: 200, lens: 1_000 };
+const wanted = values.runs === 'all' ? Object.keys(FIGURES) : values.runs.split(',').filter(Boolean);
+for (const name of wanted) await table([() => runs[name](binary, FIGURES[name])]);

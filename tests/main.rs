@@ -34,3 +34,4 @@ mod settings;
 mod support;
 #[cfg(unix)]
 mod tasks;
+mod traces;

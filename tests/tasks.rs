@@ -484,7 +484,7 @@ fn gates_over_some_of_the_tests_say_so() {
 }
 
 #[test]
-fn attempts_that_tell_nothing_are_not_called_failing() {
+fn attempts_without_a_result_are_not_called_failing() {
     let place = two_models("repeat: 2\n");
     let done = place.run(&["run", "--recorded"]);
     assert_eq!(done.code, Some(3), "{done:?}");

@@ -1,4 +1,4 @@
-//! The book of evidence of a suite: what is known of each attempt, whoever made it, and what the claims as they are now
+//! The book of evidence of a suite: what is known of each attempt, and what the claims as they are now
 //! say about it. Verdicts are never kept: they follow from claims and evidence.
 //!
 //! Runs write into it; `--recorded`, `--failed` and the editor read from it.

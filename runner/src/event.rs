@@ -1,4 +1,4 @@
-//! What a run tells while it goes on. One stream feeds every reporter, the language server and the
+//! The events of a run while it goes on. One stream feeds every reporter, the language server and the
 //! progress bar.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::recording::Recordings;
 
-/// Where a run tells its events. A listener that has gone away stops nothing.
+/// Where a run sends its events. A listener that has gone away stops nothing.
 pub type Events = mpsc::UnboundedSender<Event>;
 
 /// Something that happened. Cases are named by their place in the suite.

@@ -6,7 +6,7 @@ pub mod process;
 #[cfg(unix)]
 pub mod program;
 pub(crate) mod temporary;
-pub(crate) mod trigger;
+pub mod trigger;
 
 use std::{
     collections::BTreeSet,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use reqwest::Url;
 use speclens_schema::dialect::clawspec::config::{Backend, Config, Observability};
 
 /// Variables that hold the token, by rank. The first of them belongs to ClawSpec, the others to OpenClaw.
@@ -63,6 +64,20 @@ impl Gateway {
     pub fn url(&self, path: &str) -> String {
         let separator = if path.starts_with('/') { "" } else { "/" };
         format!("{}{separator}{path}", self.base_url)
+    }
+
+    /// The same without a name and a password in it.
+    pub fn shown_url(&self, path: &str) -> String {
+        let address = self.url(path);
+        match Url::parse(&address) {
+            Ok(mut url) => {
+                // An address without a host has no names to remove.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                url.to_string()
+            }
+            Err(_) => address,
+        }
     }
 
     /// What authorizes a request. It is never shown, and never recorded.

@@ -61,7 +61,7 @@ pub struct FileReport {
     pub problems: Vec<Problem>,
 }
 
-/// Everything that reports tell about one suite.
+/// Everything that reports say about one suite.
 #[derive(Clone, Debug)]
 pub struct SuiteReport {
     /// The file and its text.
@@ -74,7 +74,7 @@ pub struct SuiteReport {
     pub settings: Option<Arc<FileReport>>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
-    /// The files that are a part of it and have problems; empty where they are told about as suites of their own.
+    /// The files that are a part of it and have problems; empty where they are reported as suites of their own.
     pub parts: Vec<FileReport>,
     /// What it means.
     pub suite: Arc<Suite>,
@@ -143,7 +143,7 @@ impl SuiteReport {
         }
     }
 
-    /// How many tests there are. One that stands in a file which is told about as well counts there.
+    /// How many tests there are. One in a file that is reported as well counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
         let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));

@@ -80,6 +80,8 @@ pub struct Job {
 pub struct Options {
     /// Act, or judge what is recorded.
     pub mode: Mode,
+    /// The run whose traces are judged where nothing is started; that of the newest recording when nothing is said.
+    pub observed_run: Option<String>,
     /// The cases to run, by their place in the suite; all when nothing is said.
     pub cases: Option<BTreeSet<usize>>,
     /// How many attempts may be under way at once, instead of what the suite says.
@@ -102,6 +104,10 @@ pub enum Mode {
     /// The actions are performed.
     #[default]
     Live,
+    /// What must hold before the act is observed and judged; nothing is started, and nothing recorded.
+    Preconditions,
+    /// What targets have left is observed anew and judged; nothing is started, and nothing recorded.
+    Present,
     /// The recordings are judged; nothing is performed.
     Recorded,
     /// The recordings are judged, after models were asked what claims need to know of them and nobody has asked yet.
@@ -121,6 +127,7 @@ struct Unit {
 struct Run {
     job: Job,
     mode: Mode,
+    observed_run: Option<String>,
     fail_fast: bool,
     keep_directories: bool,
     run_id: String,
@@ -157,6 +164,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         keys: job.models.key_variables(),
         job,
         mode: options.mode,
+        observed_run: options.observed_run.clone(),
         fail_fast: options.fail_fast,
         keep_directories: options.keep_directories,
         run_id: new_run_id(),
@@ -170,7 +178,11 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     });
     run.tell(Event::Started { attempts: units.len() });
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let concurrency = options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1);
+    let concurrency = match suite.gateway() {
+        // They share a workspace, so they would wait for each other anyway.
+        Some(_) => 1,
+        None => options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1),
+    };
     // What came of an attempt is told when it is known: where repeats stop, a replay knows it from all of them.
     let settles = stops && !acts;
     let mut runs = perform(&run, &units, concurrency, !settles).await;

@@ -224,7 +224,9 @@ impl TraceWatch {
                         if is_over || (quiet >= settings.silence && !trace.unfinished) {
                             return Answer::Trace(TraceAnswer::Found(trace));
                         }
-                        found.get_or_insert(settings.silence.saturating_sub(quiet));
+                        if !trace.unfinished {
+                            found.get_or_insert(settings.silence.saturating_sub(quiet));
+                        }
                     }
                 }
             }

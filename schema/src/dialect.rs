@@ -100,7 +100,7 @@ impl Dialect {
         }
     }
 
-    /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
+    /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         if secrets.is_empty() {
             return;

@@ -75,8 +75,20 @@ pub struct Evidence {
     /// What was sent to start a target that runs elsewhere, and what came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// Which part of the test alone was looked at, on purpose. `None`: all of it. Such evidence is not recorded.
+    #[serde(skip)]
+    pub only: Option<Only>,
     /// Why the attempt broke, if it did. There are no verdicts then.
     pub error: Option<RunError>,
+}
+
+/// The part of a test that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// What must hold before the act.
+    Preconditions,
+    /// What is there now, without an act.
+    Present,
 }
 
 /// The circumstances of an attempt.
@@ -104,7 +116,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Whether somebody ended the process from outside: these signals are not sent by accidents of its own.
+    /// Whether the process was ended from outside: these signals are not sent by accidents of its own.
     pub fn was_killed(self) -> bool {
         matches!(self.signal, Some(KILL | TERM))
     }
@@ -147,7 +159,7 @@ const KILL: i32 = 9;
 const SEGV: i32 = 11;
 const TERM: i32 = 15;
 
-/// The signals after which the work was hardly done.
+/// The signals after which the work was probably not done.
 const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
 
 /// A signal by its number, and its name where all systems agree on it.
@@ -180,12 +192,12 @@ pub struct Capture {
     /// Where stars stand for a secret, in bytes of the text, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<(usize, usize)>,
-    /// What cannot be told any more, because a secret stood where it is decided.
+    /// What is no longer known, because a secret was where it is decided.
     #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
     pub concealed: Concealed,
 }
 
-/// What the masked text of a stream does not tell as the text itself did.
+/// What the masked text of a stream does not show, other than the text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Concealed {
@@ -209,7 +221,7 @@ pub struct Output {
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
-    /// What cannot be told, because a secret is masked. Where one is masked inside of a text, each unit of it
+    /// What is unknown, because a secret is masked. Where one is masked inside of a text, each unit of it
     /// is [`HIDDEN`].
     pub concealed: Concealed,
 }
@@ -253,7 +265,7 @@ pub enum RunErrorKind {
     TimedOut,
     /// The process could not be started.
     Spawn,
-    /// Somebody else ended the command by TERM or KILL.
+    /// The command was ended from outside by TERM or KILL.
     Killed,
     /// A template names a variable that has no value.
     MissingVariable,

@@ -1,7 +1,7 @@
 //! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Need, Output, merged},
+    evidence::{Evidence, Need, Only, Output, merged},
     mask::{HIDDEN, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -37,6 +37,15 @@ fn forbids(outcome: &Outcome) -> bool {
     }
 }
 
+/// Why a claim is not judged by what was looked at on purpose.
+fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
+    match (only, is_precondition) {
+        (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
+        (Some(Only::Present), true) => Some("only what is there was judged: nothing was started"),
+        (Some(Only::Preconditions), true) | (Some(Only::Present), false) | (None, _) => None,
+    }
+}
+
 fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     if evidence.error.is_some() {
         return Vec::new();
@@ -45,6 +54,19 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
     let mut unmet = false;
     for (claim, found) in claims {
         let is_precondition = found.is_precondition();
+        if let Some(reason) = left_out(evidence.only, is_precondition) {
+            judged.extend(found.check.check(evidence).into_iter().map(|verdict| Judged {
+                claim,
+                verdict: Verdict {
+                    outcome: Outcome::Skip(reason.to_owned()),
+                    code: None,
+                    score: None,
+                    related: Vec::new(),
+                    ..verdict
+                },
+            }));
+            continue;
+        }
         let texts = found.check.texts();
         // What stands for a secret in the output must not be in the claim.
         let confusing = texts.iter().any(|text| text.contains(HIDDEN));
@@ -58,8 +80,9 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                 verdict.related.clear();
             }
             if open {
-                verdict.outcome =
-                    Outcome::Unknown("the claim holds a secret, which is masked in what was observed".to_owned());
+                verdict.outcome = Outcome::Unknown(
+                    "the assertion contains a secret, which is masked in what was observed".to_owned(),
+                );
                 (verdict.code, verdict.score) = (None, None);
                 verdict.related.clear();
             }
@@ -124,6 +147,8 @@ pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
         return error.kind.status();
     }
     match judged.iter().map(|it| it.verdict.outcome.status()).max() {
+        // Nothing keeps a test without preconditions from being started.
+        Some(Status::Skip) if evidence.only == Some(Only::Preconditions) => Status::Pass,
         Some(Status::Skip) => Status::Unknown,
         Some(worst) => worst,
         None => Status::Pass,

@@ -3,18 +3,24 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
+    path::Path,
 };
 
 use speclens_runner::{
+    clock::Clock,
+    event::SuiteResult,
     exec::{self, agent::Bound},
+    gateway::Gateway,
     model::Models,
     report::plain,
 };
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::config::HelpMode},
+    dialect::cli_bench::config::HelpMode,
     evidence::{Context, Moment},
+    judge::Judged,
     mask::Secrets,
     suite::{Action, AgentAction, Case, Subject, Suite},
+    verdict::Verdict,
 };
 
 use asked::Asked;
@@ -36,6 +42,21 @@ pub struct Plan<'p> {
     pub chosen: &'p [String],
     /// The help modes in place of those of the suite; those of the suite when empty.
     pub help_modes: &'p [HelpMode],
+    /// Where targets run that are started from outside; `None` where there are none.
+    pub place: Option<Place<'p>>,
+    /// What came of checking the preconditions; `None` where they were not checked.
+    pub checked: Option<&'p SuiteResult>,
+}
+
+/// Where targets run that are started from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'p> {
+    /// The gateway.
+    pub gateway: &'p Gateway,
+    /// What time it is.
+    pub clock: Clock,
+    /// The root of the workspace.
+    pub directory: &'p Path,
 }
 
 impl Plan<'_> {
@@ -46,9 +67,10 @@ impl Plan<'_> {
         for &index in self.cases {
             let case = &self.suite.cases[index];
             let subjects = case.action.subjects_of(self.chosen, self.help_modes);
-            let lines = lines(self.suite.dialect, case, &subjects, sum);
+            let lines = self.lines(case, &subjects, sum);
             let _ = writeln!(text, "  {}", plain::line(&self.secrets.mask(&lines.title)));
-            for line in lines.does {
+            let preconditions = self.checked.iter().flat_map(|result| preconditions(case, index, result));
+            for line in lines.does.into_iter().chain(preconditions) {
                 let _ = writeln!(text, "      {}", plain::line(&self.secrets.mask(&line)));
             }
             if !case.skip {
@@ -62,6 +84,41 @@ impl Plan<'_> {
         sum.has_tokens |= has_tokens;
         text
     }
+
+    fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
+        let runs = subjects.len() * case.repeat as usize;
+        let does = match &case.action {
+            Action::Command(command) => match &command.expanded {
+                Ok(script) => script.trim_end().lines().map(str::to_owned).collect(),
+                Err(names) => vec![format!("{} (no value for {})", command.template, names.join(", "))],
+            },
+            Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
+            Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
+            Action::Agent(agent) => task(agent, subjects),
+            Action::Trigger(trigger) => {
+                let described = |place: Place<'_>| {
+                    exec::trigger::described(trigger, &case.name, place.gateway, place.clock, place.directory)
+                };
+                self.place.map(described).unwrap_or_default()
+            }
+            Action::None => vec!["nothing".to_owned()],
+        };
+        let obstacle = exec::unsupported(self.suite.dialect, &case.action);
+        let mut remarks = vec![match (case.skip, obstacle, runs) {
+            (true, _, _) => "skipped".to_owned(),
+            (false, Some(_), _) => "cannot run yet".to_owned(),
+            (false, None, 1) => "once".to_owned(),
+            (false, None, runs) => format!("{runs} times"),
+        }];
+        if !case.tags.is_empty() {
+            remarks.push(format!("tags {}", case.tags.join(", ")));
+        }
+        match obstacle.filter(|_| !case.skip) {
+            Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
+            None => sum.attempts += if case.skip { 0 } else { runs },
+        }
+        Lines { title: format!("{} ({})", case.name, remarks.join("; ")), does }
+    }
 }
 
 /// What is said about a test.
@@ -70,34 +127,19 @@ struct Lines {
     does: Vec<String>,
 }
 
-fn lines(dialect: Dialect, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
-    let runs = subjects.len() * case.repeat as usize;
-    let does = match &case.action {
-        Action::Command(command) => match &command.expanded {
-            Ok(script) => script.trim_end().lines().map(str::to_owned).collect(),
-            Err(names) => vec![format!("{} (no value for {})", command.template, names.join(", "))],
-        },
-        Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
-        Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
-        Action::Agent(agent) => task(agent, subjects),
-        Action::Trigger(_) => vec!["a call of the gateway".to_owned()],
-        Action::None => vec!["nothing".to_owned()],
+/// What is known of the preconditions of a test.
+fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String> {
+    let Some(outcome) = result.cases.iter().find(|it| it.case == index) else { return Vec::new() };
+    let line = |judged: &Judged| {
+        let Verdict { label, outcome, .. } = &judged.verdict;
+        let message = outcome.message();
+        let colon = if message.is_empty() { "" } else { ": " };
+        format!("given {label} ({}){colon}{message}", outcome.status().as_str())
     };
-    let obstacle = exec::unsupported(dialect, &case.action);
-    let mut remarks = vec![match (case.skip, obstacle, runs) {
-        (true, _, _) => "skipped".to_owned(),
-        (false, Some(_), _) => "cannot run yet".to_owned(),
-        (false, None, 1) => "once".to_owned(),
-        (false, None, runs) => format!("{runs} times"),
-    }];
-    if !case.tags.is_empty() {
-        remarks.push(format!("tags {}", case.tags.join(", ")));
-    }
-    match obstacle.filter(|_| !case.skip) {
-        Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
-        None => sum.attempts += if case.skip { 0 } else { runs },
-    }
-    Lines { title: format!("{} ({})", case.name, remarks.join("; ")), does }
+    let runs = outcome.runs.iter().take(1);
+    let absent = runs.clone().filter_map(|run| run.absence.as_ref()).map(|absence| absence.message.clone());
+    let verdicts = runs.flat_map(|run| &run.verdicts).filter(|it| case.claims[it.claim].is_precondition()).map(line);
+    absent.chain(verdicts).collect()
 }
 
 /// What an agent would do, and where. Its own commands are not known before it has chosen them.

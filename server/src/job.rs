@@ -29,7 +29,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// A suite that somebody wants to run.
+/// A suite that is to run.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// What it means.
@@ -72,7 +72,7 @@ pub enum Refusal {
     Settings(Arc<SettingsFile>),
     /// It has errors.
     Suite,
-    /// Nobody allowed commands to run in this directory.
+    /// Commands are not allowed to run in this directory.
     Untrusted(PathBuf),
 }
 
@@ -129,6 +129,11 @@ impl Prepared {
     /// Returns the models that the suite may ask.
     pub fn models(&self) -> &Models {
         &self.models
+    }
+
+    /// Returns the gateway that targets are started at; `None` where the suite starts none.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        self.gateway.as_deref()
     }
 
     /// Opens the book of evidence of the suite.

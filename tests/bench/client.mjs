@@ -1,6 +1,6 @@
 // A client of a language server, over its pipes.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 export class Client {
   /** `settings`: what the server is told when it asks for its configuration. */
@@ -70,6 +70,12 @@ export class Client {
   memory(what = 'VmRSS') {
     const status = readFileSync(`/proc/${this.process.pid}/status`, 'utf8');
     return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)[1]) / 1024;
+  }
+  /** Milliseconds of processor time so far, of all threads. */
+  cpu() {
+    const tasks = `/proc/${this.process.pid}/task`;
+    const nanoseconds = readdirSync(tasks).map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]));
+    return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
   }
   end() {
     this.process.kill('SIGKILL');

@@ -1,5 +1,6 @@
 //! Starts a skill, an agent or a pipeline, and waits for its end.
 
+mod described;
 mod ending;
 mod program;
 mod satisfied;
@@ -23,7 +24,8 @@ use crate::{
     watch::{Identity, Watch},
 };
 
-pub(crate) use values::begun;
+pub use described::described;
+pub(crate) use values::{KnownRun, begun};
 
 /// What all ways of starting a target share.
 #[derive(Clone, Copy)]
@@ -56,11 +58,21 @@ struct Came {
     notes: Vec<String>,
 }
 
+/// What is known of a run that was started elsewhere, before it is looked at what it left.
+pub(crate) fn seen_later(context: Context, ended: Option<Ended>, world: World<'_>) -> Attempt {
+    let context = match world.gateway {
+        Some(gateway) => values::ended(context, None, gateway, world),
+        None => context,
+    };
+    Attempt { evidence: Evidence { context, ended, ..Evidence::default() }, notes: Vec::new() }
+}
+
 /// Performs a trigger. Whatever goes wrong is part of what it left behind.
 pub(super) async fn perform(action: &TriggerAction, context: Context, world: World<'_>, view: &View) -> Performed {
     let inputs = Inputs::before_trigger(action, world.files).await;
     let patience = Patience::begin(process::suspended);
     let (attempt, watch) = match prepared(action, &context, world) {
+        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, None, world), None),
         Ok((filled, gateway)) => {
             let act = Act { action, filled: &filled, gateway, world, view, patience };
             started(act, context).await
@@ -106,7 +118,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         TriggerKind::Agent => program::start(act, &mut watch).await,
         TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
-    if evidence.duration_ms.is_none() && act.action.kind != TriggerKind::Nothing {
+    if evidence.duration_ms.is_none() {
         evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| now_us());

@@ -92,8 +92,8 @@ impl Store {
         }
     }
 
-    /// What others have changed so far; `None` where nobody counts. Unlike [`Store::changed`] it does not differ after a
-    /// change by this store, so that many changes are not as many reasons to list the directory.
+    /// What others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not differ after
+    /// a change by this store, so many changes are not as many reasons to list the directory.
     pub(super) fn changed_by_others(&self) -> Option<Mark> {
         // Locked, so that no change is counted in one of the two only.
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,7 @@ impl Recordings {
         let bytes = names.iter().map(size).sum();
         let oldest_us = names.iter().map(|name| name.began_us).min();
         let now_us = now_us();
-        // The names tell enough almost always.
+        // The names are almost always enough.
         if self.store.list_texts().is_empty() && retention.permits(names.len(), bytes, oldest_us, now_us) {
             return None;
         }

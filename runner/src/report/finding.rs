@@ -54,7 +54,7 @@ pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
     LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
 }
 
-/// Everything that is wrong, in the order of the suites. Settings that several suites share are told about once.
+/// Everything that is wrong, in the order of the suites. Settings that several suites share are reported once.
 pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
     let mut settings: Vec<&str> = Vec::new();
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! The report for people: one line per test, source snippets for what is wrong, a summary.
 //!
-//! The text carries colours; whoever prints it takes them out where they do not belong.
+//! The text has colours; they are removed where they do not belong when it is printed.
 
 mod matrix;
 
@@ -175,8 +175,12 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
     for report in reports {
         for outcome in report.result.iter().flat_map(|result| &result.cases) {
             let case = &report.suite.cases[outcome.case];
-            let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| !outcome.runs.is_empty())
-            else {
+            let is_refused = |run: &RunResult| {
+                let kind = run.absence.as_ref().map(|absence| absence.kind);
+                kind == Some(AbsenceKind::Broke(RunErrorKind::Unsupported))
+            };
+            let was_refused = outcome.runs.iter().any(|run| is_refused(run));
+            let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| was_refused) else {
                 continue;
             };
             let (tests, suites) = found.entry(what).or_default();
@@ -222,11 +226,15 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let _ = writeln!(text, "{}\n", render(group));
         return;
     }
-    let bad: Vec<&Judged> = run
+    let mut bad: Vec<&Judged> = run
         .verdicts
         .iter()
         .filter(|judged| !matches!(judged.verdict.outcome.status(), Status::Pass | Status::Skip))
         .collect();
+    if bad.is_empty() && run.status == Status::Unknown {
+        // Every assertion was skipped. One says why.
+        bad.extend(run.verdicts.first());
+    }
     for (index, judged) in bad.iter().enumerate() {
         let is_last = index + 1 == bad.len();
         let evidence = is_last.then(|| run.evidence.get()).flatten();
@@ -248,7 +256,8 @@ fn verdict_snippet(
         Status::Error => (Level::ERROR, "broke"),
         Status::Unknown => (Level::WARNING, "unknown"),
         Status::Warn => (Level::WARNING, "warning"),
-        Status::Pass | Status::Skip => (Level::INFO, "passed"),
+        Status::Skip => (Level::WARNING, "skipped"),
+        Status::Pass => (Level::INFO, "passed"),
     };
     let source = report.source_of(case);
     let mut main = Mark::at(&source, &claim.at.join(&verdict.at));
@@ -339,7 +348,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
-    // Where something broke or stayed unknown, a limit that nobody wrote decides nothing.
+    // Where something broke or stayed unknown, a default limit decides nothing.
     let open = result.cases.iter().any(|case| matches!(case.status, Status::Error | Status::Unknown));
     let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {

@@ -23,7 +23,7 @@ use writer::report;
 /// What may be left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Whether the tests are listed: `speclens check` has none to tell about.
+    /// Whether the tests are listed: `speclens check` runs none.
     pub cases: bool,
     /// Whether what was observed is included.
     pub evidence: bool,

@@ -23,7 +23,7 @@ pub(super) struct Matrix<'r> {
 #[derive(Debug)]
 pub(super) struct SubjectScore<'r> {
     pub(super) subject: &'r Subject,
-    /// A name that tells it from the others.
+    /// A name that no other one has.
     pub(super) name: String,
     pub(super) score: Score,
 }
@@ -44,7 +44,7 @@ pub(super) struct Score {
     pub(super) passed: usize,
     /// How many there are. Those that were left out are not among them.
     pub(super) runs: usize,
-    /// How many failed or broke. What was not observed, or cancelled, tells nothing.
+    /// How many failed or broke. What was not observed, or cancelled, does not count.
     failed: usize,
     turns: u64,
     /// How many have turns.
@@ -156,7 +156,7 @@ impl Score {
             (0, 0) => None,
             (passed, _) if passed == self.runs => Some(Stability::Stable),
             (_, failed) if failed == self.runs => Some(Stability::Failing),
-            // Some tell nothing: whether the others agree with them is not known.
+            // Some have no result: whether the others agree with them is not known.
             (0, _) | (_, 0) => None,
             (_, _) => Some(Stability::Flaky),
         }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, Moment, Need, Only, RunError, RunErrorKind},
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
@@ -25,18 +25,27 @@ use super::{
 use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
-    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background},
+    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
 };
+
+/// The circumstances of an attempt.
+struct Begun {
+    context: Context,
+    /// What ended the run that is looked at, where another attempt saw its end.
+    ended: Option<Ended>,
+}
 
 /// Whether the act begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// It does.
     Act,
-    /// A precondition does not hold.
+    /// It does not; what is there is looked at as if it had.
+    Withheld,
+    /// It does not: a precondition does not hold, or nothing else is asked for.
     Unmet,
     /// The run was cancelled before the preconditions were known.
     Cancelled,
@@ -61,11 +70,21 @@ impl Run {
             (Some(refusal), _) => {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
+            (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
+                let message = "only tests of ClawSpec can be looked at without being run";
+                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message)
+            }
+            (None, Mode::Preconditions) => {
+                self.act(&case, unit, None, began_us, Some(Only::Preconditions)).await.unwrap_or_else(|broken| *broken)
+            }
+            (None, Mode::Present) => {
+                self.act(&case, unit, None, began_us, Some(Only::Present)).await.unwrap_or_else(|broken| *broken)
+            }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
                     let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
-                    self.act(&case, unit, worker, began_us).await.unwrap_or_else(|broken| *broken)
+                    self.act(&case, unit, worker, began_us, None).await.unwrap_or_else(|broken| *broken)
                 }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
@@ -94,13 +113,14 @@ impl Run {
         }
     }
 
-    /// Acts, and looks before and after. Where something of speclens itself went wrong, the error is the result.
+    /// Acts, and looks before and after, or does a part of it. Where something of speclens itself went wrong, the error is the result.
     async fn act(
         self: &Arc<Self>,
         case: &Arc<Case>,
         unit: &Unit,
         worker: Option<Worker<'_>>,
         began_us: u64,
+        only: Option<Only>,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
             Ok(turn) => turn,
@@ -112,7 +132,8 @@ impl Run {
         // What was waited for is no part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
-        let context = self.context(case);
+        let begun = self.begun(case, unit, only).await?;
+        let context = begun.context;
         let own = Arc::new(Background::default());
         let world = World {
             dialect,
@@ -141,9 +162,20 @@ impl Run {
             test: case.name.clone(),
         };
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
-        let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
+        let (before, start) = match only {
+            Some(Only::Present) => {
+                let nothing = Attempt::begun(context.clone());
+                (Masked::of(nothing, dialect, &self.job.secrets), Start::Withheld)
+            }
+            Some(Only::Preconditions) => {
+                let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
+                (before, if start == Start::Act { Start::Unmet } else { start })
+            }
+            None => self.look_before(case, unit, context.clone(), &view).await?,
+        };
         let Performed { mut attempt, inputs, site } = match start {
             Start::Act => exec::perform(&case.action, context, world, &view).await,
+            Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, begun.ended, world), world),
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
@@ -151,11 +183,12 @@ impl Run {
         };
         // Paths are looked up as they are. What is written of them is masked.
         let needs = match (start, &attempt.evidence.error) {
-            (Start::Act, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
+            (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
             // Nothing is judged by what would be seen.
-            (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+            (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        attempt.evidence.only = only;
         let bytes = size_of(&mut attempt.evidence);
         let mask = {
             let (run, shared) = (Arc::clone(self), Arc::clone(case));
@@ -226,16 +259,41 @@ impl Run {
     }
 
     /// The circumstances of an attempt that begins now.
-    fn context(&self, case: &Case) -> Context {
-        match (&case.action, &self.job.gateway) {
-            (Action::Trigger(trigger), Some(gateway)) => {
-                let starts = trigger.kind != TriggerKind::Nothing;
-                exec::trigger::begun(self.job.clock, &self.job.directory, gateway, None, starts)
-            }
-            (Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None, _) => {
-                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() }
-            }
+    async fn begun(
+        self: &Arc<Self>,
+        case: &Arc<Case>,
+        unit: &Unit,
+        only: Option<Only>,
+    ) -> Result<Begun, Box<RunResult>> {
+        let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
+            let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
+            return Ok(Begun { context, ended: None });
+        };
+        let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
+        let is_elsewhere = only == Some(Only::Present) || trigger.kind == TriggerKind::Nothing;
+        if !is_elsewhere {
+            return Ok(Begun { context: of_run(None), ended: None });
         }
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
+        let recorded = self
+            .blocking(case, unit, move || {
+                let asked = run.asked(&shared, &planned);
+                run.job.book.recorded(asked, run.job.clock.now(), &run.job.secrets).map(|recorded| recorded.evidence)
+            })
+            .await?;
+        // Only what is recorded of this very run says when it began, and whether it has ended.
+        let same = |evidence: &Arc<Evidence>| {
+            let id = evidence.context.run_id.as_str();
+            !id.is_empty() && self.observed_run.as_deref().is_none_or(|wanted| wanted == id)
+        };
+        let recorded = recorded.filter(same);
+        let known = KnownRun {
+            run_id: self.observed_run.clone().or_else(|| Some(recorded.as_ref()?.context.run_id.clone())),
+            started: recorded
+                .as_ref()
+                .and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_started_at").cloned()),
+        };
+        Ok(Begun { context: of_run(Some(&known)), ended: recorded.and_then(|evidence| evidence.ended) })
     }
 
     /// Looks at what must be seen before the act, and judges the preconditions by it.
@@ -277,6 +335,11 @@ impl Run {
         let key = action.key(dialect, asked.subject, inputs);
         if cancelled {
             evidence.error = Some(RunError { kind: RunErrorKind::Cancelled, message: CANCELLED.to_owned() });
+        }
+        if let Some(only) = evidence.only {
+            dialect.interpret(&mut evidence);
+            let notes = notes.into_iter().chain(looked(only, &evidence.context)).collect();
+            return RunResult { began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
         }
         // A run that was cancelled says nothing about the action.
         if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {
@@ -378,6 +441,19 @@ impl Run {
     fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
         let message = "judging failed; this is a defect of speclens";
         Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+    }
+}
+
+/// Says that nothing was started, and what was looked at instead.
+fn looked(only: Only, context: &Context) -> Option<String> {
+    match only {
+        Only::Preconditions => None,
+        Only::Present if context.run_id.is_empty() => {
+            Some("nothing was started: judged by what is there now, of a run that is not known".to_owned())
+        }
+        Only::Present => {
+            Some(format!("nothing was started: judged by what is there now, of the run `{}`", context.run_id))
+        }
     }
 }
 

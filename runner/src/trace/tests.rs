@@ -210,7 +210,8 @@ async fn trace_is_complete_when_its_root_has_ended_and_nothing_follows() {
     ended.await.unwrap();
     let trace = found(collecting.await.unwrap());
     assert_eq!((trace.spans.len(), trace.joined, trace.unfinished), (2, Some(Joined::Mark), false));
-    assert_eq!(trace.spans[1].parent.as_deref(), Some("0000000000000001"));
+    let inner = trace.spans.iter().find(|span| span.id == "0000000000000002").unwrap();
+    assert_eq!(inner.parent.as_deref(), Some("0000000000000001"));
 }
 
 #[tokio::test]

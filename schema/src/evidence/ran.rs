@@ -1,4 +1,4 @@
-//! A command that ran, whoever ran it: the test itself, an agent, or a claim that asks how it ends.
+//! A command that ran: that of the test itself, of an agent, or of a claim that asks how it ends.
 
 use serde::{Deserialize, Serialize};
 

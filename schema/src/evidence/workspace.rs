@@ -67,6 +67,13 @@ pub struct SeenFile {
     pub content: Option<Content>,
 }
 
+impl SeenFile {
+    /// Whether nobody wrote it between two looks, as far as they tell.
+    pub fn is_the_same(&self, other: &SeenFile) -> bool {
+        self.path == other.path && self.modified_us.is_some() && self.modified_us == other.modified_us
+    }
+}
+
 /// An address to be asked with GET: no redirects, no authorization, five seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResponseNeed {

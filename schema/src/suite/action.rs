@@ -279,8 +279,8 @@ impl Action {
         self.subjects_of(&[], &[])
     }
 
-    /// The same, where somebody names the models or the help modes: what is not empty takes the place of what the suite
-    /// says.
+    /// The same, where the command line or the editor names the models or the help modes: what is not empty takes the place
+    /// of what the suite says.
     pub fn subjects_of(&self, models: &[String], help_modes: &[HelpMode]) -> Vec<Subject> {
         match self {
             Action::Command(_) => vec![Subject::Command],

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Action, Case, Suite};
+use super::{Case, Suite};
 use crate::{
     dialect::{Dialect, Gates},
     evidence::{Context, Need},
 };
 
 impl Suite {
-    /// Returns the tests as a trace can judge them, each once: those of KindLM whole, those of ClawSpec with their assertions about
+    /// Returns the tests as a trace can judge them: those of KindLM whole, those of ClawSpec with their assertions about
     /// traces. `None`: the format has no such assertions.
     pub fn judged_by_trace(&self) -> Option<Suite> {
         let needs_trace = |case: &Case| {
@@ -22,7 +22,6 @@ impl Suite {
             Dialect::KindLm => self.cases.iter().map(|case| Case::clone(case)).collect(),
             Dialect::ClawSpec => self.cases.iter().filter_map(|case| needs_trace(case)).collect(),
         };
-        let alone = |case: Case| Arc::new(Case { action: Action::None, repeat: 1, ..case });
-        Some(Suite { cases: cases.into_iter().map(alone).collect(), gates: Gates::None, ..self.clone() })
+        Some(Suite { cases: cases.into_iter().map(Arc::new).collect(), gates: Gates::None, ..self.clone() })
     }
 }

@@ -68,7 +68,13 @@ pub(super) struct Args {
     /// With `--recorded`: ask the judges that have not been asked about what is recorded; run no command
     #[arg(long, requires = "recorded")]
     ask: bool,
-    /// Say what would run; run nothing
+    /// Judge what ClawSpec targets have left by now; start nothing, and record nothing
+    #[arg(long, conflicts_with_all = ["recorded", "dry_run", "failed", "keep_workdir"])]
+    judge_only: bool,
+    /// The run whose traces are judged with `--judge-only`, and by handoff contracts; that of the newest recording when it is left out
+    #[arg(long, value_name = "ID", conflicts_with = "recorded")]
+    run_id: Option<String>,
+    /// Say what would run, and check the preconditions of ClawSpec scenarios; run nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -140,16 +146,23 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         .iter()
         .zip(&chosen)
         .zip(&prepared)
-        .map(|((loaded, cases), prepared)| {
-            let models = prepared.as_ref().map(Prepared::models);
-            dry::Chosen { loaded, cases, models }
-        })
+        .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref(), clock })
         .collect();
     actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
+    ensure!(
+        !args.judge_only || described.iter().any(dry::Chosen::has_triggers),
+        "`--judge-only` selects nothing: no chosen test is a scenario, a handoff or a pipeline of ClawSpec"
+    );
     if args.dry_run {
-        output::print(&dry::describe(&described, &args.models, &args.help_modes))?;
+        let checked: Vec<_> = described.iter().map(|chosen| runtime.block_on(chosen.checked(cancel.clone()))).collect();
+        output::print(&dry::describe(&described, &checked, &args.models, &args.help_modes))?;
         let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
-        return Ok(if refused { INVALID } else { PASSED });
+        let code = checked.iter().flatten().map(|result| result_code(result)).max().unwrap_or(PASSED);
+        return Ok(match refused {
+            _ if cancel.is_cancelled() => INTERRUPTED,
+            true => INVALID,
+            false => code,
+        });
     }
 
     let narrowed = args.failed || !args.select.is_empty();
@@ -172,8 +185,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             mode: match (args.recorded, args.ask) {
                 (true, true) => Mode::Asking,
                 (true, false) => Mode::Recorded,
+                (false, _) if args.judge_only => Mode::Present,
                 (false, _) => Mode::Live,
             },
+            observed_run: args.run_id.clone(),
             cases: Some(cases),
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
             fail_fast: args.fail_fast,
@@ -309,6 +324,15 @@ pub(super) async fn run(
     // The events end with the run.
     let _ = shown.await;
     result
+}
+
+/// What the result of one suite alone amounts to.
+fn result_code(result: &SuiteResult) -> u8 {
+    match (result.failed, result.broken) {
+        (true, _) => FAILED,
+        (false, true) => BROKEN,
+        (false, false) => PASSED,
+    }
 }
 
 fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {

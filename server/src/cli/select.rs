@@ -12,10 +12,10 @@ use super::{load::Loaded, output};
 #[derive(Debug, clap::Args)]
 pub(super) struct Selection {
     /// Only tests with this name, or whose name matches this glob (repeatable: any of them)
-    #[arg(long = "test", value_name = "NAME|GLOB")]
+    #[arg(long = "test", visible_alias = "scenario", value_name = "NAME|GLOB")]
     tests: Vec<String>,
     /// Only tests with this tag (repeatable: any of them; `a,b`: with all of these)
-    #[arg(long = "tag", value_name = "TAG")]
+    #[arg(long = "tag", visible_alias = "tags", value_name = "TAG")]
     tags: Vec<String>,
 }
 

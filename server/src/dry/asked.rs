@@ -118,7 +118,7 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     }
     let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
     if let Some(path) = path {
-        // Opening a script reads it, and asks nobody.
+        // Opening a script only reads it.
         return match models.open(id) {
             Ok(_) => (format!("played from {path}, without a network"), Known::Free),
             Err(error) => (format!("its tests would break: {}", error.message), Known::Unknown),

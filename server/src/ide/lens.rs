@@ -108,14 +108,14 @@ pub enum LensAction {
     Cancel(String),
     /// Cancels every run of the file.
     CancelFile,
-    /// Says what is known of every test of the file: the lens itself tells.
+    /// Says what is known of every test of the file: the title has it.
     Status,
 }
 
 impl CaseState {
     /// The state in a few words; nothing for a test that never ran.
     pub fn title(&self) -> Option<String> {
-        let claims = |count: &usize| if *count == 1 { "1 claim".to_owned() } else { format!("{count} claims") };
+        let claims = |count: &usize| if *count == 1 { "1 assertion".to_owned() } else { format!("{count} assertions") };
         Some(match self {
             CaseState::NeverRun => return None,
             CaseState::Running => "… running".to_owned(),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn lenses_tell_what_came_of_the_last_run() {
+    fn lenses_show_what_came_of_the_last_run() {
         check(
             "tests:\n- name: a\n- name: b\n- name: c\n- name: d\n- name: e\n- name: f\n",
             &[
@@ -434,7 +434,7 @@ mod tests {
                 2: ▶ Run
                 2: ✓ passed 1.2 s, recorded on another machine
                 3: ▶ Run
-                3: ✗ 2 claims failed
+                3: ✗ 2 assertions failed
                 4: ▶ Run
                 4: ⚠ stale, run again
                 5: ▶ Run
@@ -457,7 +457,7 @@ mod tests {
                 1: ▶ Run file
                 1: 1 unknown
                 2: ▶ Run
-                2: ? 1 claim unknown
+                2: ? 1 assertion unknown
                 2: Ask judge
             "#]],
         );

@@ -126,7 +126,10 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
             let choices = session.requests.perform(listing).await.map_err(panicked)?;
             if choices.is_empty() {
-                session.tell(MessageType::Info, "no model acts in the tests of this file, so there is none to choose");
+                session.show_message(
+                    MessageType::Info,
+                    "no model acts in the tests of this file, so there is none to choose",
+                );
                 return Ok(None);
             }
             let offers = offers(choices);
@@ -158,7 +161,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
             let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
             let looking = Arc::clone(session);
-            let plan = move || dry::page(&looking, &snapshot, &uri, &test);
+            let plan = move || dry::page(&looking, snapshot, &uri, &test);
             let text = session.requests.perform(plan).await.map_err(panicked)?;
             let is_shown = session.state().abilities.shows_dry_runs;
             Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
@@ -197,7 +200,7 @@ async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Ve
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
     let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
     if let Err(error) = run(&session, &uri, wanted, Deed::Run { models }).await {
-        session.tell(MessageType::Error, &error.message);
+        session.show_message(MessageType::Error, &error.message);
     }
 }
 
@@ -206,8 +209,8 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
         Ok(number) => Ok(Some(json!({ "run": number }))),
         Err(Refused::Failed(reason)) => Err(failed(reason)),
         Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
-        Err(Refused::Told(kind, message)) => {
-            session.tell(kind, &message);
+        Err(Refused::Because(kind, message)) => {
+            session.show_message(kind, &message);
             Ok(Some(json!({ "run": null, "reason": message })))
         }
         Err(Refused::Untrusted(directory)) => {
@@ -223,20 +226,20 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
 async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Wanted, Deed), directory: PathBuf) {
     let asks = session.state().abilities.asks;
     if !asks {
-        tell_of_trust(&session, &directory).await;
+        explain_trust(&session, &directory).await;
     }
     let message =
         format!("Running executes the commands of this suite on your machine. Do you trust {}?", directory.display());
     let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
     let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
     if answer.is_err() {
-        tell_of_trust(&session, &directory).await;
+        explain_trust(&session, &directory).await;
     }
     if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
         return;
     }
     if let Err(error) = crate::trust::trust(&directory) {
-        session.tell(MessageType::Error, &format!("{error:#}"));
+        session.show_message(MessageType::Error, &format!("{error:#}"));
         return;
     }
     // The recordings of the other suites in the folder are believed from now on, too.
@@ -244,10 +247,10 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
-            session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
+            session.show_message(MessageType::Error, &format!("{} is not trusted", directory.display()));
         }
-        Err(Refused::Told(kind, message)) => session.tell(kind, &message),
-        Err(Refused::Failed(message)) => session.tell(MessageType::Error, &message),
+        Err(Refused::Because(kind, message)) => session.show_message(kind, &message),
+        Err(Refused::Failed(message)) => session.show_message(MessageType::Error, &message),
     }
 }
 
@@ -273,15 +276,15 @@ async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: S
     }
 }
 
-/// Tells once how a folder comes to be trusted, where nobody can be asked.
-async fn tell_of_trust(session: &Session, directory: &Path) {
+/// Says once how to trust a folder, where the client cannot ask.
+async fn explain_trust(session: &Session, directory: &Path) {
     let message = format!(
         "Nothing was run, because {} is not trusted, and running executes the commands of its suites on your machine. \
          If you trust it, enter `speclens trust '{}'` in a terminal, and run the test again.",
         directory.display(),
         directory.display()
     );
-    let is_new = session.state().told.insert(message.clone());
+    let is_new = session.state().shown_messages.insert(message.clone());
     if is_new {
         session.client.show_message(MessageType::Warning, message).await;
     }

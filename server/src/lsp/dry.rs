@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// The page, in Markdown. Nothing is run for it, so the directory need not be trusted.
-pub(super) fn page(session: &Session, snapshot: &Snapshot, uri: &str, test: &str) -> String {
+pub(super) fn page(session: &Session, snapshot: Snapshot, uri: &str, test: &str) -> String {
+    let snapshot = &session.refreshed(uri, snapshot);
     let title = format!("# {}: dry run\n\n", one_line(test));
     let workspace = snapshot.workspace();
     let suite = Arc::new(session.whole_suite(snapshot, &workspace));
@@ -43,6 +44,8 @@ pub(super) fn page(session: &Session, snapshot: &Snapshot, uri: &str, test: &str
         secrets: &workspace.secrets_of(&suite),
         chosen: &[],
         help_modes: &[],
+        place: None,
+        checked: None,
     };
     let text = plan.describe(&mut sum) + &sum.sentences();
     format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", card::verbatim(text.trim_end(), "text"))

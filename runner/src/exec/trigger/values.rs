@@ -11,16 +11,22 @@ use uuid::Uuid;
 use super::World;
 use crate::{clock::Clock, gateway::Gateway};
 
-/// The circumstances of an attempt that begins now. `run_id` is that of a run which was started elsewhere; without one,
-/// `starts` says whether this attempt starts a run, which gets an id then.
-pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, run_id: Option<&str>, starts: bool) -> Context {
-    let run_id = match run_id {
-        Some(run_id) => run_id.to_owned(),
-        None if starts => Uuid::new_v4().to_string(),
-        None => String::new(),
+/// What is known of a run that was started elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnownRun {
+    /// Its id.
+    pub(crate) run_id: Option<String>,
+    /// When it began, as `{{run_started_at}}` says it.
+    pub(crate) started: Option<String>,
+}
+
+/// The circumstances of an attempt that begins now: it starts a run, unless one is known that was started elsewhere.
+pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, known: Option<&KnownRun>) -> Context {
+    let (run_id, started) = match known {
+        Some(known) => (known.run_id.clone().unwrap_or_default(), known.started.clone()),
+        None => (Uuid::new_v4().to_string(), Some(clock.seconds())),
     };
-    let now = clock.seconds();
-    let before = values(clock, directory, gateway, &run_id, &now);
+    let before = values(clock, directory, gateway, &run_id, started);
     let templates = TemplateValues { before, after: BTreeMap::new(), utc_offset_s: Some(clock.utc_offset_s()) };
     Context { started: clock.now(), run_id, templates: Some(templates), ..Context::default() }
 }
@@ -31,13 +37,19 @@ pub(super) fn ended(mut context: Context, run_id: Option<String>, gateway: &Gate
         context.run_id = run_id;
     }
     let mut templates = context.templates.take().unwrap_or_default();
-    let started = templates.before.get("run_started_at").cloned().unwrap_or_default();
-    templates.after = values(world.clock, world.directory, gateway, &context.run_id, &started);
+    let started = templates.before.get("run_started_at").cloned();
+    templates.after = values(world.clock, world.directory, gateway, &context.run_id, started);
     context.templates = Some(templates);
     context
 }
 
-fn values(clock: Clock, directory: &Path, gateway: &Gateway, run_id: &str, started: &str) -> BTreeMap<String, String> {
+fn values(
+    clock: Clock,
+    directory: &Path,
+    gateway: &Gateway,
+    run_id: &str,
+    started: Option<String>,
+) -> BTreeMap<String, String> {
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let (today, now) = (clock.day(), clock.seconds());
     let mut values = BTreeMap::from([
@@ -46,8 +58,8 @@ fn values(clock: Clock, directory: &Path, gateway: &Gateway, run_id: &str, start
         ("now", now),
         ("repo_root", directory.to_string_lossy().into_owned()),
         ("qa_inbox", QA_INBOX.to_owned()),
-        ("run_started_at", started.to_owned()),
     ]);
+    values.extend(started.map(|started| ("run_started_at", started)));
     if !run_id.is_empty() {
         values.insert("run_id", run_id.to_owned());
     }
@@ -64,8 +76,8 @@ mod tests {
     fn run_gets_an_id_of_its_own_and_one_that_is_not_started_here_has_none_unless_it_is_named() {
         let clock = Clock::fixed("2026-05-14T12:00:00.5Z").expect("a time");
         let gateway = Gateway::of(&Config::default(), |_| None, None);
-        let begun = |run_id, starts| begun(clock, Path::new("/ws"), &gateway, run_id, starts);
-        let (one, two) = (begun(None, true), begun(None, true));
+        let begun = |known| begun(clock, Path::new("/ws"), &gateway, known);
+        let (one, two) = (begun(None), begun(None));
         assert_ne!(one.run_id, two.run_id);
         let values = one.templates.expect("values").before;
         for (name, value) in [
@@ -79,7 +91,10 @@ mod tests {
         ] {
             assert_eq!(values.get(name).map(String::as_str), Some(value), "{name}");
         }
-        assert_eq!(begun(None, false).templates.expect("values").before.get("run_id"), None);
-        assert_eq!(begun(Some("r1"), false).run_id, "r1");
+        let nothing = KnownRun::default();
+        let unknown = begun(Some(&nothing)).templates.expect("values").before;
+        assert_eq!((unknown.get("run_id"), unknown.get("run_started_at")), (None, None));
+        let known = KnownRun { run_id: Some("r1".to_owned()), started: None };
+        assert_eq!(begun(Some(&known)).run_id, "r1");
     }
 }

@@ -177,7 +177,7 @@ async fn opik_that_has_no_trace_and_opik_that_fails_are_told_apart() {
         let reason = broken(watch(&failing).await.collect(&with_run(), &[]).await);
         assert!(reason.contains(words) && !reason.contains("k3y"), "{reason}");
     }
-    let nonsense = Stub::new(|_, _| (200, vec![json!([])]));
+    let nonsense = Stub::new(|_, _| (200, vec![json!(3)]));
     let reason = broken(watch(&nonsense).await.collect(&with_run(), &[]).await);
     assert!(reason.contains("line 1 of the answer"), "{reason}");
     let gone = {

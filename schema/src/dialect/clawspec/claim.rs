@@ -361,11 +361,13 @@ impl<'e> Seen<'e> {
         };
         let answer = self.files("path", &want)?;
         let wait_ms = wait.wait_ms();
+        let known = self.from_before_the_run(path, wait, since);
         let mut unknown_time = false;
         let mut files = Vec::new();
         for file in answer.files.iter().filter(|file| file.seen_after_ms <= wait_ms) {
             match (since, file.modified_us) {
                 (None, _) => files.push(file),
+                (Some(_), Some(_)) if known.iter().any(|old| old.is_the_same(file)) => {}
                 (Some(since), Some(modified)) if modified >= since => files.push(file),
                 (Some(_), Some(_)) => {}
                 (Some(_), None) => unknown_time = true,
@@ -388,6 +390,20 @@ impl<'e> Seen<'e> {
             }
         }
         Ok((pattern, Fresh { files, cut: answer.cut }))
+    }
+
+    /// The files that were there before the run began, where only those count that were written since. Times count in
+    /// seconds there, so a file of the run before may be as new.
+    fn from_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
+        let templates = self.evidence.context.templates.as_ref();
+        let started = templates.and_then(|templates| templates.before.get("run_started_at"));
+        let started = started.and_then(|text| time::parse(text)?.epoch_us(templates?.utc_offset_s));
+        let is_of_the_run = since.zip(started).is_some_and(|(since, started)| since >= started);
+        let need = wait.before(path, self.scope, &self.evidence.context).filter(|_| is_of_the_run);
+        match need.and_then(|need| self.evidence.answer_to(&Need::Files(need))) {
+            Some(Answer::Files(answer)) => &answer.files,
+            _ => &[],
+        }
     }
 
     /// The help for a file that is not there: what else stands in its place.
@@ -554,11 +570,20 @@ impl Wait<'_> {
 
     /// The question about an artifact.
     pub fn need(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
-        let Some(need) = scope.files(path, context) else { return Vec::new() };
+        let before = self.before(path, scope, context).map(Need::Files).into_iter();
+        let Some(need) = scope.files(path, context) else { return before.collect() };
         let local = context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         let since = self.updated_after.and_then(|text| scope.expand(text, context).ok());
         let since_us = since.and_then(|text| time::parse(&text)?.epoch_us(local));
-        vec![Need::Files(FilesNeed { content, wait_ms: self.wait_ms(), since_us, ..need })]
+        let after = Need::Files(FilesNeed { content, wait_ms: self.wait_ms(), since_us, ..need });
+        before.chain([after]).collect()
+    }
+
+    /// The question about the same artifact before the run, where it must have been written since.
+    fn before(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+        let is_after = scope.moment == Moment::After && self.updated_after.is_some_and(|text| !text.is_empty());
+        let earlier = Scope { moment: Moment::Before, ..scope.clone() };
+        is_after.then(|| earlier.files(path, context)).flatten()
     }
 }
 

@@ -112,7 +112,7 @@ pub struct Config {
     ///   The account is already logged in.
     /// ```
     ///
-    /// What a task needs to find on disk belongs into `scaffold` instead.
+    /// Put what a task needs on disk into `scaffold` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Names of environment variables whose values are masked wherever results are shown or stored.
@@ -137,7 +137,7 @@ pub struct Config {
     pub redact_patterns: Vec<Pattern>,
     /// Environment variables of every task: for `setup`, for the model's commands, and for `verify`.
     ///
-    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value stands for the absolute path of
+    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value is the absolute path of
     /// the working directory.
     ///
     /// ```yaml
@@ -198,7 +198,7 @@ impl Config {
 /// Environment variables by name. Values that are no text are taken as they are written.
 pub type Environment = BTreeMap<String, EnvironmentValue>;
 
-/// The value of an environment variable. `{{workdir}}` stands for the working directory.
+/// The value of an environment variable. `{{workdir}}` is the working directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EnvironmentValue(pub Value);
@@ -351,7 +351,7 @@ impl JsonSchema for TaskEntry {
             "then": {
                 "type": "string",
                 "pattern": "^file://.",
-                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` stands for any name or part of one, `**` for any number of directories.",
+                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` matches any name or part of one, `**` any number of directories.",
                 "examples": ["file://tasks/*.yaml"],
                 "x-file": "tasks",
                 "x-glob": true

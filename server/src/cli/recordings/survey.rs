@@ -58,7 +58,7 @@ pub(super) struct Shelf {
 /// A recording that was asked for.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The suite as reports name it; `None` where the recording does not tell.
+    /// The suite as reports name it; `None` where the recording does not say.
     pub(super) suite: Option<String>,
     /// The test, secrets masked.
     pub(super) test: Option<String>,
@@ -249,7 +249,7 @@ impl Shelf {
         acts
     }
 
-    /// A recording that says whose it is; `None` where nobody asked for it.
+    /// A recording that says whose it is; `None` where it is not asked for.
     fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
         let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
@@ -295,7 +295,7 @@ impl Shelf {
         })
     }
 
-    /// A recording that does not say whose it is, but for its name; `None` where nobody asked for it.
+    /// A recording that does not say whose it is, but for its name; `None` where it is not asked for.
     fn unreadable(
         &self,
         directory: &Path,

@@ -1,4 +1,4 @@
-//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where nobody can act.
+//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where none can act.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -17,9 +17,9 @@ pub(super) fn check(models: &[String], has_help_modes: bool, suites: &[Chosen<'_
     if models.is_empty() && !has_help_modes {
         return Ok(());
     }
-    let may_run = || suites.iter().filter_map(|suite| Some((suite, suite.models?)));
+    let may_run = || suites.iter().filter_map(|suite| Some((suite, suite.models()?)));
     // A suite that is refused has its own reasons.
-    if suites.iter().any(|suite| suite.models.is_none()) {
+    if suites.iter().any(|suite| suite.prepared.is_none()) {
         return Ok(());
     }
     let with_tasks: Vec<_> = may_run().filter(|(suite, _)| has_tasks(suite)).collect();

@@ -1,33 +1,80 @@
 //! `--dry-run`: what would run, where, and what it would take.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use speclens_runner::{
+    clock::Clock,
+    event::{Event, SuiteResult},
     model::Models,
     report::{SuiteReport, human, plain},
+    run::{Mode, Options},
 };
-use speclens_schema::{dialect::cli_bench::config::HelpMode, problem::Severity};
+use speclens_schema::{dialect::cli_bench::config::HelpMode, problem::Severity, suite::Action};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     cli::load::Loaded,
-    dry::{Plan, Sum},
+    dry::{Place, Plan, Sum},
+    job::Prepared,
 };
 
 /// A suite, with the tests that are chosen of it.
 pub(super) struct Chosen<'s> {
     pub(super) loaded: &'s Loaded,
     pub(super) cases: &'s BTreeSet<usize>,
-    /// The models that it may ask; `None` where it is refused.
-    pub(super) models: Option<&'s Models>,
+    /// What it runs with; `None` where it is refused.
+    pub(super) prepared: Option<&'s Prepared>,
+    /// What time it is.
+    pub(super) clock: Clock,
+}
+
+impl<'s> Chosen<'s> {
+    /// Returns the models that it may ask; `None` where it is refused.
+    pub(super) fn models(&self) -> Option<&'s Models> {
+        self.prepared.map(Prepared::models)
+    }
+
+    /// Where the targets of its tests run.
+    fn place(&self) -> Option<Place<'_>> {
+        let gateway = self.prepared.and_then(Prepared::gateway)?;
+        Some(Place { gateway, clock: self.clock, directory: &self.loaded.directory })
+    }
+
+    fn triggers(&self) -> BTreeSet<usize> {
+        let cases = &self.loaded.report.suite.cases;
+        let is_trigger = |index: &usize| matches!(cases[*index].action, Action::Trigger(_)) && !cases[*index].skip;
+        self.cases.iter().copied().filter(is_trigger).collect()
+    }
+
+    /// Whether one of the tests is of something that is started elsewhere.
+    pub(super) fn has_triggers(&self) -> bool {
+        !self.triggers().is_empty()
+    }
+
+    /// Checks the preconditions of tests that start something elsewhere; `None` where there are none.
+    pub(super) async fn checked(&self, cancel: CancellationToken) -> Option<Arc<SuiteResult>> {
+        let cases = self.triggers();
+        let prepared = self.prepared.filter(|_| !cases.is_empty())?;
+        let options = Options { mode: Mode::Preconditions, cases: Some(cases), ..Options::default() };
+        let (sender, _) = mpsc::unbounded_channel::<Event>();
+        let job = prepared.job(Arc::new(prepared.book()));
+        Some(speclens_runner::run::run(job, options, cancel, sender).await)
+    }
 }
 
 /// Every chosen test, with what it would do. Models and help modes that are named take the place of those of the suites.
-pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[HelpMode]) -> String {
+pub(super) fn describe(
+    suites: &[Chosen<'_>],
+    checked: &[Option<Arc<SuiteResult>>],
+    models: &[String],
+    help_modes: &[HelpMode],
+) -> String {
     let mut text = String::new();
     let mut sum = Sum::default();
-    for suite in suites {
+    for (suite, checked) in suites.iter().zip(checked) {
         let report = &suite.loaded.report;
-        let Some(own) = suite.models else {
+        let Some(own) = suite.models() else {
             let what = if suite.loaded.workspace.wrong().is_some() { "its settings have" } else { "the suite has" };
             let _ = writeln!(text, "{}\n  refused: {what} errors", plain::line(&report.source.path));
             problems(&mut text, report);
@@ -38,8 +85,16 @@ pub(super) fn describe(suites: &[Chosen<'_>], models: &[String], help_modes: &[H
         }
         let _ = writeln!(text, "{}", plain::line(&report.source.path));
         problems(&mut text, report);
-        let secrets = &report.source.secrets;
-        let plan = Plan { suite: &report.suite, cases: suite.cases, models: own, secrets, chosen: models, help_modes };
+        let plan = Plan {
+            suite: &report.suite,
+            cases: suite.cases,
+            models: own,
+            secrets: &report.source.secrets,
+            chosen: models,
+            help_modes,
+            place: suite.place(),
+            checked: checked.as_deref(),
+        };
         text.push_str(&plan.describe(&mut sum));
     }
     text.push_str(&sum.sentences());

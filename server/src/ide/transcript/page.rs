@@ -194,7 +194,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What somebody said, as a quotation.
+/// A text as a quotation.
 fn quoted(capture: &Capture) -> String {
     let (shown, note) = shortened(&capture.text, capture.cut);
     let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn page_tells_turn_by_turn_and_failing_attempts_come_first() {
+    fn page_goes_turn_by_turn_and_failing_attempts_come_first() {
         let mismatch = Mismatch { message: "`git status` did not run".to_owned(), ..Mismatch::default() };
         let failed = attempt(Status::Fail, 1, worked(), Outcome::Fail(mismatch));
         let passed = attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass);

@@ -8,9 +8,9 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Need,
-        Observation, Presence, QuestionAnswer, ResponseAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace,
-        TraceAnswer, Unread,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Moment,
+        Need, Observation, Presence, QuestionAnswer, ResponseAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens,
+        Trace, TraceAnswer, Unread,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -30,6 +30,8 @@ struct World {
     trace: TraceAnswer,
     scores: Vec<ModelReply>,
     waited_ms: Option<u64>,
+    /// Whether the files were there before the run, as they are now.
+    is_old: bool,
 }
 
 fn file(path: &str, text: &str) -> SeenFile {
@@ -91,12 +93,14 @@ fn world() -> World {
         ]),
         scores: vec![score(4.0), score(2.0), score(5.0)],
         waited_ms: None,
+        is_old: false,
     }
 }
 
 impl World {
     fn answer(&self, need: &Need) -> Answer {
         match need {
+            Need::Files(need) if need.moment == Moment::Before && !self.is_old => Answer::Files(FilesAnswer::default()),
             Need::Files(need) => {
                 let fits = |path: &str| match need.pattern.split_once('*') {
                     Some((before, after)) if need.wildcards => path.starts_with(before) && path.ends_with(after),
@@ -177,6 +181,16 @@ fn check(assertion: &str, world: &World, expected: Status, words: &str) {
     let message = verdict.outcome.message();
     assert_eq!(verdict.outcome.status(), expected, "{assertion}: {message}");
     assert!(message.contains(words), "{assertion}: {message}");
+}
+
+#[test]
+fn file_that_nobody_wrote_since_the_run_began_is_not_of_the_run_however_new_it_is() {
+    let old = World { is_old: true, ..world() };
+    let of_the_run = "{type: artifact_exists, path: out/a.md, updated_after: '{{run_started_at}}'}";
+    check(of_the_run, &world(), Status::Pass, "");
+    check(of_the_run, &old, Status::Fail, "not found");
+    check("{type: artifact_exists, path: out/a.md, updated_after: '2026-05-14T11:00:00Z'}", &old, Status::Pass, "");
+    check("{type: artifact_exists, path: out/a.md}", &old, Status::Pass, "");
 }
 
 /// Assertion, status, words of the message.

@@ -1,0 +1,41 @@
+//! What a trigger would do, in words.
+
+use std::path::Path;
+
+use speclens_schema::{
+    dialect::clawspec::trigger::{Filled, agent_id, session_key},
+    suite::{TriggerAction, TriggerKind},
+};
+
+use super::values::{KnownRun, begun};
+use crate::{clock::Clock, gateway::Gateway};
+
+/// Stands for the id that the run gets when it begins.
+const RUN_ID: &str = "{{run_id}}";
+
+/// Says what would be sent to whom, one sentence or value per line.
+pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: Clock, directory: &Path) -> Vec<String> {
+    let known = KnownRun { run_id: Some(RUN_ID.to_owned()), started: Some(clock.seconds()) };
+    let templates = begun(clock, directory, gateway, Some(&known)).templates.unwrap_or_default();
+    let filled = match Filled::of(action, &templates.before) {
+        Ok(filled) => filled,
+        Err(no_value) => return vec![no_value.to_string()],
+    };
+    let post = |session: Option<String>| {
+        let token = gateway.token_from().map(|source| format!(" with the token of `{source}`")).unwrap_or_default();
+        let body = filled.body(action, session.as_deref());
+        vec![format!("POST {}{token}", gateway.shown_url(&gateway.webhook)), body.to_string()]
+    };
+    match action.kind {
+        TriggerKind::Skill => post(Some(session_key(&action.target, test, RUN_ID))),
+        TriggerKind::Pipeline => post(None),
+        TriggerKind::Agent => match filled.message() {
+            Ok(message) => vec![
+                format!("openclaw agent --local --agent {} --json", agent_id(&action.trigger)),
+                format!("message: {message}"),
+            ],
+            Err(missing) => vec![missing],
+        },
+        TriggerKind::Nothing => vec!["nothing is started: it is judged by what another run left".to_owned()],
+    }
+}

@@ -1,0 +1,254 @@
+//! `speclens trace`: suites are judged by spans in files, and by those that a running system sends.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Place};
+
+const SUITE: &str = r#"kindlm: 1
+project: shop
+suite: { name: clerk }
+trace:
+  spanFilter: { attributeMatch: { env: test } }
+tests:
+  - name: looks up the order
+    command: "false"
+    expect:
+      toolCalls:
+        - { tool: lookup_order, argsMatch: { order_id: "42" } }
+        - { tool: delete_order, shouldNotCall: true }
+      output: { contains: [shipped] }
+      latency: { maxMs: 3000 }
+  - name: apologizes
+    command: "false"
+    expect:
+      output: { contains: [sorry] }
+  - name: is left out
+    skip: true
+    command: "false"
+    expect: {}
+"#;
+
+const SCENARIOS: &str = r#"version: "1.0"
+target: { type: skill, path: skills/clerk, trigger: /clerk }
+scenarios:
+  - name: looks up the order
+    tags: [negative]
+    when: { invoke: /clerk }
+    then:
+      - { type: tool_sequence, mode: strict, expected: [lookup_order, send_mail] }
+      - { type: llm_call_count, max: 1 }
+      - { type: artifact_exists, path: out/a.md }
+  - name: writes a file
+    when: { invoke: /clerk }
+    then:
+      - { type: artifact_exists, path: out/a.md }
+"#;
+
+fn span(number: u64, parent: u64, name: &str, told: Value) -> Value {
+    let attributes: Vec<Value> = told
+        .as_object()
+        .unwrap()
+        .iter()
+        .chain([(&"env".to_owned(), &json!("test"))])
+        .map(|(key, value)| json!({ "key": key, "value": { "stringValue": value } }))
+        .collect();
+    json!({
+        "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": format!("{number:016x}"),
+        "parentSpanId": if parent == 0 { String::new() } else { format!("{parent:016x}") }, "name": name,
+        "startTimeUnixNano": (number * 1_000_000_000).to_string(), "endTimeUnixNano": ((number + 2) * 1_000_000_000).to_string(),
+        "attributes": attributes,
+    })
+}
+
+fn spans() -> Value {
+    let answer = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": "Order 42 has shipped." }] }]);
+    let mut other =
+        span(9, 0, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.completion.0.content": "sorry" }));
+    other["attributes"][2]["value"]["stringValue"] = json!("production");
+    json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [
+        span(1, 0, "invoke_agent clerk", json!({ "gen_ai.operation.name": "invoke_agent" })),
+        span(2, 1, "execute_tool lookup_order", json!({
+            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup_order",
+            "gen_ai.tool.call.arguments": "{\"order_id\": \"42\"}",
+        })),
+        span(3, 1, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.output.messages": answer.to_string() })),
+        other,
+    ] }] }] })
+}
+
+fn clerk() -> Place {
+    let place = Place::with(SUITE);
+    place.write("clawspec.yaml", "report_dir: reports\n");
+    place.write("skills/clerk/SKILL.md", "# clerk\n");
+    place.write("skills/clerk/tests/scenarios.yaml", SCENARIOS);
+    place.write("spans.json", spans().to_string());
+    place
+}
+
+#[test]
+fn stored_spans_judge_the_tests_of_a_suite_by_its_filter() {
+    let place = clerk();
+    let done = place.run(&["trace", "kindlm.yaml", "--from", "spans.json"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    for part in ["looks up the order", "sorry", "1 passed", "1 failed", "1 skipped"] {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+    let one = place.run(&["trace", "kindlm.yaml", "--from", "spans.json", "--test", "looks*"]);
+    assert_eq!(one.code, Some(0), "{one:?}");
+    assert!(!place.exists(".speclens"), "nothing is recorded");
+}
+
+#[test]
+fn assertions_about_traces_are_judged_by_stored_spans_and_others_left_out() {
+    let place = clerk();
+    let done = place.run(&["trace", "skills/clerk/tests/scenarios.yaml", "--from", "spans.json"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    for part in
+        ["expected exactly lookup_order, send_mail, got lookup_order", "- send_mail", "2 LLM calls, more than max 1"]
+    {
+        assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+    }
+    assert!(!done.stdout.contains("artifact_exists") && !done.stdout.contains("writes a file"), "{}", done.stdout);
+}
+
+#[test]
+fn secrets_in_spans_are_masked() {
+    let place = clerk();
+    let text = spans().to_string().replace("has shipped", "has s3cr3t-t0ken-value");
+    place.write("spans.json", text);
+    let mut program = place.program(&["trace", "kindlm.yaml", "--from", "spans.json"]);
+    let done = Done::of(&program.env("SHOP_API_KEY", "s3cr3t-t0ken-value").output().unwrap());
+    assert!(!done.text().contains("s3cr3t-t0ken-value"), "{}", done.text());
+}
+
+#[test]
+fn what_cannot_be_judged_is_explained() {
+    let place = clerk();
+    place.write("broken.json", "{\n");
+    place.write(
+        "cli-bench.yaml",
+        "cli: sh\nproviders: [a/b]\ntasks: [{ id: a, intent: b, assert: [{ exit_code: 0 }] }]\n",
+    );
+    for (arguments, code, words) in [
+        (&["kindlm.yaml", "--from", "none.json"][..], 2, "cannot read none.json"),
+        (&["kindlm.yaml", "--from", "broken.json"], 2, "broken.json, line"),
+        (&["cli-bench.yaml", "--from", "spans.json"], 2, "cli-bench has no assertions about traces"),
+        (&["kindlm.yaml"], 2, "--from"),
+        (&["kindlm.yaml", "--listen", "--port", "0", "--timeout", "100"], 3, "no spans arrived within 0.1 s"),
+    ] {
+        let done = place.run(&[&["trace"], arguments].concat());
+        assert_eq!(done.code, Some(code), "{arguments:?}: {done:?}");
+        assert!(done.text().contains(words), "{arguments:?}: {done:?}");
+    }
+    let filtered = spans().to_string().replace("\"test\"", "\"other\"");
+    place.write("spans.json", filtered);
+    let done = place.run(&["trace", "kindlm.yaml", "--from", "spans.json"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.text().contains("no span passes `trace.spanFilter`"), "{done:?}");
+}
+
+#[test]
+fn spans_that_are_sent_judge_the_suite() {
+    let place = clerk();
+    let mut child: Child = place
+        .program(&["trace", "kindlm.yaml", "--listen", "--port", "0", "--test", "looks*"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut messages = BufReader::new(child.stderr.take().unwrap());
+    while !line.contains("listening at http://") {
+        line.clear();
+        assert_ne!(messages.read_line(&mut line).unwrap(), 0, "it never listened");
+    }
+    let address = line.trim().rsplit("http://").next().unwrap().to_owned();
+    let body = spans().to_string();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(stream, "POST /v1/traces HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{}"), "{answer}");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[cfg(unix)]
+#[test]
+fn command_is_told_where_to_send_and_its_failure_is_reported() {
+    let place = clerk();
+    let command = "printenv OTEL_EXPORTER_OTLP_ENDPOINT > endpoint; exit 7";
+    let options = ["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", "1000", "--command", command];
+    let done = place.run(&options);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.text().contains("the command ended with exit status: 7"), "{done:?}");
+    assert!(place.read("endpoint").starts_with("http://127.0.0.1:"));
+}
+
+/// A program `openclaw` that works as an agent and exports the spans beside it.
+#[cfg(unix)]
+const OPENCLAW: &str = r#"#!/usr/bin/env bash
+[ "$1" = agents ] && echo '[]' && exit
+if [ -n "$OTEL_EXPORTER_OTLP_ENDPOINT" ]; then
+  address=${OTEL_EXPORTER_OTLP_ENDPOINT#http://}
+  body=$(sed "s/MARK/${OTEL_RESOURCE_ATTRIBUTES##*=}/" "${0%/*}/spans.json")
+  exec 3<>"/dev/tcp/${address%:*}/${address#*:}"
+  printf 'POST /v1/traces HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\ncontent-length: %s\r\nconnection: close\r\n\r\n%s' \
+    "$address" "${#body}" "$body" >&3
+  cat <&3 >&2
+fi
+echo '{"meta": {"agentMeta": {"sessionId": "session-of-the-agent"}}}'
+"#;
+
+#[cfg(unix)]
+const OF_AGENT: &str = r#"version: "1.0"
+target: { type: agent, path: agents/clerk, trigger: clerk }
+scenarios:
+  - name: looks up the order
+    tags: [negative]
+    when: { invoke: Where is order 42? }
+    then:
+      - { type: tool_sequence, mode: strict, expected: [lookup_order] }
+      - { type: llm_call_count, min: 2, max: 2 }
+      - { type: no_span_errors }
+"#;
+
+#[cfg(unix)]
+fn agent(settings: &str) -> Done {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::empty();
+    place.write("clawspec.yaml", "observability: { backend: none, trace_poll_delay_ms: 50 }\n");
+    place.write("speclens.yaml", settings);
+    place.write("agents/clerk/SOUL.md", "# clerk\n");
+    place.write("agents/clerk/tests/scenarios.yaml", OF_AGENT);
+    let mut spans = spans();
+    spans["resourceSpans"][0]["resource"] =
+        json!({ "attributes": [{ "key": "speclens.attempt", "value": { "stringValue": "MARK" } }] });
+    place.write("bin/spans.json", spans.to_string());
+    place.write("bin/openclaw", OPENCLAW);
+    let program = place.path().join("bin/openclaw");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap());
+    Done::of(&place.program(&["run", "agents/clerk/tests/scenarios.yaml"]).env("PATH", path).output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn agent_that_a_run_starts_is_told_where_to_send_its_spans_and_judged_by_them() {
+    let done = agent("clawspec: { traces: { port: 0 } }\n");
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_back_end_the_assertions_about_traces_are_skipped_and_the_scenario_is_unknown() {
+    let done = agent("");
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.text().contains("no back end of traces is configured"), "{done:?}");
+}
