@@ -146,7 +146,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         .iter()
         .zip(&chosen)
         .zip(&prepared)
-        .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref(), clock })
+        .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref() })
         .collect();
     actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
     ensure!(
