@@ -291,3 +291,19 @@ fn gates_of_the_original_warn_and_refuse_a_suite_where_settings_say_so() {
     }
     assert_eq!(server.count(WEBHOOK), 1);
 }
+
+#[test]
+fn report_of_a_pipeline_is_written_behind_its_health() {
+    let server = Gateway::scoring("");
+    let place = workspace(&scenario("one", "  - {type: file_present, path: out.md}\n"));
+    let pipeline = "version: \"1.0\"\npipeline: {name: Demo flow, skill_path: skills/demo, trigger: /demo, stages: 1}\nstages:\n  - {name: plan, produces: none.md}\nfinal_assertions:\n  deterministic: [{type: file_present, path: out.md}]\npipeline_health:\n  - {description: files, check: count(produced_artifacts) == count(stages_with_produces)}\n";
+    place.write("skills/demo/tests/pipeline.yaml", pipeline);
+    let done = run_at(&place, &server, &["run", "--report", "clawspec"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let names = ["2026-05-14-demo-flow-pipeline-r1.yaml", "2026-05-14-demo-one-r1.yaml"];
+    assert_eq!(reports(&place, "reports"), names);
+    let text = place.read("reports/2026-05-14-demo-flow-pipeline-r1.yaml");
+    assert!(text.starts_with("workflow: Demo flow\nscenario: pipeline\nrun: 1\nstatus: FAIL\n"), "{text}");
+    assert!(text.contains("- name: file_present\n  status: PASS\n"), "{text}");
+    assert!(text.contains("- name: \"pipeline_health:files\"\n  status: FAIL\n"), "{text}");
+}

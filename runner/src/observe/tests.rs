@@ -13,7 +13,7 @@ mod waiting;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    evidence::{Answer, Content, FilesAnswer, FilesNeed, Need},
+    evidence::{Answer, Content, FilesAnswer, FilesNeed, Need, TraceAnswer},
     mask::Secrets,
 };
 use tempfile::TempDir;
@@ -80,10 +80,11 @@ fn paths(answer: &FilesAnswer) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_no_observer_sees_is_answered_with_the_reason() {
+async fn act_that_was_not_started_has_no_trace() {
     let directory = directory();
-    let Answer::Nothing(reason) = answer(&Need::Trace, &view(directory.path())).await else { panic!("an answer") };
-    assert_eq!(reason, "this version of speclens reads no traces");
+    let found = answer(&Need::Trace, &view(directory.path())).await;
+    let Answer::Trace(TraceAnswer::Missing(reason)) = found else { panic!("{found:?}") };
+    assert_eq!(reason, "nothing was started, so there is nothing to trace");
 }
 
 #[tokio::test]

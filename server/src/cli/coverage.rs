@@ -118,7 +118,7 @@ fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
 }
 
 fn line_of(document: &Document, offset: usize) -> usize {
-    Lines::new(document.text(), Encoding::Utf16).place(offset).line as usize + 1
+    Lines::new(document.text(), Encoding::Utf16).place(offset).line + 1
 }
 
 fn human(coverage: &Coverage, name: &str, document: &Document) -> String {

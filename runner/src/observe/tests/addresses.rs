@@ -137,11 +137,11 @@ async fn cancelled_run_does_not_wait_for_an_address() {
 }
 
 #[tokio::test]
-async fn gateway_is_not_asked_and_that_is_said() {
+async fn suite_without_a_gateway_asks_none_and_says_so() {
     let directory = directory();
     let need = ResponseNeed { address: Address::Gateway("/health".to_owned()), moment: Moment::Before };
     let Answer::Nothing(reason) = answer(&Need::Response(need), &view(directory.path())).await else {
         panic!("an answer")
     };
-    assert_eq!(reason, "this version of speclens asks no gateway");
+    assert_eq!(reason, "there is no gateway");
 }

@@ -3,6 +3,7 @@
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::Context;
@@ -16,7 +17,7 @@ use speclens_schema::{
         Dialect,
         clawspec::{config::Config, lower},
     },
-    evidence::Evidence,
+    evidence::{Evidence, Only},
     files::Files,
     suite::{Action, Case},
 };
@@ -48,7 +49,8 @@ pub(super) fn write(loaded: &Loaded, result: &SuiteResult, targets: &[ReportTarg
         let of = &loaded.report.suite.cases[case.case];
         let Some(subject) = subject_of(of, &files, &settings) else { continue };
         for run in case.runs.iter().filter(|run| clawspec::is_reported(of, run)) {
-            let Some(evidence) = run.evidence.get() else { continue };
+            let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);
+            let Some(evidence) = run.evidence.get().filter(is_whole) else { continue };
             let report = Report { subject: &subject, case: of, run, evidence: &evidence, contract: &contract, now };
             report.write(&directory)?;
             written += 1;
