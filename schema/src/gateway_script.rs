@@ -43,7 +43,7 @@ pub const ENDING: &str = ".gateway.yaml";
 pub struct GatewayScript {
     /// What happens when something is started. The first run whose conditions hold is played.
     ///
-    /// Where none holds, the webhook answers with the status 404, and the program `openclaw` fails.
+    /// Where none holds, the webhook answers with the status 422, and the program `openclaw` fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [[{ "when": { "skill": "/daily-brief" }, "steps": [] }]]))]
     pub runs: Vec<Run>,
@@ -100,7 +100,7 @@ pub struct Run {
 pub struct When {
     /// The slash command that the webhook is asked for. What follows it after a blank does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^/", "examples" = ["/daily-brief"]))]
+    #[schemars(extend("examples" = ["/daily-brief"]))]
     pub skill: Option<Name>,
     /// The id of the agent that `openclaw agent` starts, or that the step `spawn` of another run starts.
     #[serde(skip_serializing_if = "Option::is_none")]

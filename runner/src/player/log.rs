@@ -82,9 +82,14 @@ fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String>
         Line::Tokens { input, output } => {
             format!("{now} run_id={id} token_usage input={input} output={output} total={}", input + output)
         }
-        Line::Done { session: _, duration_ms } => format!("{now} run_id={id} run_done duration_ms={duration_ms}"),
+        Line::Done { session, duration_ms } => format!("{now} {}", done(id, session, duration_ms)),
         Line::Written(text) => text.to_owned(),
     })
+}
+
+/// How OpenClaw says that a run has ended.
+fn done(id: &str, session: &str, duration_ms: u64) -> String {
+    format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
 }
 
 fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
@@ -99,9 +104,7 @@ fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
             format!("embedded run tool start: runId={id} tool={SPAWN} toolCallId=call_{call}")
         }
         Line::Tokens { .. } => return None,
-        Line::Done { session, duration_ms } => {
-            format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
-        }
+        Line::Done { session, duration_ms } => done(id, session, duration_ms),
         Line::Written(text) => return Some(text.to_owned()),
     };
     let line = json!({

@@ -153,7 +153,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
     let child = lines[3].rsplit_once('=').unwrap().1.to_owned();
     let lines: Vec<String> = lines.iter().map(|line| line.replace(&child, "CHILD")).collect();
     // How long it took is not the same each time.
-    let lines: Vec<&str> = lines.iter().map(|line| line.split(" duration_ms=").next().unwrap()).collect();
+    let lines: Vec<&str> = lines.iter().map(|line| line.split(" sessionId=").next().unwrap()).collect();
     assert_eq!(
         lines[..8],
         [
@@ -163,7 +163,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
             "run_id=ID tool=sessions_spawn agent=lead params.agentId=copy child_run_id=CHILD",
             "run_id=CHILD session_started agent=copy",
             "run_id=CHILD tool=write agent=copy",
-            "run_id=CHILD run_done",
+            "embedded run done: runId=CHILD",
             "run_id=ID tool=web.fetch agent=lead",
         ]
     );
@@ -223,7 +223,7 @@ async fn a_skill_without_a_run_is_refused_and_named() {
         let (status, answer) = stand.start(command, payload, None).await;
         let expected =
             format!("the scripted gateway demo.gateway.yaml has no run for the skill `{command}` with this message");
-        assert_eq!((status, answer["error"].as_str().unwrap()), (404, expected.as_str()));
+        assert_eq!((status, answer["error"].as_str().unwrap()), (422, expected.as_str()));
         assert_eq!(stand.player.faults(), [expected]);
     }
     assert_eq!(stand.post(WEBHOOK, json!({})).await.0, 400);
