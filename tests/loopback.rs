@@ -16,8 +16,22 @@ pub(crate) struct Loopback {
     state: Arc<Mutex<State>>,
 }
 
+/// What a server does with a request.
+type Acting = dyn FnMut(&Request) -> Answer + Send;
+
+/// What a server answers.
+pub(crate) enum Answer {
+    /// A status and a body.
+    Told(u16, String),
+    /// These bytes.
+    Bytes(String),
+    /// Nothing, for as long as the other side stays.
+    Nothing,
+}
+
 #[derive(Default)]
 struct State {
+    acting: Option<Box<Acting>>,
     answers: VecDeque<(u16, String)>,
     /// Answers by a word of the question, where the order of questions is not given.
     by_word: Vec<(String, String)>,
@@ -47,6 +61,13 @@ impl Loopback {
             }
         });
         Loopback { address, state }
+    }
+
+    /// A server that does this with each request.
+    pub(crate) fn acting(acting: impl FnMut(&Request) -> Answer + Send + 'static) -> Loopback {
+        let server = Loopback::answering([]);
+        server.state.lock().unwrap().acting = Some(Box::new(acting));
+        server
     }
 
     /// A server that says these texts, in the protocol of Ollama.
@@ -88,21 +109,44 @@ fn body(text: &str) -> String {
 fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(request) = read(&mut reader) {
-        let answer = {
-            let mut state = state.lock().unwrap();
-            let question = request.body.to_string();
-            state.requests.push(request);
-            let known = state.by_word.iter().find(|(word, _)| question.contains(word)).map(|(_, text)| text.clone());
-            known.map(|text| (200, text)).or_else(|| state.answers.pop_front())
-        };
-        let (status, body) = answer.unwrap_or((500, r#"{"error": "no answer is left"}"#.to_owned()));
-        let head = format!(
-            "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {
+        let answer = state.lock().unwrap().answer_to(request);
+        if respond(answer, &mut stream, &mut reader).is_err() {
             return;
         }
+    }
+}
+
+impl State {
+    fn answer_to(&mut self, request: Request) -> Answer {
+        let answer = match &mut self.acting {
+            Some(acting) => acting(&request),
+            None => {
+                let question = request.body.to_string();
+                let known = self.by_word.iter().find(|(word, _)| question.contains(word)).map(|(_, text)| text.clone());
+                let known = known.map(|text| (200, text)).or_else(|| self.answers.pop_front());
+                let (status, body) = known.unwrap_or((500, r#"{"error": "no answer is left"}"#.to_owned()));
+                Answer::Told(status, body)
+            }
+        };
+        self.requests.push(request);
+        answer
+    }
+}
+
+fn respond(answer: Answer, stream: &mut TcpStream, reader: &mut BufReader<TcpStream>) -> std::io::Result<()> {
+    match answer {
+        Answer::Told(status, body) => {
+            let head = format!(
+                "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(format!("{head}{body}").as_bytes())
+        }
+        Answer::Bytes(bytes) => {
+            stream.write_all(bytes.as_bytes())?;
+            stream.shutdown(std::net::Shutdown::Both)
+        }
+        Answer::Nothing => reader.read_to_end(&mut Vec::new()).map(drop),
     }
 }
 

@@ -42,6 +42,8 @@ mod recorded;
 mod recordings;
 #[path = "lsp/running.rs"]
 mod running;
+#[path = "lsp/scenarios.rs"]
+mod scenarios;
 #[path = "lsp/scripts.rs"]
 mod scripts;
 #[path = "lsp/secrets.rs"]

@@ -12,6 +12,7 @@ mod cli;
 mod compat;
 mod crashes;
 mod fixing;
+mod gateway;
 mod judging;
 mod kinds;
 mod loopback;

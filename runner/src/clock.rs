@@ -3,7 +3,7 @@
 use std::{env, str::FromStr};
 
 use anyhow::Context;
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 /// The environment variable that stops the clock.
 pub const VARIABLE: &str = "SPECLENS_NOW";
@@ -33,7 +33,26 @@ impl Clock {
 
     /// The time, RFC 3339 in UTC.
     pub fn now(self) -> String {
-        self.fixed.unwrap_or_else(Timestamp::now).to_string()
+        self.timestamp().to_string()
+    }
+
+    /// The time in whole seconds, as `2026-05-14T12:00:00Z`.
+    pub fn seconds(self) -> String {
+        self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// The day in UTC, as `2026-05-14`.
+    pub fn day(self) -> String {
+        self.timestamp().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// What lies between the time of this machine and UTC, in seconds: positive east of Greenwich.
+    pub fn utc_offset_s(self) -> i32 {
+        TimeZone::system().to_offset(self.timestamp()).seconds()
+    }
+
+    fn timestamp(self) -> Timestamp {
+        self.fixed.unwrap_or_else(Timestamp::now)
     }
 }
 

@@ -35,6 +35,11 @@ pub enum Event {
         /// Which repetition, from 0.
         repeat: u32,
     },
+    /// An attempt waits until another run in its workspace has come to an end.
+    Waiting {
+        /// The case.
+        case: usize,
+    },
     /// A model is asked for its next answer in an attempt.
     TurnStarted {
         /// The case.

@@ -6,6 +6,7 @@ pub mod process;
 #[cfg(unix)]
 pub mod program;
 pub(crate) mod temporary;
+pub(crate) mod trigger;
 
 use std::{
     collections::BTreeSet,
@@ -17,14 +18,17 @@ use std::{
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
-    suite::{Action, ActionKind, AgentAction, CommandAction, Subject},
+    suite::{Action, ActionKind, AgentAction, Case, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    clock::Clock,
     event::{Event, Events},
     files::DiskFiles,
     gateway::Gateway,
+    observe::View,
+    trace::Traces,
     watch::Watch,
 };
 
@@ -51,10 +55,10 @@ pub struct Attempt {
 /// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
     match (action.into(), dialect) {
-        (ActionKind::Command | ActionKind::Agent, _) => None,
+        (ActionKind::Command | ActionKind::Agent | ActionKind::Trigger, _) => None,
         (ActionKind::Prompt, _) => Some("asking models"),
         (ActionKind::None, Dialect::CliBench) => Some("running a task without an intent"),
-        (ActionKind::Trigger, _) | (ActionKind::None, Dialect::ClawSpec) => Some("running ClawSpec contracts"),
+        (ActionKind::None, Dialect::ClawSpec) => Some("running a scenario without `when.invoke`"),
         (ActionKind::None, Dialect::KindLm) => Some("running a test without a command"),
     }
 }
@@ -74,8 +78,8 @@ pub struct World<'a> {
     pub background: &'a process::Background,
     /// Ends the action early.
     pub cancel: &'a CancellationToken,
-    /// The test, by its id or name.
-    pub test: &'a str,
+    /// The test.
+    pub test: &'a Arc<Case>,
     /// The place of the test in the suite.
     pub case: usize,
     /// Who acts.
@@ -88,10 +92,14 @@ pub struct World<'a> {
     pub keys: &'a BTreeSet<String>,
     /// Whether temporary directories stay, so that somebody can look into them.
     pub keep: bool,
+    /// What time it is.
+    pub clock: Clock,
     /// Where is told what an attempt waits for.
     pub events: &'a Events,
     /// Where targets run that are started from outside.
     pub gateway: Option<&'a Arc<Gateway>>,
+    /// Where traces of acts come from.
+    pub traces: &'a Arc<Traces>,
 }
 
 /// What came of an action, and the files that decided what it did.
@@ -118,9 +126,9 @@ pub struct Site {
     pub watch: Option<Arc<Watch>>,
 }
 
-/// Performs an action. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
+/// Performs an action; `view` is for those that look whether they are done. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
 /// [`Action`], and nothing else in the runner.
-pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Performed {
+pub async fn perform(action: &Action, context: Context, world: World<'_>, view: &View) -> Performed {
     match action {
         Action::Command(command) => {
             let inputs = Inputs::before(command, world.files).await;
@@ -131,7 +139,8 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>) -> Per
             Some(worker) => agent(task, worker, context, world).await,
             None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
         },
-        Action::Prompt(_) | Action::Trigger(_) | Action::None => {
+        Action::Trigger(trigger) => trigger::perform(trigger, context, world, view).await,
+        Action::Prompt(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
             Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
         }
@@ -161,7 +170,7 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
             drop(world.events.send(Event::TurnStarted { case, subject, repeat, turn, turns }));
         },
     };
-    let actor = agent::Actor { test: world.test, worker, mode };
+    let actor = agent::Actor { test: &world.test.name, worker, mode };
     let inputs = Inputs::before_task(task, world.files).await;
     let (attempt, site) = agent::perform(task, actor, context, around).await;
     Performed { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| Site::of_suite(world)) }

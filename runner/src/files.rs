@@ -4,6 +4,7 @@
 
 mod declared;
 mod digests;
+mod paths;
 mod tree;
 
 use std::{
@@ -22,8 +23,10 @@ use speclens_schema::{
 
 use declared::Seen;
 use digests::Digests;
+use paths::{normal, normal_from};
 
 pub use declared::Declared;
+pub use paths::{lexical, slashed, way};
 
 /// A file that is read for a check may be as large.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -154,7 +157,7 @@ impl DiskFiles {
         seen
     }
 
-    /// The same for somebody who is trusted: what a suite names is read wherever it stands.
+    /// The same for a trusted workspace: what a suite names is read wherever it is.
     pub fn following(mut self) -> DiskFiles {
         self.follows = true;
         self
@@ -230,7 +233,7 @@ impl DiskFiles {
         found
     }
 
-    /// Something depends on what is at a path. Said before anybody looks there, so that no change is missed.
+    /// Something depends on what is at a path. Noted before the first look there, so that no change is missed.
     fn see(&self, path: PathBuf) {
         self.cache().seen.insert(path);
     }
@@ -351,7 +354,7 @@ impl DiskFiles {
                 }
                 Some(target)
             }
-            // Nothing is there: whoever opens it is told so.
+            // There is nothing: opening it says so.
             (Ok(root), Err(_)) => {
                 let place =
                     real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
@@ -532,62 +535,6 @@ impl Files for DiskFiles {
     }
 }
 
-/// A path with `/` between its names.
-pub fn slashed(path: &Path) -> String {
-    let names = path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_string_lossy()),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-    });
-    names.collect::<Vec<_>>().join("/")
-}
-
-/// The way from a directory to a path, both absolute and without symbolic links.
-pub fn way(directory: &Path, path: &Path) -> Option<String> {
-    let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
-    let up = directory.components().skip(common).map(|_| Some(".."));
-    let down = path.components().skip(common).map(|name| name.as_os_str().to_str());
-    Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
-}
-
-/// A path without `.`, and with `..` only at its beginning.
-fn normal_from(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-/// A path without `.` and `..`, as far as they have names before them.
-fn normal(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-/// A path without `..`, whatever stands there.
-pub fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            Component::Normal(_) | Component::Prefix(_) | Component::RootDir => plain.push(component),
-        }
-    }
-    plain
-}
-
 fn kind_of(metadata: &fs::Metadata) -> FileKind {
     if metadata.is_file() {
         FileKind::File
@@ -598,7 +545,7 @@ fn kind_of(metadata: &fs::Metadata) -> FileKind {
     }
 }
 
-/// Reads a regular file that is not too large. A pipe is not read: nobody may ever write to it.
+/// Reads a regular file that is not too large. A pipe is not read: it may never be written to.
 fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
     let reason = |error: std::io::Error| error.to_string();
     let metadata = fs::metadata(path).map_err(reason)?;

@@ -18,7 +18,14 @@ pub struct Gateway {
     pub log_pattern: String,
     /// Where traces come from.
     pub traces: Observability,
-    token: Option<String>,
+    token: Option<Token>,
+}
+
+#[derive(Clone, PartialEq)]
+struct Token {
+    value: String,
+    /// The variable or the key that it comes from.
+    source: &'static str,
 }
 
 impl Gateway {
@@ -44,7 +51,11 @@ impl Gateway {
             webhook: setting("CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT", webhook, Config::WEBHOOK),
             log_pattern: setting("CLAWSPEC_GATEWAY_LOG_PATTERN", log_pattern, Config::LOG_PATTERN),
             traces,
-            token: TOKEN_VARIABLES.iter().find_map(|name| variable(name)).or_else(|| config.gateway_auth_token.clone()),
+            token: TOKEN_VARIABLES
+                .iter()
+                .find_map(|source| Some(Token { value: variable(source)?, source }))
+                .or_else(|| Some(Token { value: config.gateway_auth_token.clone()?, source: "gateway_auth_token" }))
+                .filter(|token| !token.value.is_empty()),
         }
     }
 
@@ -56,7 +67,12 @@ impl Gateway {
 
     /// What authorizes a request. It is never shown, and never recorded.
     pub fn token(&self) -> Option<&str> {
-        self.token.as_deref().filter(|token| !token.is_empty())
+        self.token.as_ref().map(|token| token.value.as_str())
+    }
+
+    /// The variable or the key that it comes from.
+    pub fn token_from(&self) -> Option<&'static str> {
+        self.token.as_ref().map(|token| token.source)
     }
 }
 

@@ -23,6 +23,7 @@ pub mod files;
 pub mod gateway;
 pub mod model;
 pub mod observe;
+mod patience;
 pub mod player;
 pub mod recording;
 pub mod report;

@@ -21,6 +21,7 @@ use speclens_schema::evidence::{RunError, ToolCall, Usage};
 
 pub use price::PRICES_OF;
 pub use provider::EntryFault;
+pub(crate) use provider::is_loopback;
 pub use registry::{Description, KeyState, Models};
 
 /// An answer that is awaited. Dropping it ends the request.

@@ -6,9 +6,9 @@ pub(crate) mod content;
 pub(crate) mod files;
 mod log;
 mod path;
-pub(crate) mod patience;
 mod question;
 mod response;
+mod trace;
 mod variables;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -92,7 +92,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Variables(need) => Ok(variables::observe(need, view)),
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,
-        Need::Trace => Ok(Answer::Nothing("this version of speclens reads no traces".to_owned())),
+        Need::Trace => trace::observe(view).await,
         Need::Scores(_) => Ok(Answer::Nothing("this version of speclens does not ask judges for scores".to_owned())),
     }
 }

@@ -431,6 +431,11 @@ pub fn now_us() -> u64 {
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// Makes the directory beside a suite that belongs to speclens, and returns it.
+pub(crate) fn own_directory(directory: &Path) -> io::Result<PathBuf> {
+    Store::beside(directory).create_home().map(Path::to_owned)
+}
+
 /// When an attempt begins that begins now, in microseconds of the Unix epoch. Later for each call, so that attempts of one
 /// process have an order.
 pub fn beginning_us() -> u64 {

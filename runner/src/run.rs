@@ -3,7 +3,9 @@
 mod asking;
 mod attempt;
 mod budget;
+mod given;
 mod masked;
+mod turn;
 
 use std::{
     collections::BTreeSet,
@@ -26,6 +28,8 @@ use speclens_schema::{
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
+pub use given::given;
+
 use crate::{
     book::Book,
     clock::Clock,
@@ -35,6 +39,7 @@ use crate::{
     gateway::Gateway,
     model::Models,
     recording,
+    trace::Traces,
 };
 
 /// What to run, and its surroundings.
@@ -58,6 +63,8 @@ pub struct Job {
     pub models: Arc<Models>,
     /// Where targets run that are started from outside. `None`: the suite has none.
     pub gateway: Option<Arc<Gateway>>,
+    /// Where traces of acts come from.
+    pub traces: Arc<Traces>,
 }
 
 /// How to run it.

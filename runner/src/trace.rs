@@ -10,25 +10,23 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+pub use files::read;
+pub use opik::OpikTarget;
+pub use receiver::MAX_REQUEST;
 use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
     settings::TraceSources,
     trace::{Clues, MARK, assemble, is_outermost, join},
 };
-use tokio::sync::OnceCell;
 
-pub use files::read;
-pub use opik::OpikTarget;
-pub use receiver::MAX_REQUEST;
-
-use crate::{exec::process, observe::patience::Patience, watch::Identity};
+use crate::{exec::process, patience::Patience, watch::Identity};
 use receiver::Receiver;
 
 /// Where traces come from, and how long to wait for them.
@@ -83,18 +81,18 @@ impl TraceSettings {
 #[derive(Debug, Default)]
 pub struct Traces {
     settings: TraceSettings,
-    receiver: OnceCell<Result<Arc<Receiver>, String>>,
+    receiver: OnceLock<Result<Arc<Receiver>, String>>,
 }
 
 impl Traces {
     /// Prepares the back ends. Nothing is opened before the first act is watched.
     pub fn new(settings: TraceSettings) -> Traces {
-        Traces { settings, receiver: OnceCell::new() }
+        Traces { settings, receiver: OnceLock::new() }
     }
 
     /// Opens the address where programs send their traces to, and returns it. `None`: nobody listens.
-    pub async fn open(&self) -> Option<Result<SocketAddr, String>> {
-        self.receiver().await.map(|receiver| receiver.map(|it| it.address()))
+    pub fn open(&self) -> Option<Result<SocketAddr, String>> {
+        self.receiver().map(|receiver| receiver.map(|it| it.address()))
     }
 
     /// Returns everything that was received so far, once: spans, and records of logs that belong to them.
@@ -119,9 +117,9 @@ impl Traces {
         }
     }
 
-    async fn receiver(&self) -> Option<Result<Arc<Receiver>, String>> {
+    fn receiver(&self) -> Option<Result<Arc<Receiver>, String>> {
         let address = self.settings.listen?;
-        Some(self.receiver.get_or_init(|| Receiver::open(address)).await.clone())
+        Some(self.receiver.get_or_init(|| Receiver::open(address)).clone())
     }
 }
 
@@ -139,9 +137,9 @@ pub struct TraceWatch {
 impl TraceWatch {
     /// Opens the back ends that are not open yet, and notes what they have of earlier acts. A back end that cannot be opened is told
     /// when the trace is asked for.
-    pub async fn begin(traces: Arc<Traces>) -> TraceWatch {
+    pub fn begin(traces: Arc<Traces>) -> TraceWatch {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let receiver = traces.receiver().await;
+        let receiver = traces.receiver();
         let since = receiver.as_ref().and_then(|it| it.as_ref().ok()).map_or(0, |receiver| receiver.store().now());
         let mark = format!("{:016x}", RandomState::new().hash_one(COUNTER.fetch_add(1, Ordering::Relaxed)));
         TraceWatch { traces, receiver, mark, since }
@@ -200,7 +198,7 @@ impl TraceWatch {
         if sources.is_empty() {
             return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
         }
-        let patience = Patience::beside(process::suspended);
+        let patience = Patience::begin(process::suspended);
         let limit = settings.silence * PATIENCE;
         let mut arrivals = match &self.receiver {
             Some(Ok(receiver)) => Some(receiver.store().listen()),
@@ -329,3 +327,6 @@ async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + 
         Err("looking for the trace failed; this is a defect of speclens".to_owned())
     })
 }
+
+#[cfg(test)]
+mod tests;

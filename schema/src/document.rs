@@ -13,9 +13,11 @@ mod directives;
 mod draft;
 mod events;
 pub(crate) mod fault;
+mod layout;
 mod lines;
 mod loose;
 mod mend;
+mod outline;
 mod pointer;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
@@ -31,7 +33,7 @@ mod view;
 use std::{
     hash::{Hash, Hasher},
     ops::{Deref, Range},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use ropey::Rope;
@@ -48,6 +50,7 @@ use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use fault::{Fault, RewriteKind};
+use outline::Index;
 use update::Pending;
 
 pub(crate) use block::is_foreign_blank;
@@ -127,56 +130,6 @@ impl Deref for Slot {
     }
 }
 
-/// Where things are found.
-#[derive(Debug, Default)]
-struct Index {
-    outline: Arc<Outline>,
-    /// Blocks that define a name, in order.
-    anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
-    /// Where each key of the mappings with many entries stands, for those that somebody asked: a look at each
-    /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
-    /// the address of its entries, which do not move as long as this index is in use.
-    keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
-    /// Whether one of the items of a list whose items are blocks has a property, for those that somebody asked: the
-    /// entry of the list, none where the root is a list, and the number of the question.
-    has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
-}
-
-/// Where the root's entries and the lists' items are found.
-#[derive(Debug, Default)]
-struct Outline {
-    entries: Vec<IndexEntry>,
-    /// The root's items, when it is a list: the block and the place in its sequence.
-    items: Option<Vec<(usize, usize)>>,
-    /// The lists among the entries whose items are blocks.
-    lists: Vec<List>,
-}
-
-impl Deref for Index {
-    type Target = Outline;
-
-    fn deref(&self) -> &Outline {
-        &self.outline
-    }
-}
-
-#[derive(Debug)]
-struct List {
-    key: String,
-    /// Its place among the entries.
-    entry: usize,
-    first_block: usize,
-}
-
-#[derive(Debug)]
-struct IndexEntry {
-    block: usize,
-    /// The entry in that block's mapping.
-    entry: usize,
-    /// The items, when they are blocks: the block and the place in its sequence.
-    items: Option<Vec<(usize, usize)>>,
-}
-
 impl Document {
     /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
@@ -216,7 +169,7 @@ impl Document {
         Document::read_rope(Rope::from_str(text), rules)
     }
 
-    /// The same for a text that somebody holds already.
+    /// The same for a text that is a rope already.
     pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
         let mut document = Document::unread_rope(text, rules);
         document.refresh();
@@ -569,66 +522,9 @@ impl Document {
     }
 }
 
-impl Outline {
-    fn of(blocks: &[Slot]) -> Outline {
-        let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
-        // The list that items belong to, also when something broken stands between them.
-        let mut list = None;
-        for (number, block) in blocks.iter().enumerate() {
-            match block.kind {
-                BlockKind::Entry | BlockKind::Head => {
-                    for entry in 0..block.children {
-                        let items = (block.kind == BlockKind::Head && entry + 1 == block.children).then(Vec::new);
-                        if items.is_some() {
-                            list = Some(index.entries.len());
-                            let key = block.key_of(entry);
-                            index.lists.push(List { key, entry: index.entries.len(), first_block: number });
-                        }
-                        index.entries.push(IndexEntry { block: number, entry, items });
-                    }
-                }
-                BlockKind::Item | BlockKind::MisplacedItem => {
-                    let items = match list {
-                        Some(list) => {
-                            index.entries.get_mut(list).and_then(|entry: &mut IndexEntry| entry.items.as_mut())
-                        }
-                        None => index.items.as_mut(),
-                    };
-                    if let Some(items) = items {
-                        items.extend((0..block.children).map(|item| (number, item)));
-                    }
-                }
-                BlockKind::Whole | BlockKind::Stray => {}
-            }
-        }
-        index
-    }
-}
-
-/// Whether the blocks are the items of a root that is a list: no entry comes before the first item, though
-/// comments may. Elsewhere items follow the key of their list.
-fn is_list(blocks: &[Slot]) -> bool {
-    let kinds: Vec<BlockKind> = blocks.iter().take(2).map(|block| block.kind).collect();
-    matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
-}
-
-/// Where names are defined.
-fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
-    let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
-    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
-        for anchor in &block.anchors {
-            let places = anchors.entry(anchor.name.clone()).or_default();
-            if places.last() != Some(&number) {
-                places.push(number);
-            }
-        }
-    }
-    anchors
-}
-
 fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
     let message = format!("unknown alias `*{name}`");
-    // Nobody calls an anchor so: it is a text such as `*.txt`.
+    // Not the name of an anchor, but a text such as `*.txt`.
     if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
         let quoted = quoted(&format!("*{name}"));
         let help = format!("write `{quoted}`");

@@ -6,6 +6,7 @@ mod named;
 mod parts;
 mod phase;
 mod subject;
+mod traced;
 mod written;
 
 use std::{
@@ -59,7 +60,8 @@ impl Suite {
                 all.extend(agent.scaffold().and_then(|name| self.scaffolds.get(name)).cloned().unwrap_or_default());
                 all
             }
-            Action::Prompt(_) | Action::Trigger(_) | Action::None => Inputs::new(),
+            Action::Trigger(trigger) => declared_and_named(&self.inputs, &trigger.inputs),
+            Action::Prompt(_) | Action::None => Inputs::new(),
         }
     }
 }
@@ -85,6 +87,10 @@ pub struct Redactions {
 impl Suite {
     /// Returns what the suite wants masked, beside what is masked everywhere.
     pub fn redactions(&self) -> Redactions {
+        if let Some(token) = self.gateway().and_then(|settings| settings.gateway_auth_token.clone()) {
+            let name = "gateway_auth_token".to_owned();
+            return Redactions { env: vec![name.clone()], variables: vec![(name, token)], ..Redactions::default() };
+        }
         let agents = || {
             self.cases.iter().filter_map(|case| match &case.action {
                 Action::Agent(agent) => Some(agent),

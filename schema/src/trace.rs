@@ -18,10 +18,10 @@ pub mod otlp;
 mod spending;
 
 pub use assemble::{MAX_SPANS, assemble};
-pub use attributes::Attributes;
+pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{Said, ToolUse, said};
 pub use exported::{Exported, LogEvent, Point, Signals, TraceId};
 pub use file::{FileError, Stored, read_file};
 pub use join::{Ambiguous, Candidate, Clues, ExportedTrace, MARK, join};
-pub use meaning::is_outermost;
+pub use meaning::{asks_model, is_outermost};
 pub use spending::Spending;

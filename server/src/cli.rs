@@ -14,6 +14,7 @@ mod recordings;
 mod run;
 mod schema;
 mod select;
+mod trace;
 mod trust;
 
 use std::{io, process::ExitCode};
@@ -64,6 +65,8 @@ enum Command {
     Check(check::Args),
     /// Run suites, or judge what is recorded of them
     Run(run::Args),
+    /// Judge suites by a trace that a running system sends, or that is stored
+    Trace(trace::Args),
     /// List suites and their tests
     List(list::Args),
     /// List, show or remove what is recorded of tests
@@ -118,6 +121,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Check(args) => check::perform(&args),
         Command::Run(args) => run::perform(&args),
+        Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
         Command::Recordings(args) => recordings::perform(&args),
         Command::Explain(args) => explain::perform(&args),

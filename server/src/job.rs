@@ -7,7 +7,15 @@ use std::{
     thread,
 };
 
-use speclens_runner::{book::Book, clock::Clock, files::DiskFiles, gateway::Gateway, model::Models, run::Job};
+use speclens_runner::{
+    book::Book,
+    clock::Clock,
+    files::DiskFiles,
+    gateway::Gateway,
+    model::Models,
+    run::Job,
+    trace::{TraceSettings, Traces},
+};
 use speclens_schema::{
     document::{Encoding, Lines},
     mask::Secrets,
@@ -80,6 +88,7 @@ pub struct Prepared {
     clock: Clock,
     models: Arc<Models>,
     gateway: Option<Arc<Gateway>>,
+    traces: Arc<Traces>,
 }
 
 /// Decides whether a suite may run.
@@ -94,11 +103,13 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     }
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);
+    let gateway = order.suite.gateway().map(|config| Arc::new(Gateway::of(config, variable, order.gateway)));
     Ok(Prepared {
+        traces: Arc::new(Traces::new(traces(&settings, gateway.as_deref()))),
         models: Arc::new(
             models(&settings, requests).in_directory(order.directory).also_with(&order.suite.key_variables(), variable),
         ),
-        gateway: order.suite.gateway().map(|config| Arc::new(Gateway::of(config, variable, order.gateway))),
+        gateway,
         suite: Arc::clone(order.suite),
         directory: order.directory.to_owned(),
         place: order.place.to_owned(),
@@ -137,6 +148,7 @@ impl Prepared {
             output_limit: self.settings.limits.output_bytes(),
             models: Arc::clone(&self.models),
             gateway: self.gateway.clone(),
+            traces: Arc::clone(&self.traces),
         }
     }
 
@@ -150,6 +162,13 @@ impl Prepared {
 /// Opens models under these settings, with the keys of the environment.
 pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
+}
+
+/// Where the traces of acts come from under these settings: nowhere, without a gateway.
+fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
+    let Some(gateway) = gateway else { return TraceSettings::default() };
+    let directory = settings.directory.clone().unwrap_or_default();
+    TraceSettings::of(&settings.clawspec.traces, &gateway.traces, directory, &variable)
 }
 
 fn variable(name: &str) -> Option<String> {

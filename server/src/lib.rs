@@ -4,7 +4,7 @@
 //! main ──▶ cli/  one file per subcommand          lsp/  the language server
 //!              ╲                                  ╱
 //!               ╲── scope, workspace, trust ────╱──▶ ide/  pure: document → what an editor shows
-//!                                   index ──────╱   what all files of the workspace say about names
+//!                          index, results ──────╱   what the files of the workspace say about names, and the book about tests
 //! ```
 //!
 //! `lsp` is the only place that knows LSP's types; `ide` knows neither them nor the disk. What is right or
@@ -18,6 +18,7 @@ pub mod index;
 pub mod job;
 pub mod lsp;
 pub mod read;
+pub mod results;
 pub mod scope;
 mod signals;
 mod threads;

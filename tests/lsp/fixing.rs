@@ -273,3 +273,23 @@ fn editor_and_terminal_agree_on_severities() {
     assert!(in_editor.iter().any(|(kind, ..)| kind == "warning \"missing-variable\""), "{in_editor:?}");
     assert!(in_editor.iter().all(|(kind, ..)| !kind.contains("unused")), "{in_editor:?}");
 }
+
+#[test]
+fn edit_of_a_fix_is_for_the_version_that_it_was_made_for() {
+    let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
+    client.initialize(json!({ "workspace": { "workspaceEdit": { "documentChanges": true } } }), json!({}));
+    let mut text = client.open("kindlm.yaml");
+    for version in [1, 2] {
+        if version == 2 {
+            client.replace("kindlm.yaml", &mut text, "name: two", "name: three", version);
+        }
+        let found = actions(&mut client, 6, json!({ "diagnostics": [], "only": ["quickfix"] }));
+        assert!(!found.is_empty());
+        for action in found {
+            let changes = action["edit"]["documentChanges"].as_array().unwrap_or_else(|| panic!("{action:#}"));
+            let documents: Vec<_> = changes.iter().map(|change| &change["textDocument"]).collect();
+            let uri = client.uri("kindlm.yaml");
+            assert_eq!(documents, [&json!({ "uri": uri, "version": version })], "{action:#}");
+        }
+    }
+}

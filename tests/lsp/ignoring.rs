@@ -57,7 +57,9 @@ fn problem_is_silenced_in_its_line_or_in_its_file() {
         client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
         let action = action(&mut client, EMPTY, "expect: {}", title);
         let uri = client.uri("kindlm.yaml");
-        assert_eq!(action["edit"]["changes"], json!({ uri: [expected] }));
+        let document = json!({ "uri": uri, "version": 1 });
+        let changes = json!([{ "textDocument": document, "edits": [expected] }]);
+        assert_eq!(action["edit"], json!({ "documentChanges": changes }));
         assert_eq!(action["diagnostics"][0]["code"], "no-claims");
         client.change("kindlm.yaml", json!({ "range": expected["range"], "text": expected["newText"] }));
         let found = client.diagnostics("kindlm.yaml", |_| true);
@@ -96,7 +98,9 @@ fn problem_is_silenced_in_the_settings_that_there_are() {
     client.diagnostics("kindlm.yaml", |found| codes(found).contains(&"no-claims"));
     let action = action(&mut client, EMPTY, "expect: {}", "Ignore `no-claims` in this workspace");
     let uri = client.uri("speclens.yaml");
-    assert_eq!(action["edit"]["changes"], json!({ uri: [{ "range": at(2, 2), "newText": "no-claims: off\n  " }] }));
+    let edits = json!([{ "range": at(2, 2), "newText": "no-claims: off\n  " }]);
+    let changes = json!([{ "textDocument": { "uri": uri, "version": null }, "edits": edits }]);
+    assert_eq!(action["edit"], json!({ "documentChanges": changes }));
 }
 
 #[test]

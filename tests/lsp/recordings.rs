@@ -20,9 +20,13 @@ tests:
 ";
 
 fn lenses_until(client: &mut Client, what: &str, fits: impl Fn(&[String]) -> bool) {
+    lenses_in_until(client, "kindlm.yaml", what, fits);
+}
+
+fn lenses_in_until(client: &mut Client, name: &str, what: &str, fits: impl Fn(&[String]) -> bool) {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
     loop {
-        let titles = lens_titles(client, "kindlm.yaml");
+        let titles = lens_titles(client, name);
         if fits(&titles) {
             return;
         }
@@ -157,3 +161,29 @@ fn change_of_a_declared_file_makes_the_lens_stale() {
     changed(&mut client, "speclens.yaml");
     lenses_until(&mut client, "other files are declared", |titles| has(titles, "⚠ stale"));
 }
+
+#[test]
+fn trust_in_a_folder_shows_what_is_recorded_of_its_other_suites() {
+    const SUB: &str = "sub/kindlm.yaml";
+    let mut client = Client::spawn(&[("kindlm.yaml", OTHER), (SUB, OTHER)]);
+    client.initialize(json!({}), json!({ "trusted": true }));
+    client.open(SUB);
+    let uri = client.uri(SUB);
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    lenses_in_until(&mut client, SUB, "the run is shown", |titles| has(titles, "✓ passed"));
+    client.notify("speclens/trust", json!({ "trusted": false }));
+    lenses_in_until(&mut client, SUB, "it is not believed", |titles| !has(titles, "✓ passed"));
+    client.open("kindlm.yaml");
+    let uri = client.uri("kindlm.yaml");
+    client.execute("speclens.runFile", json!([{ "uri": uri }]));
+    let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
+    lenses_in_until(&mut client, SUB, "it is believed again", |titles| has(titles, "✓ passed"));
+}
+
+const OTHER: &str = "kindlm: 1
+project: demo
+suite: {name: demo}
+tests:
+  - {name: greets, command: echo hello, expect: {output: {contains: [hello]}}}
+";

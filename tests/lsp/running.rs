@@ -19,9 +19,19 @@ tests:
 
 /// Asks for lenses until they are as wanted.
 pub(crate) fn lenses_until(client: &mut Client, what: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
+    lenses_of_until(client, "kindlm.yaml", what, fits)
+}
+
+/// Asks for the lenses of a file until they are as wanted.
+pub(crate) fn lenses_of_until(
+    client: &mut Client,
+    name: &str,
+    what: &str,
+    fits: impl Fn(&[String]) -> bool,
+) -> Vec<String> {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
     loop {
-        let titles = lens_titles(client, "kindlm.yaml");
+        let titles = lens_titles(client, name);
         if fits(&titles) {
             return titles;
         }
@@ -416,17 +426,6 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
     let told = client.notification("window/showMessage", |_| true);
     assert_eq!(told["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
-}
-
-#[test]
-fn formats_that_cannot_be_run_yet_say_so() {
-    let contract = "version: '1.0'\ntarget: {type: skill, path: ., trigger: /a}\nscenarios: [{name: a, when: {invoke: /a}, then: [{type: artifact_exists, path: out.md}]}]\n";
-    let mut client = Client::start(&[("tests/scenarios.yaml", contract)]);
-    client.open("tests/scenarios.yaml");
-    let uri = client.uri("tests/scenarios.yaml");
-    client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `a` was not run: running ClawSpec contracts is not supported yet");
 }
 
 #[test]

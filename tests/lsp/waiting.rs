@@ -94,6 +94,30 @@ mod held {
     }
 
     #[test]
+    fn actions_are_offered_while_requests_wait_for_the_index() {
+        let (mut client, held) = start();
+        client.open("near/kindlm.yaml");
+        client.diagnostics("near/kindlm.yaml", |_| true);
+        let waiting: Vec<u64> = (0..4).map(|_| client.ask("workspace/symbol", json!({ "query": "" }))).collect();
+        let place = json!({ "line": 4, "character": 12 });
+        let actions = client.request(
+            "textDocument/codeAction",
+            json!({
+                "textDocument": { "uri": client.uri("near/kindlm.yaml") },
+                "range": { "start": place, "end": place },
+                "context": { "diagnostics": [] },
+            }),
+        );
+        assert!(actions["result"].as_array().unwrap().iter().any(|action| action["title"] == "Run `greets`"));
+        assert!(waiting.iter().all(|request| !client.has_answered(*request)));
+        drop(held);
+        for request in waiting {
+            assert!(client.answer(request)["result"].is_array());
+        }
+        assert_eq!(client.leave(), Some(0));
+    }
+
+    #[test]
     fn what_is_asked_about_a_document_that_waits_for_a_file_can_be_cancelled() {
         let (mut client, held) = start();
         client.open("far/tasks/one.yaml");

@@ -6,8 +6,12 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
+    dialect::clawspec::trigger::definition_of,
     files::Files as _,
-    suite::{AgentAction, CommandAction, Inputs as Digests, declared_and_named, inputs_of, outputs_of, outsiders_of},
+    suite::{
+        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, inputs_of, outputs_of,
+        outsiders_of,
+    },
 };
 
 use crate::files::DiskFiles;
@@ -31,6 +35,8 @@ enum Act {
     Command(String),
     /// The scaffold of a task, and the scripts that play its models.
     Task { scaffold: Option<String>, scripts: Digests },
+    /// The directory of what is started elsewhere.
+    Target(String),
 }
 
 impl Inputs {
@@ -45,6 +51,11 @@ impl Inputs {
         let scripts = action.surroundings.scripts.clone();
         let act = Act::Task { scaffold: action.scaffold().map(str::to_owned), scripts: scripts.clone() };
         Inputs::looked_at(act, files, scripts).await
+    }
+
+    /// Looks at the files that say what a target is, before it is started.
+    pub async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
+        Inputs::looked_at(Act::Target(action.target.clone()), files, action.inputs.clone()).await
     }
 
     async fn looked_at(act: Act, files: &Arc<DiskFiles>, known: Digests) -> Inputs {
@@ -62,6 +73,8 @@ impl Inputs {
             Act::Command(script) => self.after_command(script),
             // It works on a copy.
             Act::Task { .. } => (self.before.clone(), Vec::new()),
+            // It was started with what they said then.
+            Act::Target(_) => (self.before.clone(), Vec::new()),
         };
         for entry in self.files.declared_beyond_limit() {
             notes.push(format!(
@@ -114,6 +127,7 @@ impl Inputs {
                 let tree = scaffold.as_ref().map(|name| self.files.tree(name)).unwrap_or_default();
                 declared_and_named(scripts, &tree)
             }
+            Act::Target(target) => definition_of(target, self.files.as_ref()),
         };
         declared_and_named(&self.files.declared(), &named)
     }

@@ -312,7 +312,7 @@ impl Target {
 }
 
 /// Whether an address leads to this machine, whatever a name service says.
-pub(super) fn is_loopback(address: &Url) -> bool {
+pub(crate) fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

@@ -11,7 +11,8 @@ use std::{
 
 use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, SeenFile};
 
-use super::{Cancelled, View, content, looking, patience::Patience};
+use super::{Cancelled, View, content, looking};
+use crate::patience::Patience;
 
 /// How long is waited between two looks.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -46,7 +47,7 @@ impl State {
 /// Looks for files, again and again until one that counts is there, or the time is over. A file whose content is wanted is
 /// taken when two looks find it as it is, so one that is half written is not.
 pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Cancelled> {
-    let patience = Patience::begin(view);
+    let patience = Patience::begin(view.suspended);
     let wait = Duration::from_millis(need.wait_ms);
     let mut first_seen: BTreeMap<String, (State, u64)> = BTreeMap::new();
     let mut before = Files::new();

@@ -7,7 +7,8 @@ use speclens_schema::{
     evidence::{Answer, LogNeed},
 };
 
-use super::{Cancelled, View, looking, patience::Patience};
+use super::{Cancelled, View, looking};
+use crate::patience::Patience;
 use crate::watch::log;
 
 /// How long it is waited for the end of a line that is half written.
@@ -17,7 +18,7 @@ const MAX_WAIT: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_millis(25);
 
 pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {
-    let patience = Patience::begin(view);
+    let patience = Patience::begin(view.suspended);
     loop {
         let (wanted, place) = (need.clone(), view.clone());
         let looked = looking(view, move || {

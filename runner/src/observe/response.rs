@@ -5,28 +5,30 @@ use std::{error::Error, time::Duration};
 use reqwest::{Client, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::{Cancelled, View, patience::Patience};
-use crate::encryption;
+use super::{Cancelled, View};
+use crate::{encryption, patience::Patience};
 
 /// How long an address has for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
-    let address = match &need.address {
-        Address::Url(address) => address,
-        Address::Gateway(_) => return Ok(Answer::Nothing("this version of speclens asks no gateway".to_owned())),
+    let address = match (&need.address, &view.gateway) {
+        (Address::Url(address), _) => address.clone(),
+        (Address::Gateway(path), Some(gateway)) => gateway.url(path),
+        (Address::Gateway(_), None) => return Ok(Answer::Nothing("there is no gateway".to_owned())),
     };
     tokio::select! {
         biased;
         () = view.cancel.cancelled() => Err(Cancelled),
-        answer = ask(address, view) => Ok(Answer::Response(answer)),
+        answer = ask(&address, view) => Ok(Answer::Response(answer)),
     }
 }
 
 async fn ask(address: &str, view: &View) -> ResponseAnswer {
     let mut answer = ResponseAnswer::default();
     let mut body = Vec::new();
-    let received = Patience::begin(view).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
+    let received =
+        Patience::begin(view.suspended).within(TIMEOUT, receive(address, view.limit, &mut answer, &mut body)).await;
     let is_whole = match received {
         Some(Ok(is_whole)) => is_whole,
         Some(Err(reason)) => {

@@ -178,6 +178,12 @@ impl Store {
         self.prepare(&self.directories())
     }
 
+    /// Makes the directory that belongs to speclens, and returns it.
+    pub(super) fn create_home(&self) -> io::Result<&Path> {
+        self.prepare(std::slice::from_ref(&self.home))?;
+        Ok(&self.home)
+    }
+
     fn directories(&self) -> [PathBuf; 2] {
         [self.home.clone(), self.directory()]
     }

@@ -9,7 +9,7 @@ use std::{
 use speclens_schema::{
     evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
     judge,
-    suite::{Action, Case, Inputs},
+    suite::{Action, Case, Inputs, TriggerKind},
     verdict::Status,
 };
 
@@ -17,6 +17,7 @@ use super::{
     Mode, Run, Unit,
     budget::within,
     masked::{Masked, size_of},
+    turn::{self, Turn},
 };
 use crate::{
     book::{Asked, Entered},
@@ -91,9 +92,16 @@ impl Run {
         unit: &Unit,
         worker: Option<Worker<'_>>,
     ) -> Result<RunResult, Box<RunResult>> {
+        let turn = match self.turn(case, unit).await {
+            Ok(turn) => turn,
+            Err(observe::Cancelled) => {
+                let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+                return Ok(self.asked(case, unit).absent(kind, "cancelled while it waited for another run"));
+            }
+        };
         let began_us = recording::beginning_us();
         let dialect = self.job.suite.dialect;
-        let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None };
+        let context = self.context(case);
         let own = Arc::new(Background::default());
         let world = World {
             dialect,
@@ -102,7 +110,7 @@ impl Run {
             output_limit: self.job.output_limit,
             background: if dialect.keeps_background() { &self.background } else { &own },
             cancel: &self.cancel,
-            test: &case.name,
+            test: case,
             case: unit.case,
             subject: &unit.subject,
             repeat: unit.repeat,
@@ -111,6 +119,8 @@ impl Run {
             keep: self.keep_directories,
             events: &self.events,
             gateway: self.job.gateway.as_ref(),
+            traces: &self.job.traces,
+            clock: self.job.clock,
         };
         let inquiry = Inquiry {
             models: Arc::clone(&self.job.models),
@@ -121,7 +131,7 @@ impl Run {
         let view = View::of(&Site::of_suite(world), world, Arc::clone(&own), inquiry);
         let (before, start) = self.look_before(case, unit, context.clone(), &view).await?;
         let Performed { mut attempt, inputs, site } = match start {
-            Start::Act => exec::perform(&case.action, context, world).await,
+            Start::Act => exec::perform(&case.action, context, world, &view).await,
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
@@ -158,7 +168,8 @@ impl Run {
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
-        let left = site.close(&own).await;
+        let mut left = site.close(&own).await;
+        left.extend(turn.and_then(|turn| turn.note));
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let mut observed = Evidence { observations, ..Evidence::default() };
         let bytes = masked.size() + size_of(&mut observed);
@@ -167,6 +178,30 @@ impl Run {
             run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
         };
         self.blocking(case, unit, within(bytes, settle)).await
+    }
+
+    /// Waits until no other test runs in the workspace, where tests share one.
+    async fn turn(&self, case: &Case, unit: &Unit) -> Result<Option<Turn>, observe::Cancelled> {
+        match &case.action {
+            Action::Trigger(_) => {
+                let waits = || self.tell(Event::Waiting { case: unit.case });
+                turn::take(&self.job.directory, &self.cancel, waits).await.map(Some)
+            }
+            Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => Ok(None),
+        }
+    }
+
+    /// The circumstances of an attempt that begins now.
+    fn context(&self, case: &Case) -> Context {
+        match (&case.action, &self.job.gateway) {
+            (Action::Trigger(trigger), Some(gateway)) => {
+                let starts = trigger.kind != TriggerKind::Nothing;
+                exec::trigger::begun(self.job.clock, &self.job.directory, gateway, None, starts)
+            }
+            (Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None, _) => {
+                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None }
+            }
+        }
     }
 
     /// Looks at what must be seen before the act, and judges the preconditions by it.

@@ -121,6 +121,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         output_limit: 1024 * 1024,
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
         gateway: None,
+        traces: Arc::default(),
     }
 }
 
@@ -268,6 +269,7 @@ async fn a_recorder_that_fails_is_told_once_and_fails_nothing() {
             Event::Note { message } => Some(message),
             Event::Started { .. }
             | Event::AttemptStarted { .. }
+            | Event::Waiting { .. }
             | Event::TurnStarted { .. }
             | Event::AttemptFinished { .. }
             | Event::Finished(_) => None,

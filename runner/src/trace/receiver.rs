@@ -65,7 +65,7 @@ impl Drop for Receiver {
 
 impl Receiver {
     /// Listens at an address. Whoever listens there already in this program shares it, because a port has one owner only.
-    pub(super) async fn open(address: SocketAddr) -> Result<Arc<Receiver>, String> {
+    pub(super) fn open(address: SocketAddr) -> Result<Arc<Receiver>, String> {
         static OPEN: Mutex<Option<HashMap<SocketAddr, Weak<Receiver>>>> = Mutex::new(None);
         let known = || {
             let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,12 @@ impl Receiver {
         if let Some(receiver) = known() {
             return Ok(receiver);
         }
-        let listener = TcpListener::bind(address).await.map_err(|error| refused(address, &error))?;
+        let listen = |address| {
+            let listener = std::net::TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            TcpListener::from_std(listener)
+        };
+        let listener = listen(address).map_err(|error: io::Error| refused(address, &error))?;
         let address = listener.local_addr().map_err(|error| refused(address, &error))?;
         let store = Arc::new(Store::default());
         let task = tokio::spawn(accept(listener, Arc::clone(&store))).abort_handle();

@@ -20,6 +20,7 @@ pub mod scenarios;
 pub mod stages;
 pub mod structure;
 pub mod template;
+pub mod trigger;
 
 #[cfg(test)]
 mod tests;

@@ -14,5 +14,6 @@ pub mod providers;
 pub mod template;
 pub mod test;
 pub mod trace;
+mod traced;
 
 pub use gates::Gates;

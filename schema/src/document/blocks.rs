@@ -6,7 +6,7 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    recover::{Head, head_shape, is_dash},
+    layout::{Head, head_shape, is_dash},
     slip::is_dash_without_space,
 };
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{
     events::{SyntaxError, parse},
-    recover::{Head, head_shape, is_dash, line_at, trimmed},
+    layout::{Head, head_shape, is_dash, line_at, trimmed},
     tree::{Node, NodeKind},
 };
 use crate::dialect::ScalarRules;
@@ -265,7 +265,7 @@ impl Fault {
         let indented = text[lines.clone()].split_inclusive('\n');
         let indented =
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
-        // With a tab in it, how deep a line is meant to be is anybody's guess.
+        // With a tab in it, how deep a line is meant to be is a guess.
         let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
         let cure = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
         let message = format!("`{}` is too far left to belong to the item above", &text[key.clone()]);

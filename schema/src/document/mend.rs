@@ -12,7 +12,8 @@ use super::{
     draft::Draft,
     events::{SyntaxError, parse},
     fault::{Fault, Rewrite},
-    recover::{Recovered, line_at, recover},
+    layout::line_at,
+    recover::{Recovered, recover},
     slip::{self, TabRun},
     tree::{Node, NodeKind},
 };

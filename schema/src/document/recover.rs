@@ -10,8 +10,12 @@
 use std::ops::Range;
 
 use super::{
-    events::{NESTING_LIMIT, SyntaxError, floor_boundary, parse},
+    events::{NESTING_LIMIT, SyntaxError, parse},
     fault::Fault,
+    layout::{
+        Head, after_line, blank, first_content, head_shape, indent, is_dash, is_property, line_at, lines, piece_starts,
+        trimmed,
+    },
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::dialect::ScalarRules;
@@ -72,7 +76,7 @@ fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recove
     for _ in 0..MOST {
         let Some(range) = brackets_around(&work, offset) else { break };
         blank(&mut work, range.clone());
-        // Something must stand there, and nobody looks into it.
+        // Something must be there, and its content does not matter.
         work.replace_range(range.start..range.start + 2, "[]");
         faults.push(fault(
             line_at(text, range.start).start.max(range.start)..line_at(text, range.start).end.min(range.end),
@@ -519,128 +523,4 @@ impl Reader {
 fn mapping(key: Node, value: Node) -> Node {
     let range = key.range.start..value.range.end.max(key.range.end);
     Node { range, anchor: None, tag: None, kind: NodeKind::Mapping(vec![Entry { key, value }]) }
-}
-
-pub(super) enum Head {
-    /// `key:`, or `key: &name`; where the key ends, and where its colon stands.
-    Key { key: usize, colon: usize },
-    /// `key: value`; the same.
-    KeyWithValue { key: usize, colon: usize },
-    /// Anything else.
-    Other,
-}
-
-pub(super) fn head_shape(line: &str) -> Head {
-    let (from, quoted) = match line.chars().next() {
-        Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
-            Some(end) => (end + 2, true),
-            None => return Head::Other,
-        },
-        _ => (0, false),
-    };
-    let colon = line[from..].match_indices(':').map(|(at, _)| from + at).find(|at| ends_or_blank(&line[at + 1..]));
-    let Some(colon) = colon else { return Head::Other };
-    let key = line[..colon].trim_end_matches([' ', '\t']);
-    if key.is_empty() || (!quoted && key.starts_with(['[', '{', '&', '*', '!', '?', '|', '>', '#'])) {
-        return Head::Other;
-    }
-    let value = line[colon + 1..].trim();
-    let key = key.len();
-    if value.is_empty() || value.starts_with('#') || is_property(value) {
-        Head::Key { key, colon }
-    } else {
-        Head::KeyWithValue { key, colon }
-    }
-}
-
-/// Whether words are an anchor or a tag, and nothing else: what they are about is on the lines below.
-fn is_property(words: &str) -> bool {
-    words.len() > 1 && words.starts_with(['&', '!']) && !words.contains(|letter: char| " \t,[]{}".contains(letter))
-}
-
-/// The beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the key above
-/// it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
-fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
-    let mut starts: Vec<usize> = Vec::new();
-    let mut column = None;
-    let mut is_list = false;
-    // The column of the piece that goes on.
-    let mut open = 0;
-    for line in lines(text, range) {
-        let content = text[line.clone()].trim_start_matches(' ');
-        if content.trim().is_empty() || content.starts_with('#') {
-            continue;
-        }
-        let indent = line.len() - content.len();
-        if column.is_none() {
-            is_list = is_dash(content);
-        }
-        let first = *column.get_or_insert(indent);
-        let is_item_of_key = !is_list && indent == open && is_dash(content);
-        if starts.is_empty() || (indent <= first && !is_item_of_key && !content.starts_with([']', '}'])) {
-            starts.push(line.start);
-            open = indent;
-        }
-    }
-    starts
-}
-
-/// The lines that begin in a range, without their line breaks.
-fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = range.start;
-    std::iter::from_fn(move || {
-        if at >= range.end {
-            return None;
-        }
-        let end = text[at..range.end].find('\n').map_or(range.end, |end| at + end);
-        let line = at..end;
-        at = end + 1;
-        Some(line)
-    })
-}
-
-/// The line around an offset, without its line break.
-pub(super) fn line_at(text: &str, offset: usize) -> Range<usize> {
-    let offset = floor_boundary(text, offset.min(text.len()));
-    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[offset..].find('\n').map_or(text.len(), |end| offset + end);
-    start..end
-}
-
-fn after_line(text: &str, line_end: usize, limit: usize) -> usize {
-    if text[line_end..].starts_with('\n') { (line_end + 1).min(limit) } else { line_end.min(limit) }
-}
-
-fn first_content(text: &str, range: Range<usize>) -> Option<usize> {
-    lines(text, range).find(|line| !text[line.clone()].trim().is_empty()).map(|line| line.start)
-}
-
-fn indent(text: &str) -> usize {
-    text.len() - text.trim_start_matches(' ').len()
-}
-
-pub(super) fn is_dash(text: &str) -> bool {
-    text.strip_prefix('-').is_some_and(ends_or_blank)
-}
-
-/// Whether nothing follows, or what YAML counts as white space: a no-break space, say, is a letter like others.
-fn ends_or_blank(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])
-}
-
-/// A range without the blanks at its ends.
-pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let part = &text[range.clone()];
-    let start = range.start + (part.len() - part.trim_start().len());
-    let end = range.start + part.trim_end().len();
-    if start < end { start..end } else { range }
-}
-
-/// Puts blanks in the place of everything but line breaks.
-fn blank(text: &mut String, range: Range<usize>) {
-    let blanks: String = text[range.clone()]
-        .bytes()
-        .map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' })
-        .collect();
-    text.replace_range(range, &blanks);
 }

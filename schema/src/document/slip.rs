@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     block::is_foreign_blank,
     fault::{Fault, OpenColumn, indent_at, is_key, open_columns},
-    recover::{Head, head_shape, is_dash, line_at},
+    layout::{Head, head_shape, is_dash, line_at},
     tree::{Node, NodeKind},
 };
 

@@ -6,9 +6,10 @@ use std::{
 };
 
 use super::{
-    Block, BlockKind, Document, Index, Outline, Slot, anchors, block_kind,
+    Block, BlockKind, Document, Slot, block_kind,
     blocks::{Span, SpanKind},
-    recover::is_dash,
+    layout::is_dash,
+    outline::{Index, Outline, anchors},
 };
 use crate::parallel;
 

@@ -336,7 +336,7 @@ impl<'d> NodeRef<'d> {
             Place::List(entry) => Some(entry),
             Place::Node { .. } | Place::Root => return node.items().any(has),
         };
-        let known = |index: &super::Index| {
+        let known = |index: &super::outline::Index| {
             index.has_item.lock().unwrap_or_else(PoisonError::into_inner).get(&(list, question)).copied()
         };
         if let Some(known) = known(&node.document.index) {

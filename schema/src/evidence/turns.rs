@@ -34,6 +34,8 @@ pub enum Ended {
     Log,
     /// The outermost span of the trace ended.
     RootSpan,
+    /// Everything that was claimed had happened.
+    Satisfied,
     /// The limit of turns was reached.
     TurnLimit,
     /// The time that the format gives to the act was over.
@@ -45,7 +47,8 @@ impl Ended {
     pub fn is_final(self) -> bool {
         match self {
             Ended::Exit | Ended::Done | Ended::Answer | Ended::Log | Ended::RootSpan | Ended::TurnLimit => true,
-            Ended::Deadline => false,
+            // It may go on; only what was claimed then does not depend on that.
+            Ended::Satisfied | Ended::Deadline => false,
         }
     }
 }

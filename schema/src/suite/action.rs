@@ -186,6 +186,10 @@ pub struct TriggerAction {
     pub invoke: Option<String>,
     /// The data that goes along, its templates not filled.
     pub params: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The files that say what the target is, each with a digest of its content: when one changes, what was recorded is
+    /// stale. Part of the key by its own parameter.
+    #[serde(skip)]
+    pub inputs: Inputs,
     /// The settings of the workspace. Not part of what is done: a gateway at another address is asked for the same.
     #[serde(skip)]
     pub settings: Arc<Config>,
@@ -351,6 +355,7 @@ mod tests {
             trigger: String::new(),
             invoke: None,
             params: None,
+            inputs: Inputs::new(),
             settings: Arc::default(),
             timeout_ms: TriggerAction::TIMEOUT_MS,
             poll_ms: TriggerAction::POLL_MS,

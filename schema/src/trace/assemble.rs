@@ -32,17 +32,20 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let cost_below = tree.below(|index| cost_of(spans[index]).is_some());
     let parts = spans.iter().enumerate().take(MAX_SPANS).map(|(index, exported)| {
         let role = roles[index];
+        let tokens = told[index].filter(|_| !tells_below[index] && !(models_tell && role == Role::Accounting));
+        // Tokens cost what the model costs.
+        let by_tokens = tokens.and_then(|_| model_of(exported, Role::Model));
         Span {
             id: hexadecimal(&exported.span.span_id),
             parent: (!exported.is_root()).then(|| hexadecimal(&exported.span.parent_span_id)),
             kind: role.kind(),
             name: shortened(name_of(exported, role), MAX_NAME),
-            model: model_of(exported, role).map(|model| shortened(model, MAX_NAME)),
+            model: model_of(exported, role).or(by_tokens).map(|model| shortened(model, MAX_NAME)),
             started_us: exported.started_us(),
             ended_us: exported.ended_us(),
             duration_ms: None,
             // Whoever asks others tells the sum of theirs.
-            tokens: told[index].filter(|_| !tells_below[index] && !(models_tell && role == Role::Accounting)),
+            tokens,
             cost_usd: cost_of(exported).filter(|_| !cost_below[index]),
             error: error_of(exported).map(|error| shortened(&error, MAX_ERROR)),
         }

@@ -89,7 +89,7 @@ pub(super) fn any_as_json(value: &AnyValue) -> Value {
 }
 
 /// A value as the text that others compare it with. `None`: it is not a single value.
-pub(super) fn as_text(held: &Held) -> Option<String> {
+pub fn as_text(held: &Held) -> Option<String> {
     match held {
         Held::Text(text) => Some(text.clone()),
         Held::Truth(truth) => Some(truth.to_string()),

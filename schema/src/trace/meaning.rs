@@ -225,8 +225,7 @@ pub(super) fn model_of<'a>(exported: &'a Exported, role: Role) -> Option<&'a str
     match role {
         Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
         // What an agent is set to is no question to it.
-        Role::Tool | Role::Agent | Role::Delegation => None,
-        Role::Other => exported.attributes().first_text(MODELS).filter(|_| tokens_of(exported).is_some()),
+        Role::Tool | Role::Agent | Role::Delegation | Role::Other => None,
     }
 }
 
@@ -278,6 +277,11 @@ pub(super) fn error_of(exported: &Exported) -> Option<String> {
     };
     let told = message.or_else(exception).or_else(|| attributes.text("exception.message")).or(kind);
     Some(told.unwrap_or("it failed, and does not say why").to_owned())
+}
+
+/// Returns whether a span asks a model, seen alone.
+pub fn asks_model(exported: &Exported) -> bool {
+    Role::of(exported) == Role::Model
 }
 
 /// Returns whether a span is the outermost one of the work of an agent: nothing that belongs to its trace follows its end.

@@ -52,6 +52,9 @@ pub(super) struct Args {
     /// How long one attempt may take, instead of what the suite says
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     timeout: Option<u64>,
+    /// The address of the gateway that starts skills, instead of what `clawspec.yaml` and the environment say
+    #[arg(long, value_name = "URL")]
+    gateway: Option<String>,
     /// A model that does the tasks, instead of those that the suite names (repeatable)
     #[arg(long = "model", value_name = "ID")]
     models: Vec<String>,
@@ -138,7 +141,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         chosen = past.failing;
     }
 
-    let prepared: Vec<Option<Prepared>> = suites.iter().map(|loaded| prepare(loaded, clock).ok()).collect();
+    let prepared: Vec<Option<Prepared>> =
+        suites.iter().map(|loaded| prepare(loaded, clock, args.gateway.as_deref()).ok()).collect();
     let described: Vec<dry::Chosen<'_>> = suites
         .iter()
         .zip(&chosen)
@@ -253,7 +257,8 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
         match &mut case.action {
             Action::Command(command) => command.timeout_ms = args.timeout.unwrap_or(command.timeout_ms),
             Action::Agent(task) => task.timeout_ms = args.timeout.or(task.timeout_ms),
-            Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+            Action::Trigger(trigger) => trigger.timeout_ms = args.timeout.unwrap_or(trigger.timeout_ms),
+            Action::Prompt(_) | Action::None => {}
         }
         Arc::new(case)
     };
@@ -262,9 +267,9 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
 }
 
 /// Whether a suite may run.
-fn prepare(loaded: &Loaded, clock: Clock) -> Result<Prepared, Refusal> {
+fn prepare(loaded: &Loaded, clock: Clock, gateway: Option<&str>) -> Result<Prepared, Refusal> {
     job::prepare(Order {
-        gateway: None,
+        gateway,
         suite: &loaded.report.suite,
         directory: &loaded.directory,
         place: &loaded.place,

@@ -2,9 +2,17 @@
 //! cursor, two of them a selection. Text without `//- ` is `/kindlm.yaml`; a file whose name is that of a kind,
 //! such as `cli-bench.yaml`, is of that kind.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
-use speclens_schema::{document::Document, files::MemoryFiles, json_schema::SpecFile};
+use speclens_runner::event::RunResult;
+use speclens_schema::{
+    analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings, suite::Case,
+};
+
+use super::{
+    latest::Latest,
+    outcome::{CaseOutcome, Phase},
+};
 
 /// A parsed fixture.
 pub(crate) struct Fixture {
@@ -48,6 +56,15 @@ impl Fixture {
         let place = path.clone();
         let files = MemoryFiles::new("/", files.iter().map(|(path, text)| (path.as_str(), text.as_str()))).at(&place);
         Fixture { document, file, selection, files }
+    }
+
+    /// What the analysis finds about the tests where these attempts are recorded.
+    pub(crate) fn latest(&self, recorded: impl Fn(&Case) -> Vec<RunResult>) -> Latest {
+        let suite = Analyzer::new(self.file).analyze(&self.document, &self.files, &Settings::default()).suite;
+        let outcome = |case: &Arc<Case>| CaseOutcome::of(case, &case.action.subjects(), recorded(case), Phase::AtRest);
+        let outcomes = suite.cases.iter().map(|case| Arc::new(outcome(case))).collect();
+        let text = self.document.text().clone();
+        Latest { text, suite: Some(Arc::new(suite)), outcomes, ..Latest::default() }
     }
 
     /// The cursor.

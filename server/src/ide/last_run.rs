@@ -1,23 +1,58 @@
 //! How the claims under the pointer went when their test ran last.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
+    json_schema::SpecFile,
     judge::Judged,
     suite::Case,
     verdict::{Status, Verdict},
 };
 
-use super::{card, frequency::Frequency, hover::Hover, transcript};
+use super::{card, frequency::Frequency, hover::Hover, latest::Latest, lens::CaseState, transcript};
 
 /// Maximum number of lines.
 const MAX_LINES: usize = 10;
 
+/// Returns what is known of the last run at a place: what was noticed, and how the claim there went. Empty where the results
+/// are of an older text, whose places mean something else now.
+pub fn hovers(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Vec<Hover> {
+    if !latest.is_of(document) {
+        return Vec::new();
+    }
+    [noted(document, file, latest, offset), claimed(document, latest, offset)].into_iter().flatten().collect()
+}
+
+/// What was noticed when a test ran last, at its name and at what it does.
+fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Option<Hover> {
+    let at = document.pointer_at(offset);
+    let range = document.find(&at)?.range();
+    let is_here = |case: &Case| case.at.key(file.name_key()) == at || case.action.at() == Some(&at);
+    let (_, outcome) = latest.own().find(|(case, _)| is_here(case))?;
+    let mut known = HashSet::new();
+    let notes = outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes);
+    let notes = notes.filter(|note| known.insert(note.as_str()));
+    let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
+    let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
+    (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
+}
+
+/// How the claim at a place went when its test ran last.
+fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover> {
+    let at = document.pointer_at(offset);
+    let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
+    if outcome.state == CaseState::Cancelled {
+        return None;
+    }
+    let judged = outcome.attempts.iter().map(|attempt| &attempt.result).filter(|result| result.absence.is_none());
+    verdicts(document, case, offset, &judged.collect::<Vec<_>>())
+}
+
 /// Returns how often each verdict on the claim at `offset` is what it is. Of a claim with several verdicts, only those on
 /// the part at `offset` are shown, where there are any. `None` outside of keys and values of claims.
-pub fn hover(document: &Document, case: &Case, offset: usize, attempts: &[&RunResult]) -> Option<Hover> {
+fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunResult]) -> Option<Hover> {
     let (at, range) = written_at(document, offset)?;
     let mut labels: Vec<(usize, &str, bool)> = Vec::new();
     for judged in attempts.iter().flat_map(|attempt| &attempt.verdicts) {
@@ -76,4 +111,57 @@ fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
     }
     let Frequency { word, counts, status } = Frequency::of(attempts, &concerned)?;
     Some(format!("- {} {}: {word}{counts}", transcript::mark(status), card::inline(&transcript::one_line(label))))
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{suite::Subject, verdict::Outcome};
+
+    use super::*;
+    use crate::ide::fixture::Fixture;
+
+    /// The last run of a test whose first claim failed.
+    fn failed(_: &Case) -> Vec<RunResult> {
+        let verdict = Verdict {
+            at: Pointer::root(),
+            kind: "output",
+            label: "output contains `a`".to_owned(),
+            code: None,
+            score: None,
+            outcome: Outcome::Pass,
+            related: Vec::new(),
+        };
+        let notes = vec!["left a process behind".to_owned()];
+        let run = RunResult::of(&Subject::Command, 0, Status::Pass);
+        vec![RunResult { verdicts: vec![Judged { claim: 0, verdict }], notes, ..run }]
+    }
+
+    fn shown(text: &str) -> Vec<String> {
+        let fixture = Fixture::parse(text);
+        let found = hovers(&fixture.document, fixture.file, &fixture.latest(failed), fixture.offset());
+        found.into_iter().map(|hover| hover.markdown).collect()
+    }
+
+    #[test]
+    fn claim_and_name_show_the_last_run() {
+        let claim = "tests:\n  - name: a\n    command: x\n    expect:\n      output: {con$0tains: [a]}\n";
+        assert_eq!(shown(claim), ["Last run:\n\n- ✓ `` output contains `a` ``: passes"]);
+        let name = "tests:\n  - name: a$0\n    command: x\n    expect: {output: {contains: [a]}}\n";
+        assert_eq!(shown(name), ["Noticed when it ran:\n\n- left a process behind"]);
+    }
+
+    #[test]
+    fn results_of_an_older_text_are_not_shown() {
+        let text = "tests:\n  - name: a\n    command: x\n    expect: {output: {con$0tains: [a]}}\n";
+        let fixture = Fixture::parse(text);
+        let latest = fixture.latest(failed);
+        let mut document = fixture.document.clone();
+        // The first claim is another one now.
+        let claims = fixture.text().find("{contains").unwrap();
+        document.edit(claims..claims, "{maxLength: 3, ");
+        document.edit(claims + 15..claims + 16, "");
+        document.refresh();
+        let at = String::from(document.text()).find("maxLength").unwrap();
+        assert_eq!(hovers(&document, fixture.file, &latest, at), []);
+    }
 }

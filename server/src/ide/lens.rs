@@ -343,16 +343,8 @@ mod tests {
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
                 vec!["2: ▶ Run file", "2: ▶ Run", "3: ▶ Run"],
             ),
-            (
-                SpecFile::ClawSpecScenarios,
-                "scenarios:\n  - name: a\n",
-                vec!["1: ▶ Run file", "2: ? not supported yet: running ClawSpec contracts"],
-            ),
-            (
-                SpecFile::ClawSpecHandoff,
-                "handoff: {from: a, to: b}\n",
-                vec!["1: ▶ Run file", "1: ? not supported yet: running ClawSpec contracts"],
-            ),
+            (SpecFile::ClawSpecScenarios, "scenarios:\n  - name: a\n", vec!["1: ▶ Run file", "2: ▶ Run"]),
+            (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run"]),
             (SpecFile::ClawSpecBaselines, "metrics: {}\n", vec![]),
         ] {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {

@@ -1,14 +1,38 @@
-//! Where models are reached, and whether their keys are there, in words. A key itself is never part of them.
+//! Which models can work on tests, where they are reached, and whether their keys are there, in words. A key itself is never part of them.
 
 use std::sync::Arc;
 
 use speclens_runner::model::{Description, KeyState, Models, PRICES_OF};
 use speclens_schema::{
-    document::NodeRef,
+    analysis::Analyzer,
+    document::{Document, NodeRef},
+    files::Files,
+    json_schema::SpecFile,
+    script,
     settings::{Price, Provider, Settings},
+    suite::{ActionKind, written_cases},
 };
 
 use super::card;
+
+/// Returns the models that can work on the tests of a document: those of its suite, and the scripts beside it.
+pub fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
+    let tests = written_cases(file, document);
+    let Some(first) = tests.iter().find(|test| test.does == ActionKind::Agent) else { return Vec::new() };
+    // Every test of a suite has the same models.
+    let suite = analyzer.suite_at(document, first.node.range().start, files);
+    let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
+    let mut models: Vec<String> = Vec::new();
+    let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
+    let scripts = files.glob(&format!("*{}", script::ENDING)).paths.into_iter();
+    let scripts = scripts.filter_map(|path| Some(format!("{}{}", script::PREFIX, path.strip_suffix(script::ENDING)?)));
+    for model in named.chain(scripts) {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    models
+}
 
 /// What decides where a model is reached.
 #[derive(Clone, Copy)]

@@ -15,7 +15,8 @@ use speclens_schema::{
 
 use answers::{Asked, spent};
 
-pub use page::page;
+use super::{latest::Latest, lens::CaseState};
+use page::page;
 
 /// The end of a text that was cut off.
 const CUT: &str = "(the rest was cut off at the limit of `limits.output_mib`)\n";
@@ -55,8 +56,48 @@ impl Language {
     }
 }
 
+/// Returns what the last run of a test did, or why there is nothing to show.
+pub fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
+    let Some(latest) = latest.filter(|latest| latest.suite.is_some()) else {
+        return (format!("`{test}` has not been run yet"), Language::Text);
+    };
+    let Some((_, outcome)) = latest.all().find(|(case, _)| case.name == test) else {
+        return (format!("there is no test `{test}` in this file"), Language::Text);
+    };
+    let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
+    let Some(first) = attempts.first() else {
+        let text = match outcome.state {
+            CaseState::Stale => format!("the last run of `{test}` was of another command: run it again"),
+            CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
+            CaseState::NeverRun
+            | CaseState::Running
+            | CaseState::Passed { .. }
+            | CaseState::Warned { .. }
+            | CaseState::Failed { .. }
+            | CaseState::Unknown { .. }
+            | CaseState::Broke { .. } => format!("`{test}` has not been run yet"),
+        };
+        return (text, Language::Text);
+    };
+    let language = Language::of(&first.subject);
+    let mut text = match language {
+        Language::Markdown => page(test, &attempts),
+        Language::Text => {
+            let texts = attempts.iter().map(|attempt| transcript(test, attempt));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    };
+    if outcome.state == CaseState::Cancelled {
+        text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
+    }
+    if let Some(from) = &outcome.from {
+        text.insert_str(0, &format!("from the recording of `{from}`, which runs the same command\n\n"));
+    }
+    (text, language)
+}
+
 /// One attempt in full.
-pub fn transcript(case: &str, attempt: &RunResult) -> String {
+fn transcript(case: &str, attempt: &RunResult) -> String {
     let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
     if attempt.subject != Subject::Command {
@@ -175,5 +216,44 @@ fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {
     }
     if *cut {
         text.push_str(CUT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_runner::event::{Absence, AbsenceKind, RunResult};
+    use speclens_schema::{
+        suite::{Case, Subject},
+        verdict::Status,
+    };
+
+    use super::of_test;
+    use crate::ide::{fixture::Fixture, latest::Latest};
+
+    #[test]
+    fn test_without_a_transcript_says_why() {
+        let fixture = Fixture::parse("tests:\n  - {name: a, command: x}\n");
+        let of = |latest: Option<&Latest>, test: &str| of_test(latest, test).0;
+        assert_eq!(of(None, "a"), "`a` has not been run yet");
+        let none = fixture.latest(|_| Vec::new());
+        assert_eq!(of(Some(&none), "a"), "`a` has not been run yet");
+        assert_eq!(of(Some(&none), "b"), "there is no test `b` in this file");
+        let stale = fixture.latest(|_: &Case| {
+            let absence = Some(Absence { kind: AbsenceKind::Stale, message: String::new() });
+            vec![RunResult { absence, ..RunResult::of(&Subject::Command, 0, Status::Unknown) }]
+        });
+        assert_eq!(of(Some(&stale), "a"), "the last run of `a` was of another command: run it again");
+    }
+
+    #[test]
+    fn recording_of_another_test_is_named_first() {
+        let fixture = Fixture::parse("tests:\n  - {name: a, command: x}\n  - {name: b, command: x}\n");
+        let latest = fixture.latest(|case| {
+            let from = (case.name == "a").then(|| "b".to_owned());
+            vec![RunResult { from, ..RunResult::of(&Subject::Command, 0, Status::Pass) }]
+        });
+        let first = |test| of_test(Some(&latest), test).0.lines().next().map(str::to_owned);
+        assert_eq!(first("a").as_deref(), Some("from the recording of `b`, which runs the same command"));
+        assert_eq!(first("b").as_deref(), Some("test: b"));
     }
 }

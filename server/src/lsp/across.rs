@@ -7,6 +7,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert,
+    edits::Edited,
     indexing::{PATIENCE, Told},
     session::{Session, Snapshot},
 };
@@ -118,14 +119,11 @@ impl Crossing {
         if to != self.name {
             self.refuse_a_collision(&others, snapshot, to)?;
         }
-        let edits = |document: &Document, mentions: &[Mention]| -> Vec<lsp::TextEdit> {
-            let edits: Vec<Edit> = mentions.iter().map(|mention| rename::edit(&mention.place, to)).collect();
-            edits.iter().map(|edit| convert::text_edit(document, snapshot.abilities.encoding, edit)).collect()
-        };
+        let edit = |mention: &Mention| rename::edit(&mention.place, to);
         let only_here = self.is_one_of_several(&others)?;
         let own = if only_here { std::slice::from_ref(&self.at) } else { &self.own };
-        let own = Edited { uri: uri.clone(), version: Some(snapshot.version), edits: edits(&snapshot.document, own) };
-        let mut all = vec![own];
+        let own: Vec<Edit> = own.iter().map(edit).collect();
+        let mut all = vec![Edited::of(snapshot, uri, &own)];
         if only_here {
             return Ok(all);
         }
@@ -147,7 +145,9 @@ impl Crossing {
             if !found.is_empty() {
                 let version = told.open.as_ref().map(|(_, open)| open.version);
                 let Some(uri) = told.uri() else { continue };
-                all.push(Edited { uri, version, edits: edits(&document, &found) });
+                let encoding = snapshot.abilities.encoding;
+                let edits = found.iter().map(|mention| convert::text_edit(&document, encoding, &edit(mention)));
+                all.push(Edited { uri, version, edits: edits.collect() });
             }
         }
         Ok(all)
@@ -190,32 +190,6 @@ impl Crossing {
             self.kind
         ))
     }
-}
-
-/// The changes of one document.
-pub(super) struct Edited {
-    pub uri: lsp::Uri,
-    /// Its version, when it is open.
-    pub version: Option<i32>,
-    pub edits: Vec<lsp::TextEdit>,
-}
-
-/// Changes as the client understands them.
-pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> lsp::WorkspaceEdit {
-    if !with_versions {
-        let changes = all.into_iter().map(|edited| (edited.uri, edited.edits)).collect();
-        return lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() };
-    }
-    let changes = all.into_iter().map(|edited| {
-        lsp::DocumentChange::TextDocumentEdit(lsp::TextDocumentEdit {
-            text_document: lsp::OptionalVersionedTextDocumentIdentifier {
-                version: edited.version,
-                text_document_identifier: lsp::TextDocumentIdentifier { uri: edited.uri },
-            },
-            edits: edited.edits.into_iter().map(lsp::Edit::TextEdit).collect(),
-        })
-    });
-    lsp::WorkspaceEdit { document_changes: Some(changes.collect()), ..lsp::WorkspaceEdit::default() }
 }
 
 /// A range as the client names it.

@@ -460,7 +460,10 @@ impl Backend {
 
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
-        self.across(&uri, move |session, snapshot| features::actions(session, &snapshot, &params)).await
+        let session = Arc::clone(&self.session);
+        // Settings and files beside the document decide what is wrong; the index has no part in it, so nothing waits for it.
+        let work = move |snapshot: Snapshot| features::actions(&session, &snapshot, &params);
+        self.with_on(&self.session.requests, &uri, About::All, work).await
     }
 
     pub(super) async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {

@@ -18,7 +18,10 @@ use super::{
     runs::{self, Chosen, Deed, Refused, Wanted},
     session::Session,
 };
-use crate::ide::{lens::LensAction, transcript::Language};
+use crate::ide::{
+    lens::LensAction,
+    transcript::{self, Language},
+};
 
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
@@ -130,7 +133,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let snapshot = session.captured_in_turn(&uri).await;
             let wording = move || {
                 let latest = snapshot.ok().flatten().and_then(|snapshot| snapshot.latest);
-                features::transcript(latest.as_deref(), &test)
+                transcript::of_test(latest.as_deref(), &test)
             };
             let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
             let abilities = session.state().abilities;
@@ -215,6 +218,8 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
         session.tell(MessageType::Error, &format!("{error:#}"));
         return;
     }
+    // The recordings of the other suites in the folder are believed from now on, too.
+    session.analyse_all();
     match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {

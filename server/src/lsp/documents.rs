@@ -22,11 +22,11 @@ use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent 
 use super::{
     changes::About,
     convert,
-    results::Results,
     session::{Open, Session, State},
 };
 use crate::{
     index::Depth,
+    results::{Results, SuiteId},
     scope::{Scope, is_main_name},
     workspace::{Reach, is_about_settings},
 };
@@ -63,14 +63,6 @@ struct Closed {
 
 /// Maximum size, in bytes, of a document that is asked at every keystroke what it is.
 const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
-
-/// A suite: the directory that its paths start from, and its main file from there. A document that was never saved is a
-/// suite of its own, named by its address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SuiteId {
-    pub directory: PathBuf,
-    pub place: String,
-}
 
 impl Place {
     /// The suite that the document at this address belongs to.
@@ -528,7 +520,7 @@ impl Session {
     fn disk_changed(&self, paths: &[PathBuf]) {
         let decides = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            matches!(name, "cli-bench.yaml" | "cli-bench.yml" | "clawspec.yaml") || self.scopes.is_main(path)
+            is_main_name(name) || name == "clawspec.yaml" || self.scopes.is_main(path)
         };
         if paths.iter().any(decides) {
             self.neighbours_changed();

@@ -1,35 +1,26 @@
 //! What the editor shows, from our terms into LSP's.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-};
+use std::{collections::HashSet, path::Path};
 
 use serde_json::{Value, json};
-use speclens_runner::{event::RunResult, files};
-use speclens_schema::{
-    files::Files,
-    problem::Problem,
-    script,
-    suite::{ActionKind, Case, written_cases},
-};
+use speclens_runner::files;
+use speclens_schema::problem::Problem;
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::SUGGEST,
-    commands, convert, fix_all, ignoring,
-    results::Latest,
+    commands, convert, edits, fix_all, ignoring,
     session::{Session, Snapshot},
 };
 use crate::ide::{
     actions,
     completion::{self, Completion, CompletionKind},
     folding, hover, last_run,
-    lens::{self, Around, CaseState, Known, LensAction},
-    models::Reach,
+    latest::Latest,
+    lens::{self, Around, LensAction},
+    models::{self, Reach},
     runnable::Looks,
     symbols::{self, Symbol},
-    transcript::{self, Language},
     values::Values,
 };
 
@@ -44,6 +35,12 @@ fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     super::problems(snapshot, &snapshot.workspace())
 }
 
+/// The models that can work on the tests of a document.
+pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
+    let Snapshot { document, analyzer, place, .. } = snapshot;
+    models::choices(document, place.file, *analyzer, place.files.as_ref())
+}
+
 /// The lenses of a suite.
 pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let place = &snapshot.place;
@@ -51,7 +48,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
         return Vec::new();
     }
     let latest = snapshot.latest.as_deref();
-    let known = known(latest);
+    let known = latest.map(Latest::known).unwrap_or_default();
     let none = HashSet::new();
     let looks = Looks {
         file: place.file,
@@ -75,43 +72,10 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
         .collect()
 }
 
-/// The models that can work on the tests of a document: those of its suite, and the scripts beside it.
-pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
-    let files = snapshot.place.files.as_ref();
-    let tests = written_cases(snapshot.place.file, &snapshot.document);
-    let Some(first) = tests.iter().find(|test| test.does == ActionKind::Agent) else { return Vec::new() };
-    // Every test of a suite has the same models.
-    let suite = snapshot.analyzer.suite_at(&snapshot.document, first.node.range().start, files);
-    let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
-    let mut models: Vec<String> = Vec::new();
-    let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
-    let scripts = files.glob(&format!("*{}", script::ENDING)).paths.into_iter();
-    let scripts = scripts.filter_map(|path| Some(format!("{}{}", script::PREFIX, path.strip_suffix(script::ENDING)?)));
-    for model in named.chain(scripts) {
-        if !models.contains(&model) {
-            models.push(model);
-        }
-    }
-    models
-}
-
 /// The way from the directory of a document to another file, as people write it.
 fn way(from: Option<&Path>, to: &Path) -> String {
     let directory = from.and_then(Path::parent);
     directory.and_then(|directory| files::way(directory, to)).unwrap_or_else(|| to.display().to_string())
-}
-
-fn known(latest: Option<&Latest>) -> HashMap<&str, Known> {
-    let Some(latest) = latest else { return HashMap::new() };
-    let mut known: HashMap<&str, Known> =
-        latest.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
-    // A test that is not there any more has a new name now.
-    let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
-    let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
-    for known in known.values_mut() {
-        known.from.take_if(|from| gone.contains(from));
-    }
-    known
 }
 
 /// The actions at a place: cures of problems, and what can be run from there.
@@ -155,7 +119,7 @@ fn quick_fixes(
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
     let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
-        let edit = fix_all::workspace_edit(snapshot, uri, &fix.edits, &fix.creates)?;
+        let edit = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates)?;
         let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
@@ -194,10 +158,11 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
         }
-        if has_transcript(snapshot.latest.as_deref(), &test) {
+        let latest = snapshot.latest.as_deref();
+        if latest.is_some_and(|latest| latest.has_transcript(&test)) {
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
         }
-        if known(snapshot.latest.as_deref()).get(test.as_str()).is_some_and(|known| known.can_ask) {
+        if latest.is_some_and(|latest| latest.can_ask(&test)) {
             actions.push(action(format!("Ask judge of `{test}`"), LensAction::Ask(test)));
         }
     }
@@ -207,70 +172,13 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
 
 /// What is known of the tests of a file, for a client that shows it its own way.
 pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
-    let cases =
-        latest.into_iter().flat_map(|latest| latest.suite.iter().flat_map(|suite| &suite.cases).zip(&latest.outcomes));
+    let cases = latest.into_iter().flat_map(Latest::all);
     cases
         .map(|(case, outcome)| {
             let state = outcome.state.title().unwrap_or_else(|| "not run".to_owned());
             json!({ "test": case.name, "state": state })
         })
         .collect()
-}
-
-/// Whether anything is known of a run of a test.
-fn has_transcript(latest: Option<&Latest>, test: &str) -> bool {
-    latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))).is_some_and(|(latest, suite)| {
-        let mut cases = suite.cases.iter().zip(&latest.outcomes);
-        cases.any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
-    })
-}
-
-/// What the last run of a test did.
-pub(super) fn transcript(latest: Option<&Latest>, test: &str) -> (String, Language) {
-    let subject = || {
-        let (_, outcome) = latest?.all().find(|(case, _)| case.name == test)?;
-        Some(&outcome.attempts.first()?.result.subject)
-    };
-    let language = subject().map_or(Language::Text, Language::of);
-    (transcript_in(latest, test, language), language)
-}
-
-fn transcript_in(latest: Option<&Latest>, test: &str, language: Language) -> String {
-    let Some((latest, suite)) = latest.and_then(|latest| Some((latest, latest.suite.as_ref()?))) else {
-        return format!("`{test}` has not been run yet");
-    };
-    let place = suite.cases.iter().position(|case| case.name == test);
-    let Some(outcome) = place.and_then(|place| latest.outcomes.get(place)) else {
-        return format!("there is no test `{test}` in this file");
-    };
-    if outcome.attempts.is_empty() {
-        return match outcome.state {
-            CaseState::Stale => format!("the last run of `{test}` was of another command: run it again"),
-            CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
-            CaseState::NeverRun
-            | CaseState::Running
-            | CaseState::Passed { .. }
-            | CaseState::Warned { .. }
-            | CaseState::Failed { .. }
-            | CaseState::Unknown { .. }
-            | CaseState::Broke { .. } => format!("`{test}` has not been run yet"),
-        };
-    }
-    let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
-    let mut text = match language {
-        Language::Markdown => transcript::page(test, &attempts),
-        Language::Text => {
-            let texts = attempts.iter().map(|attempt| transcript::transcript(test, attempt));
-            texts.collect::<Vec<_>>().join("\n")
-        }
-    };
-    if outcome.state == CaseState::Cancelled {
-        text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
-    }
-    if let Some(from) = &outcome.from {
-        text.insert_str(0, &format!("from the recording of `{from}`, which runs the same command\n\n"));
-    }
-    text
 }
 
 /// What may be written at a place. The second part holds the docs that are sent when they are asked for.
@@ -400,7 +308,9 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let (values, workspace) = (Values { files, now: &now }, snapshot.workspace());
     let reach = Reach { settings: &workspace.settings, environment: &|name| std::env::var(name).ok() };
     let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), values, reach);
-    let parts = [found, noted_at(snapshot, offset), went_at(snapshot, offset)].into_iter().flatten();
+    let of_run =
+        snapshot.latest.as_deref().map(|latest| last_run::hovers(document, snapshot.place.file, latest, offset));
+    let parts = found.into_iter().chain(of_run.into_iter().flatten());
     let found = parts.reduce(|found, more| hover::Hover {
         markdown: format!("{}\n\n---\n\n{}", found.markdown, more.markdown),
         ..found
@@ -413,41 +323,6 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
         contents: Contents::MarkupContent(convert::markdown(markdown)),
         range: Some(convert::range(document, encoding, found.range)),
     })
-}
-
-/// What was noticed when a test ran last, at its name and at what it does.
-fn noted_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
-    let (document, latest) = (&snapshot.document, snapshot.latest.as_deref()?);
-    let at = document.pointer_at(offset);
-    let range = document.find(&at)?.range();
-    let (_, outcome) = latest.own().find(|(case, _)| {
-        let name = case.at.key(snapshot.place.file.name_key());
-        (name == at || case.action.at() == Some(&at)) && is_named_as_before(snapshot, case)
-    })?;
-    let mut told = HashSet::new();
-    let notes =
-        outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes).filter(|note| told.insert(note.as_str()));
-    let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
-    let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
-    (!notes.is_empty()).then_some(hover::Hover { range, markdown, page: None })
-}
-
-/// How the claim at a place went when its test ran last.
-fn went_at(snapshot: &Snapshot, offset: usize) -> Option<hover::Hover> {
-    let (document, latest) = (&snapshot.document, snapshot.latest.as_deref()?);
-    let at = document.pointer_at(offset);
-    let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
-    if !is_named_as_before(snapshot, case) || outcome.state == CaseState::Cancelled {
-        return None;
-    }
-    let judged = outcome.attempts.iter().map(|attempt| &attempt.result).filter(|result| result.absence.is_none());
-    last_run::hover(document, case, offset, &judged.collect::<Vec<_>>())
-}
-
-/// Whether the text has a case where it was when its suite was read: the suite may be of an older text.
-fn is_named_as_before(snapshot: &Snapshot, case: &Case) -> bool {
-    let name = snapshot.document.find(&case.at.key(snapshot.place.file.name_key()));
-    name.and_then(|node| node.text()) == Some(case.name.as_str())
 }
 
 /// The outline.

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use speclens_schema::problem::{Code, Edit, NewFile, Problem};
+use speclens_schema::problem::{Code, Problem};
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot};
+use super::{edits, session::Snapshot};
 use crate::ide::actions::{self, Scope};
 
 /// The kind of the action for the whole file.
@@ -84,59 +84,7 @@ fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
     let workspace = snapshot.workspace();
     let look = |document: &_| super::problems_of(snapshot, document, &workspace);
     let edits = actions::fix_all(document, &look, scope);
-    changes(snapshot, uri, &edits)
-}
-
-/// The edit of one text, and of the files that come into being with it; nothing where the client cannot create files.
-pub(super) fn workspace_edit(
-    snapshot: &Snapshot,
-    uri: &Uri,
-    edits: &[Edit],
-    creates: &[NewFile],
-) -> Option<WorkspaceEdit> {
-    if creates.is_empty() {
-        return Some(changes(snapshot, uri, edits));
-    }
-    if !snapshot.abilities.creates_files {
-        return None;
-    }
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let mut operations = Vec::new();
-    if !edits.is_empty() {
-        let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-        operations.push(in_document(uri.clone(), Some(snapshot.version), edits));
-    }
-    for file in creates {
-        let new = convert::beside(uri, &file.path)?;
-        // Neither option: where a file has come into being meanwhile, the client refuses the edit.
-        operations.push(DocumentChange::CreateFile(CreateFile {
-            uri: new.clone(),
-            options: None,
-            annotation_id: None,
-        }));
-        if !file.text.is_empty() {
-            let edit =
-                TextEdit { range: tower_lsp_server::gen_lsp_types::Range::default(), new_text: file.text.clone() };
-            operations.push(in_document(new, None, vec![edit]));
-        }
-    }
-    Some(WorkspaceEdit { document_changes: Some(operations), ..WorkspaceEdit::default() })
-}
-
-fn changes(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> WorkspaceEdit {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-    WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }
-}
-
-fn in_document(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChange {
-    DocumentChange::TextDocumentEdit(TextDocumentEdit {
-        text_document: OptionalVersionedTextDocumentIdentifier {
-            text_document_identifier: TextDocumentIdentifier { uri },
-            version,
-        },
-        edits: edits.into_iter().map(Into::into).collect(),
-    })
+    edits::in_document(snapshot, uri, &edits)
 }
 
 fn data_of(action: &CodeAction) -> Option<Data> {

@@ -16,6 +16,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert,
+    edits::{self, Edited},
     session::{Session, Snapshot},
 };
 use crate::{
@@ -38,7 +39,7 @@ pub(super) fn actions(
     let mut found = Vec::new();
     for (code, index) in actions::silenceable(problems, range) {
         let word = code.as_str();
-        let own = |edits: Vec<Edit>| changes(snapshot, uri, &edits);
+        let own = |edits: Vec<Edit>| edits::in_document(snapshot, uri, &edits);
         let problem = &problems[index];
         let here = ignore::here(&snapshot.document, code, problem.range.start).map(own);
         let in_file = ignore::in_file(&snapshot.document, code).map(own);
@@ -60,12 +61,6 @@ pub(super) fn actions(
         }
     }
     found
-}
-
-fn changes(snapshot: &Snapshot, uri: &lsp::Uri, edits: &[Edit]) -> lsp::WorkspaceEdit {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-    lsp::WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..lsp::WorkspaceEdit::default() }
 }
 
 /// The edit of the settings in force, or of new ones at the root of the workspace.
@@ -90,23 +85,15 @@ fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<ls
         return None;
     }
     let edit = ignore::in_settings(&text, code)?;
+    let uri = convert::uri(&file)?;
+    if is_new {
+        return Some(edits::operations(edits::new_file(uri, &edit.text)));
+    }
     let places = Lines::new(&Rope::from_str(&text), snapshot.abilities.encoding).places(edit.range);
     let range = lsp::Range { start: convert::position(places.start), end: convert::position(places.end) };
-    let uri = convert::uri(&file)?;
-    let edit = lsp::TextEdit { range, new_text: edit.text };
-    if !is_new {
-        return Some(lsp::WorkspaceEdit { changes: Some([(uri, vec![edit])].into()), ..lsp::WorkspaceEdit::default() });
-    }
-    let create = lsp::CreateFile { uri: uri.clone(), options: None, annotation_id: None };
-    let edit = lsp::TextDocumentEdit {
-        text_document: lsp::OptionalVersionedTextDocumentIdentifier {
-            text_document_identifier: lsp::TextDocumentIdentifier { uri },
-            version: None,
-        },
-        edits: vec![edit.into()],
-    };
-    let operations = vec![lsp::DocumentChange::CreateFile(create), lsp::DocumentChange::TextDocumentEdit(edit)];
-    Some(lsp::WorkspaceEdit { document_changes: Some(operations), ..lsp::WorkspaceEdit::default() })
+    let edits = vec![lsp::TextEdit { range, new_text: edit.text }];
+    let edited = Edited { uri, version: None, edits };
+    Some(edits::workspace_edit(vec![edited], snapshot.abilities.document_changes))
 }
 
 /// Returns where new settings go: the folder that a file is in; the top of its workspace where settings of the folder would

@@ -13,8 +13,8 @@ use speclens_schema::{
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
-    across::{self, Crossing, Edited},
-    convert, features,
+    across::{self, Crossing},
+    convert, edits, features,
     indexing::PATIENCE,
     session::{Session, Snapshot},
 };
@@ -142,16 +142,12 @@ pub(super) fn rename(
     position: Position,
     to: &str,
 ) -> Result<WorkspaceEdit, String> {
-    let with_versions = snapshot.abilities.document_changes;
     if let Some(crossing) = found(snapshot, position).and_then(|found| Crossing::of(snapshot, &found)) {
         let edited = crossing.rename(session, snapshot, uri, to)?;
-        return Ok(across::workspace_edit(edited, with_versions));
+        return Ok(edits::workspace_edit(edited, snapshot.abilities.document_changes));
     }
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let edits = rename::rename(document, snapshot.place.file, offset(snapshot, position), to)?;
-    let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
-    let own = Edited { uri: uri.clone(), version: Some(snapshot.version), edits };
-    Ok(across::workspace_edit(vec![own], with_versions))
+    let edits = rename::rename(&snapshot.document, snapshot.place.file, offset(snapshot, position), to)?;
+    Ok(edits::in_document(snapshot, uri, &edits))
 }
 
 /// Paths that lead somewhere.

@@ -2,36 +2,27 @@
 //! the client. Versions that were overtaken are never told.
 
 use std::{
-    collections::{HashMap, HashSet},
     path::PathBuf,
     sync::{Arc, PoisonError},
 };
 
-use speclens_runner::event::RunResult;
-use speclens_schema::{
-    dialect::Dialect,
-    document::Document,
-    problem::Severity,
-    suite::{Case, CaseFile},
-};
+use speclens_schema::{problem::Severity, suite::CaseFile};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert, elsewhere,
-    results::{self, CaseOutcome, Latest},
     run_diagnostics::Teller,
     session::{Session, Snapshot},
     settings,
 };
 use crate::{
     ide::{
-        gates,
-        lens::{CaseState, Known},
-        run_problems::{self, RunProblem},
+        latest::{self, Latest, RunProblems},
+        run_problems::RunProblem,
         runnable,
     },
-    workspace,
+    results, workspace,
 };
 
 /// Analyses documents until the server stops. Blocks its thread.
@@ -66,13 +57,15 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
             super::reference::prepare();
         });
     }
-    let Found { mut latest, own: mut run_problems, parts } = results(session, uri, &snapshot, &problems, &workspace);
+    let (mut latest, found) = results(session, uri, &snapshot, &problems, &workspace);
+    let RunProblems { own: mut run_problems, parts } = found;
+    latest.text = snapshot.document.text().clone();
     if snapshot.place.has_tests() {
         latest.broken = runnable::broken(snapshot.place.file, &snapshot.document, &problems);
         latest.is_refused = workspace.wrong().is_some();
         run_problems.extend(workspace.wrong().map(|file| settings::refusal(&snapshot.document, file)));
     }
-    let changed = states_differ(snapshot.latest.as_deref(), &latest);
+    let changed = latest.changes_lenses(snapshot.latest.as_deref());
     let latest = Arc::new(latest);
     let refresh = || {
         if changed && snapshot.abilities.refreshes_lenses {
@@ -98,16 +91,6 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     elsewhere::tell(session, runtime, uri, others);
     publish(session, runtime, uri, &snapshot, &problems, &run_problems);
     refresh();
-}
-
-/// What the recordings say.
-#[derive(Default)]
-struct Found {
-    latest: Latest,
-    /// What is wrong in the document itself.
-    own: Vec<RunProblem>,
-    /// What is wrong in other files that hold cases of the suite.
-    parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
 }
 
 /// The diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file, the one
@@ -143,9 +126,9 @@ fn results(
     snapshot: &Snapshot,
     problems: &Arc<Vec<speclens_schema::problem::Problem>>,
     workspace: &workspace::Workspace,
-) -> Found {
+) -> (Latest, RunProblems) {
     if !snapshot.place.has_tests() {
-        return Found::default();
+        return Default::default();
     }
     let place = &snapshot.place;
     let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,96 +140,18 @@ fn results(
     }
     if results().is_empty() {
         // Nothing was ever run: a keystroke then does not cost a look at every case.
-        return Found::default();
+        return Default::default();
     }
     let suite =
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
     let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
     let seen = look.take(&suite);
     let outcomes = results().remember(seen);
-    let mut found = Found::default();
-    let mut names: HashMap<&str, usize> = HashMap::new();
-    for case in &suite.cases {
-        *names.entry(&case.name).or_default() += 1;
-    }
-    for (case, outcome) in suite.cases.iter().zip(&outcomes) {
-        // Which of several tests of one name was run cannot be told; what was cut off says little of the test.
-        if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
-            continue;
-        }
-        let Some(file) = &case.file else {
-            found.own.extend(case_problems(suite.dialect, &snapshot.document, case, outcome));
-            continue;
-        };
-        let problems = case_problems(suite.dialect, &file.document, case, outcome);
-        match found.parts.iter_mut().find(|(known, _)| known.path == file.path) {
-            Some((_, known)) => known.extend(problems),
-            None => found.parts.push((Arc::clone(file), problems)),
-        }
-    }
-    found.parts.retain(|(_, problems)| !problems.is_empty());
-    // A gate speaks about the whole suite: where a run refuses it, nothing is said.
-    let is_refused = workspace.wrong().is_some()
-        || problems.iter().any(|problem| problem.severity == Severity::Error)
-        || names.values().any(|count| *count > 1);
-    if place.main().is_none() && !is_refused {
-        let attempts: Vec<_> = outcomes.iter().map(|outcome| settled(outcome)).collect();
-        found.own.extend(gates::failing(&suite, &snapshot.document, &attempts));
-    }
-    found.latest = Latest { suite: Some(suite), outcomes, ..Latest::default() };
-    found
-}
-
-/// The attempts of a case, as far as they are the last word on it: none while it runs, or after a run was cancelled.
-fn settled(outcome: &CaseOutcome) -> Vec<&RunResult> {
-    match outcome.state {
-        CaseState::Running | CaseState::Cancelled => Vec::new(),
-        CaseState::NeverRun
-        | CaseState::Stale
-        | CaseState::Passed { .. }
-        | CaseState::Warned { .. }
-        | CaseState::Failed { .. }
-        | CaseState::Unknown { .. }
-        | CaseState::Broke { .. } => outcome.attempts.iter().map(|attempt| &attempt.result).collect(),
-    }
-}
-
-fn case_problems(dialect: Dialect, document: &Document, case: &Case, outcome: &CaseOutcome) -> Vec<RunProblem> {
-    let mut found: Vec<RunProblem> = Vec::new();
-    for attempt in outcome.attempts.iter().map(|attempt| &attempt.result) {
-        let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
-        for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
-            // Attempts that break alike are one diagnostic.
-            if !found.contains(&problem) {
-                found.push(problem);
-            }
-        }
-    }
-    let judged = outcome.attempts.iter().filter(|attempt| attempt.result.absence.is_none());
-    let judged: Vec<_> = judged.map(|attempt| (&attempt.result, attempt.ending.as_slice())).collect();
-    found.extend(run_problems::of_attempts(dialect, document, case, &judged));
-    found
-}
-
-fn states_differ(before: Option<&Latest>, now: &Latest) -> bool {
-    let states = |latest: &Latest| -> HashMap<String, Known> {
-        let cases = latest.suite.iter().flat_map(|suite| &suite.cases).zip(&latest.outcomes);
-        cases.map(|(case, outcome)| (case.name.clone(), outcome.known())).collect()
-    };
-    let none = HashSet::new();
-    if before.map_or(&none, |before| &before.broken) != &now.broken
-        || before.is_some_and(|before| before.is_refused) != now.is_refused
-    {
-        return true;
-    }
-    match before {
-        None => now.outcomes.iter().any(|outcome| outcome.state != CaseState::NeverRun),
-        Some(before) => {
-            let same_outcomes = before.outcomes.len() == now.outcomes.len()
-                && before.outcomes.iter().zip(&now.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
-            !same_outcomes && states(before) != states(now)
-        }
-    }
+    // Where a run refuses the suite, its gates say nothing.
+    let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
+    let with_gates = place.main().is_none() && !is_refused;
+    let problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
+    (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)
 }
 
 /// Tells the client. Where it asks for problems of the text itself, only results of runs are told.

@@ -23,14 +23,13 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     changes::About,
-    documents::SuiteId,
-    results,
     session::{Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
 use crate::{
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
+    results::{self, SuiteId},
 };
 
 /// A client that has not answered by then is not waited for.
@@ -498,6 +497,12 @@ impl Listener<'_> {
                     let report = serde_json::json!({"kind": "report", "message": message, "percentage": percentage});
                     self.report(report).await;
                 }
+            }
+            Event::Waiting { case } => {
+                let name = &self.planned.suite.cases[case].name;
+                let message = format!("{}/{} {name} waits for another run", self.done, self.attempts);
+                self.report(serde_json::json!({"kind": "report", "message": message})).await;
+                return;
             }
             Event::Note { message } => {
                 self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;

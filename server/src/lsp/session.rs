@@ -16,15 +16,16 @@ use tower_lsp_server::{Client, gen_lsp_types as lsp};
 use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
-    documents::{Place, Stranger, SuiteId},
+    documents::{Place, Stranger},
     elsewhere::Told,
     indexing::Remembered,
-    results::{Latest, Results},
     runs::Wanted,
 };
 use crate::{
     buffers::Buffers,
+    ide::latest::Latest,
     index::{Index, Limits},
+    results::{Results, SuiteId},
     scope::Scopes,
     threads::Pool,
     workspace::{self, Workspace},

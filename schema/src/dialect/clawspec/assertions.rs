@@ -8,6 +8,7 @@ mod preconditions;
 mod semantic;
 mod state;
 mod trace;
+mod trace_help;
 mod trace_limits;
 mod unsupported;
 

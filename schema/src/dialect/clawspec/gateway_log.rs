@@ -93,6 +93,12 @@ impl GatewayLog {
         while lines.iter().fold(false, |is_new, line| lineage.learn(line) | is_new) {}
         let mut log = GatewayLog::default();
         let (mut children, mut done) = (BTreeSet::new(), BTreeSet::new());
+        // The session of an agent is seen before its run.
+        let delegates: BTreeSet<String> = lines
+            .iter()
+            .filter(|line| lineage.kin(line) == Some(Kin::Started))
+            .filter_map(|line| Some(line.delegate()?.0.to_owned()))
+            .collect();
         for (number, line) in lines.into_iter().enumerate() {
             let Some(kin) = lineage.kin(&line) else { continue };
             let is_done = line.events.contains(&Event::Done);
@@ -108,9 +114,9 @@ impl GatewayLog {
         }
         // What an agent started may go on after it.
         children.extend(log.calls.iter().filter_map(|call| call.child_run.clone()));
-        log.is_done &= children.is_subset(&done);
+        log.is_done &= children.is_subset(&done) && children.len() >= delegates.len();
         let spawned = log.calls.iter().filter(|call| call.tool == SPAWN && call.child_run.is_none()).count();
-        log.unseen_children = spawned.saturating_sub(log.sessions.len());
+        log.unseen_children = spawned.saturating_sub(delegates.len());
         log.traces = lineage.traces().map(str::to_owned).collect();
         log
     }

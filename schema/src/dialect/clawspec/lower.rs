@@ -20,6 +20,7 @@ use super::{
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
     stages::{Condition, Health, Production, StageHandoff},
+    trigger::definition_of,
 };
 use crate::{
     dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
@@ -156,6 +157,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
             trigger: context.trigger.clone(),
             invoke: Some(invoke.to_owned()),
             params: params.and_then(|params| params.as_object().cloned()),
+            inputs: definition_of(&context.target, files),
             settings: Arc::clone(&context.settings),
             timeout_ms: context.timeout_ms,
             poll_ms: context.poll_ms,
@@ -235,6 +237,7 @@ impl Lowering<'_> {
             trigger: String::new(),
             invoke: None,
             params: None,
+            inputs: Inputs::new(),
             settings: Arc::clone(&context.settings),
             timeout_ms: context.timeout_ms,
             poll_ms: context.poll_ms,
@@ -351,6 +354,7 @@ impl Lowering<'_> {
             trigger: context.trigger.clone(),
             invoke: Some(context.trigger.clone()),
             params: Some(Map::from_iter([("test_mode".to_owned(), Value::Bool(true))])),
+            inputs: definition_of(&context.target, self.files),
             settings: Arc::clone(&context.settings),
             timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
             poll_ms: context.poll_ms,

@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::Range};
 
 use serde_json::Value;
 
-use crate::document::recover::trimmed;
+use crate::document::layout::trimmed;
 
 /// A value that cannot be read, understood all the same.
 pub(super) struct Reading {

@@ -30,7 +30,7 @@ impl Past {
     pub(super) async fn of(suites: &[Loaded], chosen: &[BTreeSet<usize>], clock: Clock, options: Options) -> Past {
         let mut past = Past { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
-            let Ok(prepared) = super::prepare(loaded, clock) else {
+            let Ok(prepared) = super::prepare(loaded, clock, None) else {
                 past.refused = true;
                 past.failing.push(BTreeSet::new());
                 continue;

@@ -47,6 +47,10 @@ pub(super) async fn show(
             Event::AttemptFinished { .. } => bar.inc(1),
             Event::Note { message } => bars.suspend(|| output::remark(&secrets.mask(message))),
             Event::Finished(_) => break,
+            Event::Waiting { case } => {
+                let name = &suite.cases[*case].name;
+                bars.suspend(|| output::remark(&secrets.mask(&waiting(name))));
+            }
             Event::AttemptStarted { .. } | Event::TurnStarted { .. } => {}
         }
         progress.follow(event);
@@ -57,6 +61,11 @@ pub(super) async fn show(
     }
     lines.iter().for_each(ProgressBar::finish_and_clear);
     bar.finish_and_clear();
+}
+
+/// Says why a test has not begun yet.
+fn waiting(name: &str) -> String {
+    format!("`{name}` waits for another run in this workspace")
 }
 
 fn target(quiet: bool) -> ProgressDrawTarget {
@@ -121,7 +130,7 @@ impl<'s> Progress<'s> {
                     Status::Unknown | Status::Error => one.open += 1,
                 }
             }
-            Event::Started { .. } | Event::Note { .. } | Event::Finished(_) => {}
+            Event::Started { .. } | Event::Waiting { .. } | Event::Note { .. } | Event::Finished(_) => {}
         }
     }
 

@@ -20,7 +20,7 @@ const MAX_LINES: usize = 60;
 const MAX_BYTES: usize = 8 * 1024;
 
 /// Every attempt of a test, the worst first.
-pub fn page(test: &str, attempts: &[&RunResult]) -> String {
+pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
     let mut sorted: Vec<&RunResult> = attempts.to_vec();
     sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
     let mut text = format!("# {}\n", one_line(test));
@@ -66,6 +66,7 @@ fn ended_by(ended: Ended) -> &'static str {
         Ended::Answer => "ended with the answer of the gateway",
         Ended::Log => "ended by a line of the log",
         Ended::RootSpan => "ended with the outermost span",
+        Ended::Satisfied => "was left when everything that is claimed had happened",
         Ended::TurnLimit => "ended at the limit of turns",
         Ended::Deadline => "ended at the deadline",
     }
@@ -234,7 +235,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use speclens_runner::event::{Figures, Held, Origin};
+    use speclens_runner::event::Held;
     use speclens_schema::{
         document::Pointer,
         evidence::{
@@ -259,18 +260,9 @@ mod tests {
             related: Vec::new(),
         };
         RunResult {
-            subject: Subject::model("local/one", None),
-            repeat,
-            status,
-            absence: None,
             verdicts: vec![Judged { claim: 0, verdict }],
-            figures: Figures::default(),
             evidence: Held::Memory(Arc::new(evidence)),
-            key: None,
-            began_us: 0,
-            from: None,
-            origin: Origin::Recorded,
-            notes: Vec::new(),
+            ..RunResult::of(&Subject::model("local/one", None), repeat, status)
         }
     }
 

@@ -216,7 +216,7 @@ impl AssertionType for ToolWasCalled {
 /// ```
 ///
 /// A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then. For ClawSpec
-/// program it holds.
+/// it holds. OpenClaw gateways log the calls of tools at level `debug` only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolNotCalled {
@@ -412,7 +412,8 @@ impl AssertionType for ToolNotPermitted {
 /// ```
 ///
 /// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
-/// one. A log without such a line skips the assertion.
+/// one. A log without such a line skips the assertion; one that is not there, or that says nothing about the run, shows
+/// nothing: the result is unknown then. OpenClaw gateways log no tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {

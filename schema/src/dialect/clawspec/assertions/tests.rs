@@ -467,6 +467,72 @@ fn a_trace_that_does_not_tell_is_no_proof() {
     check("{type: delegation_path, expected: [brand], state_path: none.yaml}", &world, Status::Fail, "position 0");
 }
 
+/// The help of a claim that fails.
+fn help(assertion: &str, world: &World) -> Vec<String> {
+    let verdict = judge(assertion, world);
+    verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).help.clone()
+}
+
+#[test]
+fn calls_are_aligned_with_the_expected_ones() {
+    let calls = ["read", "read", "search", "write"].iter().zip(0..);
+    let world = World { trace: trace(calls.map(|(name, at)| span(SpanKind::Tool, name, at)).collect()), ..world() };
+    let title = "the calls, where `-` was not made and `+` was not expected:";
+    assert_eq!(
+        help("{type: tool_sequence, mode: strict, expected: [search, send, write]}", &world),
+        [format!("{title}\n+ read (2 times)\n  search\n- send\n  write")]
+    );
+    let ordered = help("{type: tool_sequence, expected: [write, search]}", &world);
+    assert_eq!(ordered.len(), 1, "{ordered:?}");
+}
+
+#[test]
+fn spans_over_budget_come_largest_first_and_costs_by_model() {
+    let asked = |name: &str, total: u64| Span {
+        model: Some(name.to_owned()),
+        tokens: Some(Tokens { input: total, output: 0, total }),
+        cost_usd: Some(total as f64 / 100.0),
+        ..span(SpanKind::Llm, name, 0)
+    };
+    let spans = vec![asked("small", 10), asked("large", 30), asked("small", 15)];
+    let world = World { trace: trace(spans), ..world() };
+    assert_eq!(
+        help("{type: per_span_budget, max_tokens: 5}", &world),
+        ["the spans with most tokens:\nlarge (llm): 30 tokens\nsmall (llm): 15 tokens\nsmall (llm): 10 tokens"]
+    );
+    assert_eq!(
+        help("{type: trace_cost, max_usd: 0.1}", &world),
+        ["cost by model:\nlarge: $0.3000 (1 span)\nsmall: $0.2500 (2 spans)"]
+    );
+    let TraceAnswer::Found(whole) = world.trace.clone() else { unreachable!() };
+    let metered = World { trace: TraceAnswer::Found(Trace { cost_usd: Some(0.05), ..whole }), ..world };
+    check("{type: trace_cost, max_usd: 0.1}", &metered, Status::Pass, "");
+}
+
+#[test]
+fn trace_that_has_not_ended_proves_nothing_of_what_did_not_happen() {
+    let TraceAnswer::Found(whole) = world().trace else { unreachable!("the trace is there") };
+    let open = World { trace: TraceAnswer::Found(Trace { unfinished: true, ..whole }), ..world() };
+    for assertion in
+        ["{type: no_span_errors}", "{type: tool_not_invoked, tool: send}", "{type: llm_call_count, max: 3}"]
+    {
+        check(assertion, &open, Status::Unknown, "has not ended");
+    }
+}
+
+#[test]
+fn tokens_that_a_gateway_tells_in_one_span_count_for_its_questions() {
+    let silent = Span { tokens: None, ..span(SpanKind::Llm, "m", 0) };
+    let sum = Span {
+        tokens: Some(Tokens { input: 90, output: 10, total: 100 }),
+        ..span(SpanKind::Other, "openclaw.model.usage", 1)
+    };
+    let world = World { trace: trace(vec![silent, sum]), ..world() };
+    check("{type: trace_token_budget, max_input_tokens: 90}", &world, Status::Pass, "");
+    check("{type: trace_token_budget, max_input_tokens: 89}", &world, Status::Fail, "");
+    check("{type: per_span_budget, max_tokens: 500}", &world, Status::Unknown, "tokens");
+}
+
 #[test]
 fn errors_in_the_trace_are_listed() {
     let broken = Span { error: Some("boom".to_owned()), ..span(SpanKind::Tool, "write", 0) };

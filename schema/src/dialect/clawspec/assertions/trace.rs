@@ -6,16 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{artifacts::structured, behavioral::decided};
+use super::{
+    artifacts::structured,
+    behavioral::decided,
+    trace_help::{aligned, doubt},
+};
 use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, lenient_count, mismatch},
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace},
-    verdict::Open,
+    verdict::{Mismatch, Open},
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
-
-/// Why a claim about what is not in a trace cannot be sure.
-pub(super) const CUT: &str = "the trace has more spans than were kept, and the others could decide";
 
 /// The spans of a kind, by the time when they began where all tell it.
 pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
@@ -38,10 +39,6 @@ fn listed(names: &[&str]) -> String {
 fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &str) -> bool) -> Option<usize> {
     let mut rest = actual.iter();
     expected.iter().position(|wanted| !rest.any(|name| is(wanted, name)))
-}
-
-fn doubt(trace: &Trace) -> Option<&'static str> {
-    trace.cut.then_some(CUT)
 }
 
 /// The number of questions to models is within bounds.
@@ -154,7 +151,9 @@ impl AssertionType for ToolSequence {
             SequenceMode::Strict => {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
-                let row = Row::fail("expected", mismatch(message, wanted, got)).unless(doubt(trace));
+                let help = aligned(&expected, &actual);
+                let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
+                let row = Row::fail("expected", mismatch).unless(doubt(trace));
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
@@ -181,7 +180,9 @@ impl AssertionType for ToolSequence {
                 };
                 let message =
                     format!("`{}` (position {at}) was not called in this order; called were {got}", expected[at]);
-                Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(at).unless(doubt(trace)))
+                let help = aligned(&expected, &actual);
+                let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
+                Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
             }
         }
     }

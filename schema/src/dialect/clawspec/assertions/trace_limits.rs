@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::trace::{CUT, kind_text};
+use super::trace_help::{by_duration, by_model, by_tokens, doubt, shown};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
         config::Price,
     },
     evidence::{Context, Need, Span, SpanKind, Tokens, Trace},
-    verdict::Open,
+    verdict::{Mismatch, Open},
     words::RunText,
 };
 
@@ -62,10 +62,6 @@ impl SpanType {
     }
 }
 
-fn doubt(trace: &Trace) -> Option<&'static str> {
-    trace.cut.then_some(CUT)
-}
-
 /// Why tokens cannot be counted: a question to a model that does not tell its own.
 fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     let mut some = false;
@@ -80,6 +76,13 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
         return Some("a question to a model does not tell its tokens");
     }
     (none && !some).then_some("the trace does not tell tokens")
+}
+
+/// Why the tokens of a whole trace cannot be counted.
+fn untold_of(trace: &Trace) -> Option<&'static str> {
+    // A gateway may tell the tokens of several questions in a span of its own.
+    let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
+    if is_summed { None } else { untold(trace.spans.iter()) }
 }
 
 impl AssertionType for PerSpanBudget {
@@ -100,19 +103,20 @@ impl AssertionType for PerSpanBudget {
             .filter(|span| part.as_ref().is_none_or(|part| span.name.contains(part.as_str())))
             .collect();
         let most = self.max_tokens;
-        let wrong: Vec<String> = spans
+        let wrong: Vec<(&Span, u64)> = spans
             .iter()
-            .filter_map(|span| Some((span, span.tokens?.total)))
+            .filter_map(|span| Some((*span, span.tokens?.total)))
             .filter(|(_, total)| *total > most)
-            .map(|(span, total)| format!("{} ({}): {total} tokens", span.name, kind_text(span.kind)))
             .collect();
         if wrong.is_empty() {
             let untold = untold(spans.into_iter());
             return Ok(Row::pass("max_tokens").unless(untold).unless(doubt(trace)));
         }
         let message = format!("{} span(s) exceeded {most} tokens", wrong.len());
-        let mut mismatch = mismatch(message, format!("at most {most}"), wrong[0].clone());
-        mismatch.help = wrong[1..].iter().take(20).cloned().collect();
+        let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
+        let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
+        let help = if wrong.len() > 1 { by_tokens(wrong) } else { Vec::new() };
+        let mismatch = Mismatch { help, ..mismatch(message, format!("at most {most}"), actual) };
         Ok(Row::fail("max_tokens", mismatch))
     }
 }
@@ -171,10 +175,12 @@ impl AssertionType for TraceTokenBudget {
         }
         let Some(field) = field else { return Err(Row::unknown("", "no limit is given, so that nothing is claimed")) };
         let Some((key, _, most, used)) = wrong.first() else {
-            return Ok(Row::pass(field).unless(untold(trace.spans.iter())).unless(doubt(trace)));
+            return Ok(Row::pass(field).unless(untold_of(trace)).unless(doubt(trace)));
         };
         let message = wrong.iter().map(|(_, message, ..)| message.as_str()).collect::<Vec<_>>().join("; ");
-        Ok(Row::fail(key, mismatch(message, format!("at most {most}"), used.to_string())))
+        let told = trace.spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
+        let help = by_tokens(told.collect());
+        Ok(Row::fail(key, Mismatch { help, ..mismatch(message, format!("at most {most}"), used.to_string()) }))
     }
 }
 
@@ -234,7 +240,11 @@ impl AssertionType for TraceDuration {
         }
         let (took, most) = (plain(took), plain(most));
         let message = format!("duration {took}ms > max {most}ms");
-        Ok(Row::fail("max_ms", mismatch(message, format!("at most {most} ms"), format!("{took} ms"))))
+        let help = by_duration(trace);
+        Ok(Row::fail(
+            "max_ms",
+            Mismatch { help, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) },
+        ))
     }
 }
 
@@ -287,6 +297,9 @@ pub(crate) struct Cost {
 /// What a trace costs.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
+    if let Some(sum) = trace.cost_usd {
+        return Cost { sum, known: 1, ..total };
+    }
     for span in &trace.spans {
         match TraceCost::cost(span, scope) {
             Ok(Some((cost, guess))) => {
@@ -325,10 +338,13 @@ impl AssertionType for TraceCost {
         let most = self.max_usd;
         if known > 0 && sum > most {
             let message = format!("cost {about}${sum:.4} > max ${most:.4}");
-            return Ok(Row::fail(
-                "max_usd",
-                mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}")),
-            ));
+            let costs = trace.spans.iter().filter_map(|span| {
+                let (cost, estimated) = TraceCost::cost(span, seen.scope).ok()??;
+                Some((span, cost, estimated))
+            });
+            let help = by_model(costs);
+            let mismatch = mismatch(message, format!("at most ${most:.4}"), format!("{about}${sum:.4}"));
+            return Ok(Row::fail("max_usd", Mismatch { help, ..mismatch }));
         }
         if known == 0 {
             let message =

@@ -4,8 +4,6 @@ use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
 
-use super::View;
-
 /// The time since something began, without that of suspensions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
@@ -15,12 +13,8 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    pub(super) fn begin(view: &View) -> Patience {
-        Patience::beside(view.suspended)
-    }
-
-    /// Begins to wait, where that tells for how long the program has been suspended in all.
-    pub(crate) fn beside(suspended: fn() -> Duration) -> Patience {
+    /// Begins now. `suspended` returns for how long the program has been suspended in all.
+    pub(crate) fn begin(suspended: fn() -> Duration) -> Patience {
         Patience { began: Instant::now(), suspended, suspended_before: suspended() }
     }
 
@@ -29,7 +23,7 @@ impl Patience {
     }
 
     /// Waits for something, at most until so much time is over.
-    pub(super) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
+    pub(crate) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
         tokio::pin!(awaited);
         loop {
             let left = limit.saturating_sub(self.elapsed());

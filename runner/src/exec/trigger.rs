@@ -1,0 +1,135 @@
+//! Starts a skill, an agent or a pipeline, and waits for its end.
+
+mod ending;
+mod program;
+mod satisfied;
+mod values;
+mod webhook;
+
+use std::{sync::Arc, time::Duration};
+
+use speclens_schema::{
+    dialect::clawspec::trigger::{Filled, session_key},
+    evidence::{Context, Ended, Evidence, RunError, RunErrorKind},
+    suite::{TriggerAction, TriggerKind},
+};
+
+use super::{Attempt, Inputs, Performed, Site, World, process};
+use crate::{
+    gateway::Gateway,
+    observe::View,
+    patience::Patience,
+    recording,
+    watch::{Identity, Watch},
+};
+
+pub(crate) use values::begun;
+
+/// What all ways of starting a target share.
+#[derive(Clone, Copy)]
+struct Act<'a> {
+    action: &'a TriggerAction,
+    filled: &'a Filled,
+    gateway: &'a Gateway,
+    world: World<'a>,
+    /// Where it is looked whether the target is done.
+    view: &'a View,
+    patience: Patience,
+}
+
+impl Act<'_> {
+    /// How long the whole act may take.
+    fn limit(&self) -> Duration {
+        Duration::from_millis(self.action.timeout_ms)
+    }
+
+    fn left(&self) -> Duration {
+        self.limit().saturating_sub(self.patience.elapsed())
+    }
+}
+
+/// What came of starting a target: what of the evidence is known by then.
+struct Came {
+    evidence: Evidence,
+    /// The run, where it is known under another id than it was given.
+    run_id: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Performs a trigger. Whatever goes wrong is part of what it left behind.
+pub(super) async fn perform(action: &TriggerAction, context: Context, world: World<'_>, view: &View) -> Performed {
+    let inputs = Inputs::before_trigger(action, world.files).await;
+    let patience = Patience::begin(process::suspended);
+    let (attempt, watch) = match prepared(action, &context, world) {
+        Ok((filled, gateway)) => {
+            let act = Act { action, filled: &filled, gateway, world, view, patience };
+            started(act, context).await
+        }
+        Err(error) => {
+            let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
+            (Attempt { evidence, notes: Vec::new() }, None)
+        }
+    };
+    let site = Site { watch: watch.map(Arc::new), ..Site::of_suite(world) };
+    Performed { attempt, inputs: Some(inputs), site }
+}
+
+fn prepared<'a>(
+    action: &TriggerAction,
+    context: &Context,
+    world: World<'a>,
+) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
+    let gateway = world.gateway.ok_or_else(|| RunError {
+        kind: RunErrorKind::Defect,
+        message: "the settings of the gateway are missing; this is a defect of speclens".to_owned(),
+    })?;
+    let templates = context.templates.clone().unwrap_or_default();
+    let filled = Filled::of(action, &templates.before).map_err(|no_value| RunError {
+        kind: RunErrorKind::MissingVariable,
+        message: format!("{no_value} in this run"),
+    })?;
+    Ok((filled, gateway))
+}
+
+/// Starts the target, and waits for its end.
+async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
+    let session_key = match act.action.kind {
+        TriggerKind::Skill => Some(session_key(&act.action.target, &act.world.test.name, &context.run_id)),
+        TriggerKind::Agent | TriggerKind::Pipeline | TriggerKind::Nothing => None,
+    };
+    let known = Some(context.run_id.clone()).filter(|id| !id.is_empty());
+    let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
+    let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
+    let mut watch = Watch::begin(act.gateway, act.world.directory, act.world.traces, identity).await;
+    let Came { mut evidence, run_id, notes } = match act.action.kind {
+        TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(act, &context, &mut watch).await,
+        TriggerKind::Agent => program::start(act, &mut watch).await,
+        TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
+    };
+    if evidence.duration_ms.is_none() && act.action.kind != TriggerKind::Nothing {
+        evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
+    }
+    watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| now_us());
+    evidence.context = values::ended(context, run_id, act.gateway, act.world);
+    (Attempt { evidence, notes }, Some(watch))
+}
+
+fn now_us() -> i64 {
+    i64::try_from(recording::now_us()).unwrap_or(i64::MAX)
+}
+
+fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {
+    match ended {
+        Ended::Deadline => Some(format!(
+            "nothing said within {} s that the run had ended, so assertions about what did not happen are unknown",
+            limit.as_secs_f64()
+        )),
+        Ended::Exit
+        | Ended::Done
+        | Ended::Answer
+        | Ended::Log
+        | Ended::RootSpan
+        | Ended::Satisfied
+        | Ended::TurnLimit => None,
+    }
+}

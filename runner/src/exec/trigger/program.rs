@@ -1,0 +1,135 @@
+//! Agents are started by the program `openclaw`, which answers when they are done.
+
+use std::time::Duration;
+
+use speclens_schema::{
+    dialect::clawspec::trigger::{agent_id, agent_of_workspace, session_of},
+    evidence::{Ended, Evidence, Ran, RunError, RunErrorKind},
+};
+
+use super::{Act, Came};
+use crate::{
+    exec::process::{self, Environment, Finished, end_of},
+    watch::Watch,
+};
+
+/// How a shell ends that does not find a program.
+const NOT_FOUND: i32 = 127;
+
+/// How long the list of agents may take: without it, the contract says who is meant.
+const LISTING: Duration = Duration::from_secs(20);
+
+/// Lets an agent work, and waits for its answer.
+pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
+    let message = match act.filled.message() {
+        Ok(message) => message,
+        Err(message) => return broken(Evidence::default(), RunErrorKind::MissingVariable, message),
+    };
+    let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
+    let listed = run(act, &environment, "exec openclaw agents list --json", act.left().min(LISTING)).await;
+    if is_missing(&listed.ran) {
+        let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
+        return broken(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
+    }
+    let agent = listed_agent(act, &listed.ran).unwrap_or_else(|| agent_id(&act.action.trigger).to_owned());
+    watch.identity.agent = Some(agent.clone());
+    let script =
+        format!("exec openclaw agent --local --agent {} --message {} --json", quoted(&agent), quoted(&message));
+    let Finished { ran, error, notes } = run(act, &environment, &script, act.left()).await;
+    let evidence = Evidence { duration_ms: ran.duration_ms, command: Some(ran), ..Evidence::default() };
+    let ran = evidence.command.iter();
+    let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
+    if let Some(RunError { kind, message }) = failure {
+        return Came { notes, ..broken(evidence, kind, message) };
+    }
+    let output = ran.clone().find_map(|ran| ran.stdout.as_ref()).map(|stdout| stdout.text.as_str());
+    match session_of(output.unwrap_or_default()) {
+        Ok(session) => {
+            if session.is_some() {
+                watch.identity.run_id.clone_from(&session);
+            }
+            Came { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id: session, notes }
+        }
+        Err(why) => {
+            let message = format!("cannot read the answer of `openclaw agent`: {why}");
+            Came { notes, ..broken(evidence, RunErrorKind::Gateway, message) }
+        }
+    }
+}
+
+fn broken(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
+    let evidence = Evidence { error: Some(RunError { kind, message }), ..evidence };
+    Came { evidence, run_id: None, notes: Vec::new() }
+}
+
+async fn run(act: Act<'_>, environment: &Environment, script: &str, timeout: Duration) -> Finished {
+    let command = process::Command {
+        program: process::Program::shell(script),
+        directory: act.world.directory,
+        environment,
+        input: &[],
+        timeout,
+        limit: act.world.output_limit,
+    };
+    process::run(command, act.world.background, act.world.cancel).await
+}
+
+fn is_missing(ran: &Ran) -> bool {
+    ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
+}
+
+/// The agent that works in the directory of the target.
+fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
+    let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
+    let directory = act.world.directory.join(&act.action.target);
+    let places = [std::path::absolute(&directory), directory.canonicalize()];
+    places.into_iter().flatten().find_map(|place| agent_of_workspace(&list, &place))
+}
+
+fn of_process(error: RunError, limit: Duration) -> RunError {
+    match error.kind {
+        RunErrorKind::TimedOut => RunError {
+            message: format!(
+                "`openclaw agent` did not end within {} s, and was stopped; give it longer with `defaults.timeout` or \
+                 `--timeout`",
+                limit.as_secs_f64()
+            ),
+            ..error
+        },
+        RunErrorKind::Spawn
+        | RunErrorKind::Killed
+        | RunErrorKind::MissingVariable
+        | RunErrorKind::Workspace
+        | RunErrorKind::Setup
+        | RunErrorKind::Help
+        | RunErrorKind::Provider
+        | RunErrorKind::Key
+        | RunErrorKind::RateLimit
+        | RunErrorKind::Script
+        | RunErrorKind::Gateway
+        | RunErrorKind::Cancelled
+        | RunErrorKind::Unsupported
+        | RunErrorKind::Defect => error,
+    }
+}
+
+fn failure(ran: &Ran) -> Option<RunError> {
+    let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
+    let message = format!("`openclaw agent` {}{}", exit.sentence(), end_of(ran));
+    Some(RunError { kind: RunErrorKind::Gateway, message })
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn every_text_is_one_word_of_a_shell() {
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+    }
+}

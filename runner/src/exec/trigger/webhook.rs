@@ -1,0 +1,226 @@
+//! Skills and pipelines are started by a request to the gateway.
+
+use std::{error::Error, time::Duration};
+
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, LOCATION},
+    redirect::Policy,
+};
+use speclens_schema::{
+    check::text::shortened,
+    dialect::clawspec::trigger::{Reply, reply},
+    evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
+};
+
+use super::{Act, Came, deadline_note, ending};
+use crate::{encryption, gateway::Gateway, model::is_loopback, watch::Watch};
+
+/// Maximum number of characters of the gateway's own words in a message.
+const MAX_WORDS: usize = 200;
+
+/// Sends the request, and waits for the end of the run.
+pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Came {
+    let body = act.filled.body(act.action, watch.identity.session_key.as_deref()).to_string();
+    let address = act.gateway.url(&act.gateway.webhook);
+    let sent = Sent { gateway: act.gateway, address: &address, limit: act.world.output_limit };
+    let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
+    let answered = tokio::select! {
+        biased;
+        () = act.world.cancel.cancelled() => Err(cancelled()),
+        answered = act.patience.within(act.limit(), sent.post(body, &mut exchange)) => {
+            answered.unwrap_or_else(|| Err(sent.too_slow(act.limit())))
+        }
+    };
+    let mut evidence = Evidence { exchange: Some(exchange), ..Evidence::default() };
+    let Reply { run_id, is_final, failure } = match answered {
+        Ok(reply) => reply,
+        Err(error) => {
+            return Came { evidence: Evidence { error: Some(error), ..evidence }, run_id: None, notes: Vec::new() };
+        }
+    };
+    if run_id.is_some() {
+        watch.identity.run_id.clone_from(&run_id);
+    }
+    if let Some(failure) = failure {
+        let message = format!("the gateway at {} says that the run is over: {failure}", sent.shown());
+        evidence.error = Some(RunError { kind: RunErrorKind::Gateway, message });
+        return Came { evidence, run_id, notes: Vec::new() };
+    }
+    let ended = match is_final {
+        true => Ok(Ended::Answer),
+        false => ending::wait(act, context, run_id.clone(), watch).await,
+    };
+    match ended {
+        Ok(ended) => {
+            evidence.ended = Some(ended);
+            Came { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
+        }
+        Err(crate::observe::Cancelled) => {
+            evidence.error = Some(cancelled());
+            Came { evidence, run_id, notes: Vec::new() }
+        }
+    }
+}
+
+fn cancelled() -> RunError {
+    let message = "cancelled before the run ended: the gateway may go on with it".to_owned();
+    RunError { kind: RunErrorKind::Cancelled, message }
+}
+
+/// A request to the gateway.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    gateway: &'a Gateway,
+    address: &'a str,
+    /// Maximum number of bytes of the answer that are kept.
+    limit: usize,
+}
+
+impl Sent<'_> {
+    /// Sends the body, and reads the answer.
+    async fn post(self, body: String, exchange: &mut Exchange) -> Result<Reply, RunError> {
+        let url = Url::parse(self.address).map_err(|error| {
+            let help = "write it as `http://127.0.0.1:18789`";
+            self.error(format!("`{}` is not a valid address of a gateway: {error}; {help}", self.address))
+        })?;
+        let client =
+            client(&url).map_err(|why| self.error(format!("cannot prepare the request to {}: {why}", self.shown())))?;
+        let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        if let Some(token) = self.gateway.token() {
+            request = request.bearer_auth(token);
+        }
+        let mut response = request.send().await.map_err(|error| self.no_answer(error))?;
+        exchange.status = Some(response.status().as_u16());
+        let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
+        let mut bytes = Vec::new();
+        let read = self.read(&mut response, &mut bytes).await;
+        let answer = Capture::of_bytes(bytes, !matches!(read, Ok(true)));
+        let text = exchange.answer.insert(answer).text.clone();
+        if !response.status().is_success() {
+            return Err(self.refused(response.status().as_u16(), location.as_deref(), &text));
+        }
+        match read {
+            Ok(true) => reply(&text).map_err(|why| self.unreadable(&why)),
+            Ok(false) => Err(self.unreadable(&format!("it is longer than {} bytes", self.limit))),
+            Err(error) => Err(self.no_answer(error)),
+        }
+    }
+
+    /// Reads a body, and returns whether all of it was kept.
+    async fn read(self, response: &mut Response, bytes: &mut Vec<u8>) -> Result<bool, reqwest::Error> {
+        while let Some(chunk) = response.chunk().await? {
+            let kept = chunk.len().min(self.limit - bytes.len());
+            bytes.extend_from_slice(&chunk[..kept]);
+            if kept < chunk.len() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The address without what authorizes.
+    fn shown(self) -> String {
+        match Url::parse(self.address) {
+            Ok(mut url) => {
+                // An address without a host has no names to remove.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                url.to_string()
+            }
+            Err(_) => self.address.to_owned(),
+        }
+    }
+
+    fn error(self, message: String) -> RunError {
+        RunError { kind: RunErrorKind::Gateway, message }
+    }
+
+    fn no_answer(self, error: reqwest::Error) -> RunError {
+        let (shown, is_connect) = (self.shown(), error.is_connect());
+        let why = innermost(&error.without_url());
+        if is_connect {
+            let help = "start it with `openclaw gateway`, or correct `gateway_base_url` in `clawspec.yaml`";
+            return self.error(format!("cannot reach the gateway at {shown}: {why}; {help}"));
+        }
+        self.error(format!("the gateway at {shown} cut its answer off: {why}; look at its log"))
+    }
+
+    fn too_slow(self, limit: Duration) -> RunError {
+        let message = format!(
+            "the gateway at {} did not answer within {} s; give it longer with `defaults.timeout` or `--timeout`",
+            self.shown(),
+            limit.as_secs_f64()
+        );
+        RunError { kind: RunErrorKind::TimedOut, message }
+    }
+
+    fn unreadable(self, why: &str) -> RunError {
+        let help = "check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` name a gateway";
+        self.error(format!("cannot read the answer of the gateway at {}: {why}; {help}", self.shown()))
+    }
+
+    fn refused(self, status: u16, location: Option<&str>, body: &str) -> RunError {
+        let shown = self.shown();
+        self.error(match (status, self.gateway.token_from()) {
+            (300..=399, _) => {
+                let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
+                let help = "write the address itself as `gateway_base_url` in `clawspec.yaml`";
+                format!("the gateway at {shown} redirects{to} (status {status}), which is not followed; {help}")
+            }
+            (401 | 403, Some(source)) => {
+                format!("the gateway at {shown} refused the token (status {status}); correct `{source}`")
+            }
+            (401 | 403, None) => {
+                let help = "set `CLAWSPEC_GATEWAY_AUTH_TOKEN` or `HOOKS_TOKEN` to the token of its hooks";
+                format!("the gateway at {shown} wants a token (status {status}); {help}")
+            }
+            (404, _) => {
+                let help = "correct `gateway_webhook_endpoint` in `clawspec.yaml`";
+                format!("the gateway at {shown} starts nothing there (status 404); {help}")
+            }
+            (_, _) => {
+                let words = words(body);
+                let words = if words.is_empty() { words } else { format!(": {words}") };
+                format!("the gateway at {shown} failed with status {status}{words}; look at its log")
+            }
+        })
+    }
+}
+
+fn client(url: &Url) -> Result<Client, String> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
+        // Whoever answers with another address could be anybody: the token would go there.
+        .redirect(Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        // A small body that unpacks to a large one is no answer.
+        .no_gzip()
+        // A request that is dropped closes its connection.
+        .http1_only()
+        .pool_max_idle_per_host(0)
+        .tls_backend_preconfigured(encryption::of(url.scheme())?);
+    if url.scheme() == "http" || is_loopback(url) {
+        // A proxy would read what is not encrypted, and does not lead to this machine.
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| innermost(&error))
+}
+
+/// What a body says, in one line.
+fn words(body: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
+    let line = told.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    shortened(line.trim(), MAX_WORDS)
+}
+
+/// The innermost reason says it best.
+fn innermost(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,46 @@
+//! Judges a suite by evidence that came from elsewhere: nothing is performed, and nothing is recorded.
+
+use std::sync::Arc;
+
+use speclens_schema::{
+    dialect::GateReport,
+    evidence::Evidence,
+    mask::Secrets,
+    suite::{Subject, Suite},
+    verdict::Status,
+};
+
+use super::Sum;
+use crate::{
+    book::Asked,
+    event::{CaseResult, SuiteResult},
+};
+
+/// Judges the cases of a suite that are chosen, each once by the same evidence. It is masked and interpreted here.
+pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Evidence, secrets: &Secrets) -> SuiteResult {
+    suite.dialect.mask(&mut evidence, secrets);
+    suite.dialect.interpret(&mut evidence);
+    let evidence = Arc::new(evidence);
+    let judged = |(index, case): (usize, &Arc<_>)| {
+        let case: &speclens_schema::suite::Case = case;
+        if case.skip {
+            return CaseResult { case: index, status: Status::Skip, runs: Vec::new() };
+        }
+        let asked = Asked { suite, case, subject: &Subject::Nobody, repeat: 0 };
+        let run = Arc::new(asked.judged(&evidence, secrets, Vec::new()));
+        CaseResult { case: index, status: run.status, runs: vec![run] }
+    };
+    let cases: Vec<CaseResult> =
+        suite.cases.iter().enumerate().filter(|(index, _)| chosen(*index)).map(judged).collect();
+    let gates = GateReport { gates: Vec::new(), rescued: false };
+    let sum = Sum::of(&cases, &gates);
+    SuiteResult {
+        status: sum.status,
+        cases,
+        gates,
+        failed: sum.failed,
+        broken: sum.broken,
+        cancelled: false,
+        duration: std::time::Duration::ZERO,
+    }
+}

@@ -1,0 +1,143 @@
+//! What an analysis says after edits, settings and comments.
+
+use crate::{
+    dialect::ScalarRules,
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Code,
+    settings::{Level, Settings},
+};
+
+use super::Analyzer;
+
+const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: 'true'\n    expect: {output: {contains: [x]}}\n  - name: b\n    command: 'true'\n    expct: {}\n    expect: {}\n  - name: c\n    command: 'true'\n    expect: {output: {maxLength: 3}}\n";
+
+const ALL: &str = "wrong-type, unknown-key, invalid-value, missing-field, duplicate-key, unknown-alias";
+
+fn analyzer() -> Analyzer {
+    Analyzer::new(SpecFile::KindLm)
+}
+
+fn files() -> MemoryFiles {
+    MemoryFiles::default()
+}
+
+#[test]
+fn an_edit_is_analysed_as_if_the_text_were_new() {
+    let mut document = Document::read(SUITE, ScalarRules::Yaml12);
+    let settings = Settings::default();
+    analyzer().analyze(&document, &files(), &settings);
+    let insert = SUITE.find("  - name: b").unwrap();
+    document.edit(insert..insert, "  - name: a\n    comand: x\n    expect: {}\n");
+    document.refresh();
+    let fresh = Document::read(&String::from(document.text()), ScalarRules::Yaml12);
+    let kept = analyzer().analyze(&document, &files(), &settings);
+    let new = analyzer().analyze(&fresh, &files(), &settings);
+    assert_eq!(kept.problems, new.problems);
+    assert!(kept.problems.iter().any(|problem| problem.code == Code::DuplicateName));
+    let places = |analysis: &super::Analysis| -> Vec<String> {
+        analysis.suite.cases.iter().map(|case| format!("{} {} {}", case.name, case.at, case.intact)).collect()
+    };
+    assert_eq!(places(&kept), places(&new));
+}
+
+#[test]
+fn only_cases_without_errors_are_intact() {
+    let text = SUITE.replace("maxLength: 3", "maxLenght: 3");
+    let document = Document::read(&text, ScalarRules::Yaml12);
+    let analysis = analyzer().analyze(&document, &files(), &Settings::default());
+    let intact: Vec<bool> = analysis.suite.cases.iter().map(|case| case.intact).collect();
+    assert_eq!(intact, [true, true, false], "{:#?}", analysis.problems);
+}
+
+/// The reasons why each case cannot pass.
+fn doubts(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
+    let document = Document::read(text, ScalarRules::Yaml12);
+    let cases = analyzer().analyze(&document, &files(), settings).suite.cases;
+    let reasons = |case: &std::sync::Arc<crate::suite::Case>| {
+        let reasons = case.claims.iter().flat_map(|claim| claim.check.texts());
+        reasons.filter(|text| text.starts_with("part of this test could not be understood: ")).collect()
+    };
+    cases.iter().map(|case| (case.intact, reasons(case))).collect()
+}
+
+#[test]
+fn a_case_with_a_part_that_is_not_understood_cannot_pass() {
+    let mut off = Settings::default();
+    for code in Code::ALL {
+        off.severity.insert(code.as_str().to_owned(), Level::Off);
+    }
+    for claims in [
+        "output: {contains: 5}",
+        "output: {contans: [x]}",
+        "outpt: {contains: [x]}",
+        "output: {contains: }",
+        "output: {contains: [*none]}",
+        "output: {contains: [x], contains: [y]}",
+        "output: {format: jsn}",
+        "toolCalls: [{}]",
+        "latency: {maxMs: '1'}",
+        "judge: {criteria: a}",
+        "guardrails: {pii: {denyPatterns: a}}",
+    ] {
+        for expect in [format!("expect: {{{claims}}}"), format!("expect: {{{claims}}} # speclens: allow({})", ALL)] {
+            let text = SUITE.replace("expect: {output: {contains: [x]}}", &expect);
+            for settings in [&Settings::default(), &off] {
+                let doubts = doubts(&text, settings);
+                assert!(!doubts[0].0 && !doubts[0].1.is_empty(), "{expect}: {doubts:?}");
+                assert!(doubts[2].0 && doubts[2].1.is_empty(), "{expect}: {doubts:?}");
+            }
+        }
+    }
+    let without = SUITE.replace("    expect: {output: {maxLength: 3}}\n", "");
+    assert!(!doubts(&without, &off)[2].1.is_empty());
+    assert!(doubts(SUITE, &off).iter().all(|(intact, doubts)| *intact && doubts.is_empty()));
+}
+
+#[test]
+fn a_line_that_lost_its_test_belongs_to_the_one_above() {
+    let lost = "  expect:\n      output: {contains: [NOPE]}\n";
+    let last = format!("{SUITE}{lost}");
+    assert_eq!(doubts(&last, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [true, true, false]);
+    let first = SUITE.replace("  - name: b", &format!("{lost}  - name: b"));
+    assert_eq!(doubts(&first, &Settings::default()).iter().map(|it| it.0).collect::<Vec<_>>(), [false, true, true]);
+    let alone = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo hello\n    expect:\n      output: {contains: [hello]}\n  expect:\n      output: {contains: [NOPE]}\n";
+    assert!(!doubts(alone, &Settings::default())[0].0);
+    assert!(!doubts(&format!("{alone}gates: {{}}\n"), &Settings::default())[0].0);
+}
+
+#[test]
+fn settings_and_comments_decide_what_is_told() {
+    let mut settings = Settings::default();
+    let count = |text: &str, settings: &Settings, code: Code| {
+        let document = Document::read(text, ScalarRules::Yaml12);
+        analyzer().problems(&document, &files(), settings).iter().filter(|problem| problem.code == code).count()
+    };
+    assert_eq!(count(SUITE, &settings, Code::UnknownKey), 1);
+    let allowed = SUITE.replace("    expct", "    # speclens: allow(unknown-key)\n    expct");
+    assert_eq!(count(&allowed, &settings, Code::UnknownKey), 0);
+    let misspelt = SUITE.replace("    expct", "    # speclens: allow(unknwn-key)\n    expct");
+    assert_eq!(count(&misspelt, &settings, Code::UnknownKey), 1);
+    assert_eq!(count(&misspelt, &settings, Code::InvalidSetting), 1);
+    settings.severity.insert("unknown-key".to_owned(), Level::Off);
+    assert_eq!(count(SUITE, &settings, Code::UnknownKey), 0);
+}
+
+#[test]
+fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
+    let text = "kindlm: 1\nmodels:\n  - {id: a}\ntests:\n  - name: one\n    command: x\n  - name: two\n";
+    let mut document = Document::read(text, ScalarRules::Yaml12);
+    let (analyzer, settings) = (Analyzer::new(SpecFile::KindLm), Settings::default());
+    let problems = |document: &Document| analyzer.problems(document, &files(), &settings);
+    let before = problems(&document);
+    let colon = text.find("tests:").unwrap() + 5;
+    document.edit(colon..colon + 1, "");
+    document.refresh();
+    let fresh = Document::read(&String::from(document.text()), ScalarRules::Yaml12);
+    assert_eq!(problems(&document), problems(&fresh));
+    assert_ne!(problems(&document), before);
+    document.edit(colon..colon, ":");
+    document.refresh();
+    assert_eq!(problems(&document), before);
+}

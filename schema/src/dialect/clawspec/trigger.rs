@@ -1,0 +1,217 @@
+//! What is sent to start a target, and what its answer means. Pure: the runner sends it.
+
+mod agent;
+mod python_json;
+mod reply;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+pub use agent::{agent_id, agent_of_workspace, session_of};
+pub use reply::{Reply, reply};
+
+use super::{
+    lint::files::below_root,
+    template::{NoValue, expand},
+};
+use crate::{
+    files::Files,
+    suite::{Inputs, TriggerAction, TriggerKind},
+};
+
+/// What a contract sends, its templates filled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filled {
+    /// The text of `when.invoke`, or the command of a pipeline.
+    pub invoke: String,
+    /// The data that goes along.
+    pub params: Map<String, Value>,
+}
+
+impl Filled {
+    /// Fills the templates of an action. The error names the first one without a value.
+    pub fn of(action: &TriggerAction, values: &BTreeMap<String, String>) -> Result<Filled, NoValue> {
+        let fill = |text: &str| expand(text, |name| values.get(name).map(String::as_str));
+        let invoke = fill(action.invoke.as_deref().unwrap_or_default())?;
+        let params = action.params.iter().flatten().map(|(key, value)| Ok((key.clone(), filled(value, &fill)?)));
+        Ok(Filled { invoke, params: params.collect::<Result<_, NoValue>>()? })
+    }
+
+    /// The body of the request that starts a skill or a pipeline. `session` is the key of its session; pipelines have none.
+    pub fn body(&self, action: &TriggerAction, session: Option<&str>) -> Value {
+        let invoke = self.invoke.trim();
+        let is_command = invoke.starts_with('/') || action.kind == TriggerKind::Pipeline;
+        let (command, payload) = match is_command {
+            true if self.params.is_empty() => (invoke, String::new()),
+            true => (invoke, python_json::text(&Value::Object(self.params.clone()))),
+            false => {
+                let wrapped = json!({ "invoke": invoke, "params": self.params });
+                (action.trigger.as_str(), python_json::text(&wrapped))
+            }
+        };
+        let mut body = json!({ "skill_command": command, "payload": payload, "test_mode": self.is_test() });
+        if let (Some(session), Some(members)) = (session, body.as_object_mut()) {
+            members.insert("session_key".to_owned(), Value::from(session));
+        }
+        body
+    }
+
+    /// Whether the target is to leave the world alone: unless the data says otherwise.
+    pub fn is_test(&self) -> bool {
+        self.params.get("test_mode").is_none_or(is_true)
+    }
+
+    /// The message for an agent. The error says what is missing.
+    pub fn message(&self) -> Result<String, String> {
+        let invoke = self.invoke.trim();
+        if invoke != "sessions_spawn" {
+            return Ok(invoke.to_owned());
+        }
+        match self.params.get("task") {
+            Some(Value::String(task)) if !task.trim().is_empty() => Ok(task.clone()),
+            Some(_) | None => {
+                Err("`sessions_spawn` needs a text under `params.task`: what the agent is to do".to_owned())
+            }
+        }
+    }
+}
+
+/// The files that say what a target is, each with a digest of its content.
+pub fn definition_of(target: &str, files: &dyn Files) -> Inputs {
+    let Some(directory) = below_root(target).filter(|directory| !directory.is_empty()) else { return Inputs::new() };
+    let paths = ["SKILL.md", "SOUL.md"].map(|name| format!("{directory}/{name}"));
+    paths.into_iter().filter_map(|path| Some((path.clone(), files.digest(&path)?))).collect()
+}
+
+/// The key of the session that a scenario asks for: no other run has it.
+pub fn session_key(target: &str, scenario: &str, run_id: &str) -> String {
+    format!("hook:qa:{}:{}:{run_id}", slug(target), slug(scenario))
+}
+
+/// A text in lower-case letters, digits, and `-` between them.
+pub fn slug(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn filled(value: &Value, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Result<Value, NoValue> {
+    Ok(match value {
+        Value::String(text) => Value::String(fill(text)?),
+        Value::Array(items) => Value::Array(items.iter().map(|item| filled(item, fill)).collect::<Result<_, _>>()?),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| Ok((key.clone(), filled(value, fill)?)));
+            Value::Object(members.collect::<Result<_, NoValue>>()?)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    })
+}
+
+/// As Python takes a value for a truth value.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::document::Pointer;
+
+    fn action(kind: TriggerKind, invoke: &str, params: Value) -> TriggerAction {
+        TriggerAction {
+            at: Pointer::root(),
+            contract: "skills/demo/tests/scenarios.yaml".to_owned(),
+            kind,
+            target: "skills/demo".to_owned(),
+            trigger: "/demo".to_owned(),
+            invoke: Some(invoke.to_owned()),
+            params: params.as_object().cloned(),
+            inputs: Default::default(),
+            settings: Arc::default(),
+            timeout_ms: TriggerAction::TIMEOUT_MS,
+            poll_ms: TriggerAction::POLL_MS,
+        }
+    }
+
+    fn body(action: &TriggerAction, session: Option<&str>) -> Value {
+        let values = BTreeMap::from([("today".to_owned(), "2026-05-14".to_owned())]);
+        Filled::of(action, &values).expect("values for all").body(action, session)
+    }
+
+    #[test]
+    fn slash_command_carries_its_params_and_a_text_is_wrapped() {
+        let params = json!({ "test_mode": true, "b": 1, "a": "x" });
+        assert_eq!(
+            body(&action(TriggerKind::Skill, " /demo go ", params.clone()), Some("hook:qa:x")),
+            json!({
+                "skill_command": "/demo go", "payload": r#"{"a": "x", "b": 1, "test_mode": true}"#, "test_mode": true,
+                "session_key": "hook:qa:x",
+            })
+        );
+        assert_eq!(
+            body(&action(TriggerKind::Skill, "/demo no", Value::Null), None),
+            json!({ "skill_command": "/demo no", "payload": "", "test_mode": true })
+        );
+        assert_eq!(
+            body(&action(TriggerKind::Skill, "write for {{ today }}", json!({ "to": ["{{today}}"] })), None),
+            json!({
+                "skill_command": "/demo",
+                "payload": r#"{"invoke": "write for 2026-05-14", "params": {"to": ["2026-05-14"]}}"#,
+                "test_mode": true,
+            })
+        );
+        assert_eq!(
+            body(&action(TriggerKind::Pipeline, "run demo", json!({ "test_mode": true })), None),
+            json!({ "skill_command": "run demo", "payload": r#"{"test_mode": true}"#, "test_mode": true })
+        );
+    }
+
+    #[test]
+    fn test_mode_is_on_unless_the_params_switch_it_off() {
+        for (params, expected) in [
+            (json!({}), true),
+            (json!({ "test_mode": "yes" }), true),
+            (json!({ "test_mode": false }), false),
+            (json!({ "test_mode": null }), false),
+            (json!({ "test_mode": 0 }), false),
+            (json!({ "test_mode": "" }), false),
+        ] {
+            let action = action(TriggerKind::Skill, "/demo", params.clone());
+            assert_eq!(body(&action, None)["test_mode"], json!(expected), "{params}");
+        }
+    }
+
+    #[test]
+    fn template_without_a_value_is_named() {
+        let action = action(TriggerKind::Skill, "/demo", json!({ "deep": [{ "x": "{{handoff.to}}" }] }));
+        assert_eq!(Filled::of(&action, &BTreeMap::new()), Err(NoValue("handoff.to".to_owned())));
+    }
+
+    #[test]
+    fn session_is_named_by_target_scenario_and_run() {
+        assert_eq!(
+            session_key("skills/Demo_2/", "Größe: smoke!", "00000000-0000-4000-8000-000000000001"),
+            "hook:qa:skills-demo-2:gr-e-smoke:00000000-0000-4000-8000-000000000001"
+        );
+    }
+
+    #[test]
+    fn sessions_spawn_sends_its_task_and_every_other_text_itself() {
+        let message = |invoke: &str, params: Value| {
+            Filled { invoke: invoke.to_owned(), params: params.as_object().cloned().unwrap_or_default() }.message()
+        };
+        assert_eq!(message(" write it ", json!({ "task": "other" })), Ok("write it".to_owned()));
+        assert_eq!(message("sessions_spawn", json!({ "task": "write it" })), Ok("write it".to_owned()));
+        assert!(message("sessions_spawn", json!({ "task": 1 })).is_err());
+    }
+}

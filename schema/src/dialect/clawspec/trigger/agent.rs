@@ -1,0 +1,74 @@
+//! Which agent a contract is about, and which session it answered in.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// The id of the agent that works in a directory, by the list that `openclaw agents list --json` prints. `None`: no agent
+/// does, or several do.
+pub fn agent_of_workspace(list: &Value, directory: &Path) -> Option<String> {
+    let agents = list.as_array().or_else(|| list.get("agents")?.as_array())?;
+    let works_there = |agent: &&Value| agent["workspace"].as_str().is_some_and(|it| Path::new(it) == directory);
+    let mut found = agents.iter().filter(works_there).filter_map(|agent| agent["id"].as_str());
+    let only = found.next()?;
+    found.next().is_none().then(|| only.to_owned())
+}
+
+/// The id of an agent by what starts it: what follows `agentId:` in the text, else the text itself.
+pub fn agent_id(trigger: &str) -> &str {
+    let Some((_, behind)) = trigger.split_once("agentId:") else { return trigger.trim() };
+    let behind = behind.trim_start().trim_start_matches(['"', '\'']);
+    let id = behind.split([',', '"', '\'', ')', '}']).next().unwrap_or_default().trim();
+    if id.is_empty() { trigger.trim() } else { id }
+}
+
+/// The id of the session that an agent answered in, by what `openclaw agent --json` printed: JSON, or JSON within other
+/// text. The error says what is wrong with it.
+pub fn session_of(output: &str) -> Result<Option<String>, String> {
+    let within = || output.get(output.find('{')?..=output.rfind('}')?);
+    let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());
+    let Some(answer @ Value::Object(_)) = parsed else { return Err("it printed no JSON object".to_owned()) };
+    let places = ["/meta/agentMeta/sessionId", "/result/meta/agentMeta/sessionId"];
+    let session = places.iter().find_map(|at| answer.pointer(at)?.as_str()).filter(|id| !id.is_empty());
+    Ok(session.map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn agent_is_the_only_one_that_works_in_the_directory() {
+        let list = json!([{ "id": "a", "workspace": "/ws/agents/a" }, { "id": "b", "workspace": "/ws/agents/b" }]);
+        assert_eq!(agent_of_workspace(&list, Path::new("/ws/agents/b")), Some("b".to_owned()));
+        assert_eq!(agent_of_workspace(&list, Path::new("/ws/agents/c")), None);
+        let twins = json!([{ "id": "a", "workspace": "/ws/a" }, { "id": "b", "workspace": "/ws/a" }]);
+        assert_eq!(agent_of_workspace(&twins, Path::new("/ws/a")), None);
+        assert_eq!(agent_of_workspace(&json!({ "error": "no" }), Path::new("/ws/a")), None);
+    }
+
+    #[test]
+    fn id_of_an_agent_is_taken_from_its_trigger() {
+        for (trigger, id) in [
+            ("agents-copy", "agents-copy"),
+            ("sessions_spawn(agentId: \"agents-copy\", task: x)", "agents-copy"),
+            ("sessions_spawn agentId: agents-copy)", "agents-copy"),
+            ("agentId:'a b'", "a b"),
+            ("agentId: ", "agentId:"),
+        ] {
+            assert_eq!(agent_id(trigger), id, "{trigger}");
+        }
+    }
+
+    #[test]
+    fn session_is_found_in_json_with_text_around_it() {
+        let printed = r#"{"payloads": [], "meta": {"agentMeta": {"sessionId": "s1"}}}"#;
+        assert_eq!(session_of(printed), Ok(Some("s1".to_owned())));
+        assert_eq!(session_of(&format!("loading plugins\n{printed}\nbye")), Ok(Some("s1".to_owned())));
+        assert_eq!(session_of("{}"), Ok(None));
+        assert!(session_of("no JSON } {").is_err());
+        assert!(session_of("").is_err());
+    }
+}

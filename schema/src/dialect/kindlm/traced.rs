@@ -1,0 +1,147 @@
+//! Spans of a running system as what a test left behind, by the `trace` section: one result that every test is judged by.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
+
+use serde_json::json;
+
+use super::trace::{SpanFilter, SpanMapping, Trace};
+use crate::{
+    check::pattern::EcmaPattern,
+    document::Document,
+    evidence::{Capture, Ended, Evidence, Ran, Usage},
+    trace::{Exported, LogEvent, Said, ToolUse, asks_model, assemble, attribute_text, said},
+};
+
+impl Trace {
+    /// Reads the section of a suite, as far as it can be read.
+    pub fn of(document: &Document) -> Trace {
+        let section = document.root().and_then(|root| root.get("trace"));
+        let value = section.and_then(|section| section.to_checked_value(usize::MAX).ok());
+        value.and_then(|value| crate::dialect::lenient::lenient(&value)).unwrap_or_default()
+    }
+
+    /// The port on which traces are received.
+    pub fn port(&self) -> u16 {
+        self.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(Trace::PORT)
+    }
+
+    /// How many milliseconds to wait for a trace.
+    pub fn timeout_ms(&self) -> u64 {
+        self.timeout_ms.unwrap_or(Trace::TIMEOUT_MS)
+    }
+
+    /// `port` when the key is absent.
+    pub const PORT: u16 = 4318;
+    /// `timeoutMs` when the key is absent.
+    pub const TIMEOUT_MS: u64 = 30_000;
+
+    /// Makes one result of all spans that count. `None`: none does.
+    ///
+    /// It has the form of a command that reports its calls, so masking and judging know it.
+    pub fn evidence(&self, spans: &[Exported], logs: &[LogEvent]) -> Option<Evidence> {
+        let filter = self.span_filter.clone().unwrap_or_default();
+        let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
+        let mut kept: Vec<&Exported> = spans.iter().filter(|it| filter.lets(it, pattern.as_ref())).collect();
+        if kept.is_empty() {
+            return None;
+        }
+        kept.sort_by_key(|it| it.span.start_time_unix_nano);
+        let mapping = self.span_mapping.clone().unwrap_or_default();
+        let mut records: HashMap<(&[u8], &[u8]), Vec<&LogEvent>> = HashMap::new();
+        for event in logs {
+            records.entry((&*event.record.trace_id, &*event.record.span_id)).or_default().push(event);
+        }
+        let text = Capture::whole(written(&kept, &mapping, &records));
+        Some(Evidence {
+            command: Some(Ran { stdout: Some(text), ..Ran::default() }),
+            ended: Some(Ended::RootSpan),
+            duration_ms: duration_ms(&kept),
+            usage: Some(usage(&kept, &mapping)),
+            ..Evidence::default()
+        })
+    }
+}
+
+impl SpanFilter {
+    fn lets(&self, exported: &Exported, pattern: Option<&EcmaPattern>) -> bool {
+        let is_named = || pattern.is_none_or(|it| matches!(it.find_iter(&exported.span.name).next(), Some(Ok(_))));
+        let told = |key: &str| exported.attributes().get(key).and_then(attribute_text);
+        let has_all = || self.attribute_match.iter().flatten().all(|(key, value)| told(key).as_ref() == Some(value));
+        let is_long = || self.min_duration_ms.is_none_or(|least| took_ms(exported).unwrap_or(0.0) >= least);
+        is_named() && has_all() && is_long()
+    }
+}
+
+fn took_ms(exported: &Exported) -> Option<f64> {
+    let (began, ended) = (exported.span.start_time_unix_nano, exported.span.end_time_unix_nano);
+    (ended >= began && began > 0).then(|| (ended - began) as f64 / 1_000_000.0)
+}
+
+/// The sum of the outermost spans.
+fn duration_ms(spans: &[&Exported]) -> Option<f64> {
+    let known: HashSet<(&[u8], &[u8])> = spans.iter().map(|it| (&*it.span.trace_id, &*it.span.span_id)).collect();
+    let is_outermost = |it: &&&Exported| !known.contains(&(&*it.span.trace_id, &*it.span.parent_span_id));
+    let took: Vec<f64> = spans.iter().filter(is_outermost).filter_map(|it| took_ms(it)).collect();
+    (!took.is_empty()).then(|| took.iter().sum())
+}
+
+/// What was said and called, as a command reports it.
+fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogEvent>>) -> String {
+    let mut text = String::new();
+    let mut calls: Vec<ToolUse> = Vec::new();
+    let mut asked: Vec<ToolUse> = Vec::new();
+    for exported in spans {
+        let own = &exported.span;
+        let of_span = records.get(&(&*own.trace_id, &*own.span_id)).map(Vec::as_slice).unwrap_or_default();
+        // Only what asks a model answers: what holds others repeats their text.
+        let said = || if asks_model(exported) { said(exported, of_span) } else { Said::default() };
+        let mut told = match &mapping.output_text_attr {
+            Some(key) => (exported.attributes().text(key).map(str::to_owned), Vec::new()),
+            None => match exported.attributes().text(SpanMapping::OUTPUT_TEXT) {
+                Some(text) => (Some(text.to_owned()), said().calls),
+                None => {
+                    let said = said();
+                    (said.text, said.calls)
+                }
+            },
+        };
+        if let Some(line) = told.0 {
+            let separator = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{separator}{line}");
+        }
+        asked.append(&mut told.1);
+        calls.extend(ToolUse::of(exported));
+    }
+    // Without spans of the calls, what the models asked for is all that is known of them.
+    for call in if calls.is_empty() { asked } else { calls } {
+        let id = call.id.map_or(Cow::Borrowed(""), |id| format!("\"id\":{},", json!(id)).into());
+        let (name, arguments) = (json!(call.name), call.arguments);
+        let separator = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, r#"{separator}{{"kindlm":"tool_call",{id}"name":{name},"arguments":{arguments}}}"#);
+    }
+    text
+}
+
+/// The tokens and the cost of all spans.
+fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
+    let trace = assemble(spans.iter().copied());
+    let told = |key: &Option<String>, known: fn(&crate::evidence::Tokens) -> u64| match key {
+        Some(key) => spans.iter().filter_map(|it| it.attributes().first_count(&[key])).sum(),
+        None => trace.spans.iter().filter_map(|span| span.tokens.as_ref()).map(known).sum(),
+    };
+    let costs: Vec<f64> = trace.spans.iter().filter_map(|span| span.cost_usd).collect();
+    Usage {
+        input_tokens: told(&mapping.input_tokens_attr, |tokens| tokens.input),
+        output_tokens: told(&mapping.output_tokens_attr, |tokens| tokens.output),
+        cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+    }
+}
+
+impl SpanMapping {
+    /// `outputTextAttr` when the key is absent.
+    pub const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
+}

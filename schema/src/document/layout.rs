@@ -1,0 +1,135 @@
+//! What lines of a text look like, whether it can be read or not: indents, dashes, keys.
+
+use std::ops::Range;
+
+use super::events::floor_boundary;
+
+/// How a line of an entry begins.
+pub(super) enum Head {
+    /// `key:`, or `key: &name`; where the key ends, and where its colon is.
+    Key { key: usize, colon: usize },
+    /// `key: value`; the same.
+    KeyWithValue { key: usize, colon: usize },
+    /// Anything else.
+    Other,
+}
+
+/// Returns how a line begins that is indented no more.
+pub(super) fn head_shape(line: &str) -> Head {
+    let (from, quoted) = match line.chars().next() {
+        Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
+            Some(end) => (end + 2, true),
+            None => return Head::Other,
+        },
+        _ => (0, false),
+    };
+    let colon = line[from..].match_indices(':').map(|(at, _)| from + at).find(|at| ends_or_blank(&line[at + 1..]));
+    let Some(colon) = colon else { return Head::Other };
+    let key = line[..colon].trim_end_matches([' ', '\t']);
+    if key.is_empty() || (!quoted && key.starts_with(['[', '{', '&', '*', '!', '?', '|', '>', '#'])) {
+        return Head::Other;
+    }
+    let value = line[colon + 1..].trim();
+    let key = key.len();
+    if value.is_empty() || value.starts_with('#') || is_property(value) {
+        Head::Key { key, colon }
+    } else {
+        Head::KeyWithValue { key, colon }
+    }
+}
+
+/// Whether words are an anchor or a tag, and nothing else: what they are about is on the lines below.
+pub(super) fn is_property(words: &str) -> bool {
+    words.len() > 1 && words.starts_with(['&', '!']) && !words.contains(|letter: char| " \t,[]{}".contains(letter))
+}
+
+/// The beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the key above
+/// it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
+pub(super) fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut column = None;
+    let mut is_list = false;
+    // The column of the piece that goes on.
+    let mut open = 0;
+    for line in lines(text, range) {
+        let content = text[line.clone()].trim_start_matches(' ');
+        if content.trim().is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let indent = line.len() - content.len();
+        if column.is_none() {
+            is_list = is_dash(content);
+        }
+        let first = *column.get_or_insert(indent);
+        let is_item_of_key = !is_list && indent == open && is_dash(content);
+        if starts.is_empty() || (indent <= first && !is_item_of_key && !content.starts_with([']', '}'])) {
+            starts.push(line.start);
+            open = indent;
+        }
+    }
+    starts
+}
+
+/// The lines that begin in a range, without their line breaks.
+pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        if at >= range.end {
+            return None;
+        }
+        let end = text[at..range.end].find('\n').map_or(range.end, |end| at + end);
+        let line = at..end;
+        at = end + 1;
+        Some(line)
+    })
+}
+
+/// The line around an offset, without its line break.
+pub(super) fn line_at(text: &str, offset: usize) -> Range<usize> {
+    let offset = floor_boundary(text, offset.min(text.len()));
+    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[offset..].find('\n').map_or(text.len(), |end| offset + end);
+    start..end
+}
+
+/// Where the line after the one that ends at `line_end` begins, at most `limit`.
+pub(super) fn after_line(text: &str, line_end: usize, limit: usize) -> usize {
+    if text[line_end..].starts_with('\n') { (line_end + 1).min(limit) } else { line_end.min(limit) }
+}
+
+/// Where the first line that is not blank begins.
+pub(super) fn first_content(text: &str, range: Range<usize>) -> Option<usize> {
+    lines(text, range).find(|line| !text[line.clone()].trim().is_empty()).map(|line| line.start)
+}
+
+/// The number of blanks that a text begins with.
+pub(super) fn indent(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+/// Whether a text begins with the dash of a list item.
+pub(super) fn is_dash(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(ends_or_blank)
+}
+
+/// Whether nothing follows, or what YAML counts as white space: a no-break space, say, is a letter like others.
+fn ends_or_blank(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])
+}
+
+/// A range without the blanks at its ends.
+pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = &text[range.clone()];
+    let start = range.start + (part.len() - part.trim_start().len());
+    let end = range.start + part.trim_end().len();
+    if start < end { start..end } else { range }
+}
+
+/// Puts blanks in the place of everything but line breaks.
+pub(super) fn blank(text: &mut String, range: Range<usize>) {
+    let blanks: String = text[range.clone()]
+        .bytes()
+        .map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' })
+        .collect();
+    text.replace_range(range, &blanks);
+}

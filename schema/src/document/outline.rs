@@ -1,0 +1,117 @@
+//! Where the entries, lists and anchors of a document are found, across its blocks.
+
+use std::{
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
+
+use rustc_hash::FxHashMap;
+
+use super::{BlockKind, Slot};
+
+/// Where things are found.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    pub(super) outline: Arc<Outline>,
+    /// Blocks that define a name, in order.
+    pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
+    /// Where each key of the mappings with many entries is, for those that were asked: a look at each
+    /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
+    /// the address of its entries, which do not move as long as this index is in use.
+    pub(super) keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
+    /// Whether one of the items of a list whose items are blocks has a property, for those that were asked: the
+    /// entry of the list, none where the root is a list, and the number of the question.
+    pub(super) has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
+}
+
+/// Where the root's entries and the lists' items are found.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    pub(super) entries: Vec<IndexEntry>,
+    /// The root's items, when it is a list: the block and the place in its sequence.
+    pub(super) items: Option<Vec<(usize, usize)>>,
+    /// The lists among the entries whose items are blocks.
+    pub(super) lists: Vec<List>,
+}
+
+impl Deref for Index {
+    type Target = Outline;
+
+    fn deref(&self) -> &Outline {
+        &self.outline
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) key: String,
+    /// Its place among the entries.
+    pub(super) entry: usize,
+    pub(super) first_block: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct IndexEntry {
+    pub(super) block: usize,
+    /// The entry in that block's mapping.
+    pub(super) entry: usize,
+    /// The items, when they are blocks: the block and the place in its sequence.
+    pub(super) items: Option<Vec<(usize, usize)>>,
+}
+
+impl Outline {
+    pub(super) fn of(blocks: &[Slot]) -> Outline {
+        let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
+        // The list that items belong to, also when something broken stands between them.
+        let mut list = None;
+        for (number, block) in blocks.iter().enumerate() {
+            match block.kind {
+                BlockKind::Entry | BlockKind::Head => {
+                    for entry in 0..block.children {
+                        let items = (block.kind == BlockKind::Head && entry + 1 == block.children).then(Vec::new);
+                        if items.is_some() {
+                            list = Some(index.entries.len());
+                            let key = block.key_of(entry);
+                            index.lists.push(List { key, entry: index.entries.len(), first_block: number });
+                        }
+                        index.entries.push(IndexEntry { block: number, entry, items });
+                    }
+                }
+                BlockKind::Item | BlockKind::MisplacedItem => {
+                    let items = match list {
+                        Some(list) => {
+                            index.entries.get_mut(list).and_then(|entry: &mut IndexEntry| entry.items.as_mut())
+                        }
+                        None => index.items.as_mut(),
+                    };
+                    if let Some(items) = items {
+                        items.extend((0..block.children).map(|item| (number, item)));
+                    }
+                }
+                BlockKind::Whole | BlockKind::Stray => {}
+            }
+        }
+        index
+    }
+}
+
+/// Whether the blocks are the items of a root that is a list: no entry comes before the first item, though
+/// comments may. Elsewhere items follow the key of their list.
+pub(super) fn is_list(blocks: &[Slot]) -> bool {
+    let kinds: Vec<BlockKind> = blocks.iter().take(2).map(|block| block.kind).collect();
+    matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
+}
+
+/// Where names are defined.
+pub(super) fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
+    let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
+        for anchor in &block.anchors {
+            let places = anchors.entry(anchor.name.clone()).or_default();
+            if places.last() != Some(&number) {
+                places.push(number);
+            }
+        }
+    }
+    anchors
+}

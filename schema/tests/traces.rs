@@ -1,0 +1,447 @@
+//! What exported spans mean, by every convention that is read, and which trace is that of an act.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sha2::Digest;
+use speclens_schema::{
+    evidence::{Joined, Span, SpanKind, Trace},
+    trace::{Clues, Exported, ExportedTrace, Signals, ToolUse, assemble, join, otlp, read_file, said},
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A span as exporters write it: `number` is its id and the second in which it begins.
+fn span(number: u64, parent: u64, name: &str, attributes: Value) -> Value {
+    let attributes: Vec<Value> = attributes
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(key, value)| {
+            let value = match value {
+                Value::String(text) => json!({ "stringValue": text }),
+                Value::Bool(truth) => json!({ "boolValue": truth }),
+                // Whole numbers are texts in OTLP/JSON.
+                Value::Number(number) if number.is_i64() => json!({ "intValue": number.to_string() }),
+                Value::Number(number) => json!({ "doubleValue": number }),
+                other => json!({ "stringValue": other.to_string() }),
+            };
+            json!({ "key": key, "value": value })
+        })
+        .collect();
+    json!({
+        "traceId": "0af7651916cd43dd8448eb211c80319c",
+        "spanId": format!("{number:016x}"),
+        "parentSpanId": if parent == 0 { String::new() } else { format!("{parent:016x}") },
+        "name": name,
+        "startTimeUnixNano": (number * SECOND).to_string(),
+        "endTimeUnixNano": ((number + 1) * SECOND).to_string(),
+        "attributes": attributes,
+    })
+}
+
+fn signals(spans: Vec<Value>) -> Signals {
+    let text = json!({ "resourceSpans": [{ "resource": {}, "scopeSpans": [{ "spans": spans }] }] }).to_string();
+    read_file(&text).unwrap().signals
+}
+
+fn trace(spans: Vec<Value>) -> Trace {
+    assemble(&signals(spans).spans)
+}
+
+/// Each span of a trace in a few words.
+fn shown(trace: &Trace) -> Vec<String> {
+    let show = |span: &Span| {
+        let mut words = format!("{:?} {}", span.kind, span.name);
+        if let Some(model) = &span.model {
+            words += &format!(" model={model}");
+        }
+        if let Some(tokens) = span.tokens {
+            words += &format!(" tokens={}+{}={}", tokens.input, tokens.output, tokens.total);
+        }
+        if let Some(cost) = span.cost_usd {
+            words += &format!(" cost={cost}");
+        }
+        if let Some(error) = &span.error {
+            words += &format!(" error={error}");
+        }
+        words
+    };
+    trace.spans.iter().map(show).collect()
+}
+
+#[track_caller]
+fn check(spans: Vec<Value>, expected: &[&str]) {
+    assert_eq!(shown(&trace(spans)), expected);
+}
+
+#[test]
+fn spans_of_each_convention_are_told_apart() {
+    check(
+        vec![
+            span(
+                1,
+                0,
+                "invoke_agent helper",
+                json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper" }),
+            ),
+            span(
+                2,
+                1,
+                "chat gpt-4o",
+                json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.response.model": "gpt-4o-2024-08-06", "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 4 }),
+            ),
+            span(
+                3,
+                1,
+                "execute_tool lookup",
+                json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup" }),
+            ),
+            span(
+                4,
+                1,
+                "embeddings small",
+                json!({ "gen_ai.operation.name": "embeddings", "gen_ai.request.model": "small", "gen_ai.usage.input_tokens": 3 }),
+            ),
+        ],
+        &[
+            "Other invoke_agent helper",
+            "Llm chat gpt-4o model=gpt-4o-2024-08-06 tokens=10+4=14",
+            "Tool lookup",
+            "Other embeddings small model=small tokens=3+0=3",
+        ],
+    );
+    // The names of before, with attributes as text.
+    check(
+        vec![span(
+            1,
+            0,
+            "openai.chat",
+            json!({ "gen_ai.system": "openai", "llm.request.type": "chat", "gen_ai.request.model": "m", "gen_ai.usage.prompt_tokens": "7", "gen_ai.usage.completion_tokens": "2", "llm.usage.total_tokens": "9" }),
+        )],
+        &["Llm openai.chat model=m tokens=7+2=9"],
+    );
+    check(
+        vec![
+            span(
+                1,
+                0,
+                "ChatOpenAI",
+                json!({ "openinference.span.kind": "LLM", "llm.model_name": "m", "llm.token_count.prompt": 5, "llm.token_count.completion": 1, "llm.token_count.total": 6 }),
+            ),
+            span(2, 0, "search", json!({ "openinference.span.kind": "TOOL", "tool.name": "web.search" })),
+            span(3, 0, "chain", json!({ "openinference.span.kind": "CHAIN" })),
+        ],
+        &["Llm ChatOpenAI model=m tokens=5+1=6", "Tool web.search", "Other chain"],
+    );
+    check(
+        vec![
+            span(1, 0, "run.workflow", json!({ "traceloop.span.kind": "workflow" })),
+            span(2, 1, "find.tool", json!({ "traceloop.span.kind": "tool", "traceloop.entity.name": "find" })),
+        ],
+        &["Other run.workflow", "Tool find"],
+    );
+    check(
+        vec![
+            span(
+                1,
+                0,
+                "ai.generateText",
+                json!({ "ai.operationId": "ai.generateText", "ai.model.id": "m", "ai.usage.promptTokens": 8, "ai.usage.completionTokens": 2 }),
+            ),
+            span(
+                2,
+                1,
+                "ai.generateText.doGenerate",
+                json!({ "ai.operationId": "ai.generateText.doGenerate", "ai.model.id": "m", "ai.usage.promptTokens": 8, "ai.usage.completionTokens": 2 }),
+            ),
+            span(3, 1, "ai.toolCall", json!({ "ai.operationId": "ai.toolCall", "ai.toolCall.name": "weather" })),
+        ],
+        &["Other ai.generateText", "Llm ai.generateText.doGenerate model=m tokens=8+2=10", "Tool weather"],
+    );
+    check(
+        vec![
+            span(
+                1,
+                0,
+                "answer",
+                json!({ "langfuse.observation.type": "generation", "langfuse.observation.model.name": "m", "langfuse.observation.usage_details": { "input": 3, "output": 1 }, "langfuse.observation.cost_details": { "total": 0.5 } }),
+            ),
+            span(2, 0, "model", json!({ "mlflow.spanType": "\"CHAT_MODEL\"" })),
+            span(3, 0, "tool", json!({ "mlflow.spanType": "\"TOOL\"" })),
+        ],
+        &["Llm answer model=m tokens=3+1=4 cost=0.5", "Llm model", "Tool tool"],
+    );
+}
+
+#[test]
+fn tokens_of_a_gateway_count_once_beside_its_model_calls() {
+    let usage = || json!({ "openclaw.model": "m", "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 90, "gen_ai.usage.output_tokens": 10, "openclaw.tokens.total": 100 });
+    let call = |number| {
+        span(number, 1, "openclaw.model.call", json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" }))
+    };
+    let tool =
+        span(4, 1, "openclaw.tool.execution", json!({ "gen_ai.tool.name": "read", "openclaw.toolName": "read" }));
+    let root = || span(1, 0, "openclaw.run", json!({ "openclaw.model": "m" }));
+    check(
+        vec![root(), call(2), call(3), tool, span(5, 1, "openclaw.model.usage", usage())],
+        &[
+            "Other openclaw.run",
+            "Llm openclaw.model.call model=m",
+            "Llm openclaw.model.call model=m",
+            "Tool read",
+            "Other openclaw.model.usage model=m tokens=90+10=100",
+        ],
+    );
+    // Older versions have no other span for the questions.
+    check(
+        vec![root(), span(2, 1, "openclaw.model.usage", usage())],
+        &["Other openclaw.run", "Llm openclaw.model.usage model=m tokens=90+10=100"],
+    );
+}
+
+#[test]
+fn question_or_call_with_two_spans_counts_once() {
+    let model = |number, parent, name: &str| {
+        span(
+            number,
+            parent,
+            name,
+            json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 4, "gen_ai.usage.output_tokens": 1 }),
+        )
+    };
+    let tool = |number, parent, name: &str| {
+        span(number, parent, name, json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find" }))
+    };
+    check(
+        vec![
+            model(1, 0, "ChatOpenAI"),
+            model(2, 1, "chat m"),
+            tool(3, 0, "execute_tool find"),
+            tool(4, 3, "tools/call find"),
+        ],
+        &["Other ChatOpenAI", "Llm chat m model=m tokens=4+1=5", "Tool find", "Other tools/call find"],
+    );
+    // A tool that asks a model is not a second question of the first model.
+    check(
+        vec![model(1, 0, "chat m"), tool(2, 1, "execute_tool find"), model(3, 2, "chat m")],
+        &["Llm chat m model=m", "Tool find", "Llm chat m model=m tokens=4+1=5"],
+    );
+}
+
+#[test]
+fn agents_that_hand_over_are_subagents_and_one_alone_is_not() {
+    let agent = |number, parent, name: &str| {
+        span(number, parent, name, json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name }))
+    };
+    check(vec![agent(1, 0, "solo"), agent(2, 1, "solo")], &["Other solo", "Other solo"]);
+    check(vec![agent(1, 0, "lead"), agent(2, 1, "writer")], &["Subagent lead", "Subagent writer"]);
+    for key in ["metadata.subagent_id", "subagent_id", "langfuse.observation.metadata.subagent_id"] {
+        check(vec![span(1, 0, "spawn", json!({ key: "writer", "agent.name": "writer" }))], &["Subagent writer"]);
+    }
+    check(vec![span(1, 0, "writer", json!({ "metadata": { "subagent_id": "w" } }))], &["Subagent writer"]);
+}
+
+#[test]
+fn errors_come_from_the_status_an_exception_or_the_type() {
+    let failed = |number, status: Value, events: Value| {
+        let mut span = span(number, 0, "s", json!({}));
+        span["status"] = status;
+        span["events"] = events;
+        span
+    };
+    let exception = json!([{ "name": "exception", "attributes": [{ "key": "exception.message", "value": { "stringValue": "it broke" } }] }]);
+    check(
+        vec![
+            failed(1, json!({ "code": 2, "message": "no such order" }), json!([])),
+            failed(2, json!({ "code": "STATUS_CODE_ERROR" }), exception.clone()),
+            failed(3, json!({ "code": 1 }), exception),
+            failed(4, json!({ "code": 2 }), Value::Null),
+            span(5, 0, "s", json!({ "error.type": "timeout" })),
+        ],
+        &[
+            "Other s error=no such order",
+            "Other s error=it broke",
+            "Other s",
+            "Other s error=it failed, and does not say why",
+            "Other s error=timeout",
+        ],
+    );
+}
+
+#[test]
+fn tokens_of_spans_that_hold_others_are_not_counted_twice() {
+    check(
+        vec![
+            span(
+                1,
+                0,
+                "agent",
+                json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 3 }),
+            ),
+            span(
+                2,
+                1,
+                "chat m",
+                json!({ "gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 3 }),
+            ),
+        ],
+        &["Other agent", "Llm chat m tokens=30+3=33"],
+    );
+}
+
+#[test]
+fn spans_sent_twice_circles_and_orphans_harm_nothing() {
+    let twice = span(2, 9, "orphan", json!({}));
+    let circle = [span(3, 4, "a", json!({})), span(4, 3, "b", json!({})), span(5, 5, "c", json!({}))];
+    let found = trace([vec![twice.clone(), twice], circle.to_vec()].concat());
+    assert_eq!(shown(&found), ["Other orphan", "Other a", "Other b", "Other c"]);
+    assert!(found.unfinished, "none of them is outermost");
+    assert!(!trace(vec![span(1, 0, "root", json!({}))]).unfinished);
+}
+
+#[test]
+fn messages_are_found_in_attributes_events_and_records() {
+    let one = |attributes: Value| signals(vec![span(1, 0, "chat", attributes)]).spans.remove(0);
+    let text = |exported: &Exported| said(exported, &[]).text;
+    let parts = json!([{ "role": "assistant", "parts": [
+        { "type": "reasoning", "content": "hm" },
+        { "type": "text", "content": "Hello" },
+        { "type": "tool_call", "id": "c1", "name": "find", "arguments": { "q": 1 } },
+    ] }]);
+    let found = said(&one(json!({ "gen_ai.output.messages": parts })), &[]);
+    assert_eq!(found.text.as_deref(), Some("Hello"));
+    let call = ToolUse { id: Some("c1".to_owned()), name: "find".to_owned(), arguments: json!({ "q": 1 }) };
+    assert_eq!(found.calls, [call.clone()]);
+    let numbered = one(json!({
+        "gen_ai.completion.0.content": "Hello", "gen_ai.completion.0.tool_calls.0.id": "c1",
+        "gen_ai.completion.0.tool_calls.0.name": "find", "gen_ai.completion.0.tool_calls.0.arguments": "{\"q\": 1}",
+    }));
+    assert_eq!(said(&numbered, &[]), found);
+    assert_eq!(text(&one(json!({ "llm.output_messages.0.message.content": "Hi" }))).as_deref(), Some("Hi"));
+    assert_eq!(text(&one(json!({ "ai.response.text": "Hi" }))).as_deref(), Some("Hi"));
+    let mut with_event = span(1, 0, "chat", json!({}));
+    let content = json!({ "message": { "role": "assistant", "content": "Hello", "tool_calls": [
+        { "id": "c1", "type": "function", "function": { "name": "find", "arguments": "{\"q\": 1}" } },
+    ] } });
+    with_event["events"] = json!([{ "name": "gen_ai.choice", "attributes": [
+        { "key": "gen_ai.event.content", "value": { "stringValue": content.to_string() } },
+    ] }]);
+    assert_eq!(said(&signals(vec![with_event]).spans[0], &[]), found);
+    let record = json!({ "resourceLogs": [{ "scopeLogs": [{ "logRecords": [{
+        "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": format!("{:016x}", 1), "eventName": "gen_ai.choice",
+        "body": { "kvlistValue": { "values": [
+            { "key": "index", "value": { "intValue": "0" } },
+            { "key": "message", "value": { "kvlistValue": { "values": [{ "key": "content", "value": { "stringValue": "Hello" } }] } } },
+        ] } },
+    }] }] }] });
+    let both = format!(
+        "{}\n{record}",
+        json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span(1, 0, "chat", json!({}))] }] }] })
+    );
+    let found = read_file(&both).unwrap().signals;
+    let records: Vec<_> = found.logs.iter().collect();
+    assert_eq!(said(&found.spans[0], &records).text.as_deref(), Some("Hello"));
+}
+
+#[test]
+fn arguments_of_a_tool_are_found_under_each_name() {
+    for key in ["gen_ai.tool.call.arguments", "tool.parameters", "ai.toolCall.args", "openclaw.content.tool_input"] {
+        let attributes = json!({ "gen_ai.tool.name": "find", key: "{\"q\": 1}" });
+        let found = signals(vec![span(1, 0, "s", attributes)]);
+        assert_eq!(ToolUse::of(&found.spans[0]).unwrap().arguments, json!({ "q": 1 }), "{key}");
+    }
+}
+
+#[test]
+fn protobuf_and_json_say_the_same() {
+    use prost::Message;
+    let text = json!({ "resourceSpans": [{ "resource": { "attributes": [] }, "scopeSpans": [{ "spans": [
+        span(1, 0, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5, "x": 0.5, "y": true })),
+    ] }] }] });
+    let of_json: otlp::TracesRequest = serde_json::from_value(text).unwrap();
+    let of_protobuf = otlp::TracesRequest::decode(of_json.encode_to_vec().as_slice()).unwrap();
+    assert_eq!(of_json, of_protobuf);
+    assert_eq!(of_json.resource_spans[0].scope_spans[0].spans[0].trace_id.len(), 16);
+}
+
+fn joined(spans: Vec<Value>, clues: Clues) -> Result<Option<Joined>, usize> {
+    let found = signals(spans);
+    let mut by_trace: BTreeMap<_, Vec<&Exported>> = BTreeMap::new();
+    for exported in &found.spans {
+        by_trace.entry(&exported.span.trace_id).or_default().push(exported);
+    }
+    let traces: Vec<ExportedTrace<'_>> =
+        by_trace.into_iter().map(|(id, spans)| ExportedTrace { id, spans, is_older: false }).collect();
+    join(&traces, &clues).map(|(_, joined)| joined).map_err(|ambiguous| ambiguous.0)
+}
+
+#[test]
+fn trace_is_joined_by_the_clue_that_says_most() {
+    let chat = || span(5, 0, "chat", json!({ "gen_ai.operation.name": "chat", "openclaw.runId": "r-1" }));
+    let window = || Clues { started_us: 4_000_000, ended_us: Some(9_000_000), ..Clues::default() };
+    let text = |text: &str| Some(text.to_owned());
+    let logged = vec!["0af7651916cd43dd8448eb211c80319c".to_owned()];
+    assert_eq!(joined(vec![chat()], Clues { logged, run_id: text("r-1"), ..window() }), Ok(Some(Joined::LoggedId)));
+    assert_eq!(joined(vec![chat()], Clues { run_id: text("r-1"), ..window() }), Ok(Some(Joined::RunId)));
+    assert_eq!(joined(vec![chat()], Clues { run_id: text("r-2"), ..window() }), Ok(Some(Joined::Window)));
+    // The gateway completes the key of the session with the agent, and hashes it.
+    let hash =
+        sha2::Sha256::digest("agent:main:hook:qa:x").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let of_session = vec![span(5, 0, "openclaw.run", json!({ "session.id": hash }))];
+    let session = Clues { session_key: text("hook:qa:x"), ..window() };
+    assert_eq!(joined(of_session, session), Ok(Some(Joined::Session)));
+    let late = Clues { started_us: 90_000_000, ended_us: Some(95_000_000), ..Clues::default() };
+    assert_eq!(joined(vec![chat()], late), Ok(None));
+    let early = Clues { started_us: 6_000_000, ended_us: Some(9_000_000), padding_us: 2_000_000, ..Clues::default() };
+    assert_eq!(joined(vec![chat()], early), Ok(Some(Joined::Window)), "the clock of the gateway is a little late");
+    // What a gateway does beside is no trace of an agent.
+    assert_eq!(joined(vec![span(5, 0, "openclaw.webhook.processed", json!({}))], window()), Ok(None));
+}
+
+#[test]
+fn traces_that_began_at_the_same_time_are_ambiguous_unless_one_names_the_agent() {
+    let other = |agent: &str| {
+        let mut other = span(6, 0, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.agent.name": agent }));
+        other["traceId"] = json!("11111111111111111111111111111111");
+        other
+    };
+    let chat = || span(5, 0, "chat", json!({ "gen_ai.operation.name": "chat" }));
+    let clues = || Clues {
+        started_us: 4_000_000,
+        ended_us: Some(9_000_000),
+        agent: Some("writer".to_owned()),
+        ..Clues::default()
+    };
+    assert_eq!(joined(vec![chat(), other("reader")], clues()), Err(2));
+    assert_eq!(joined(vec![chat(), other("writer")], clues()), Ok(Some(Joined::Window)));
+}
+
+#[test]
+fn file_of_lines_arrays_or_opik_is_read_and_others_are_explained() {
+    let opik = r#"[{"id": "s1", "trace_id": "t", "type": "tool", "name": "find"}]"#;
+    assert_eq!(read_file(opik).unwrap().spans.len(), 1);
+    let opik =
+        r#"{"traces": [{"id": "t", "start_time": "2026-01-01T00:00:00Z"}], "spans": [{"id": "s1", "trace_id": "t"}]}"#;
+    let stored = read_file(opik).unwrap();
+    assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
+    for (text, line, message) in [
+        ("", 1, "it holds no spans"),
+        ("{}", 1, "expected OTLP/JSON"),
+        ("\n\n{\"a\": 1}", 3, "expected OTLP/JSON"),
+        ("{\"resourceSpans\": []}\n{", 2, "not valid JSON"),
+        ("{\"resourceSpans\": 3}", 1, "invalid type"),
+    ] {
+        let error = read_file(text).unwrap_err();
+        assert_eq!(error.line, line, "{text}");
+        assert!(error.message.contains(message), "{text}: {}", error.message);
+    }
+}
+
+#[test]
+fn ten_thousand_nested_spans_are_assembled() {
+    let deep: Vec<Value> = (1..=10_000).map(|number| span(number, number - 1, "step", json!({}))).collect();
+    let found = trace(deep);
+    assert_eq!(found.spans.len(), 10_000);
+    assert_eq!(found.spans.iter().filter(|span| span.kind == SpanKind::Other).count(), 10_000);
+}

@@ -1,0 +1,226 @@
+//! `speclens trace`: judges suites by a trace that a running system sends, or that is stored in files.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context, bail, ensure};
+use speclens_runner::{
+    report::human,
+    run::given,
+    trace::{self, TraceSettings, Traces},
+};
+use speclens_schema::{
+    dialect::{Dialect, kindlm},
+    evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
+    trace::{Exported, LogEvent, Stored, assemble, opik},
+};
+use tokio::{process::Command, time::timeout};
+
+use super::{
+    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED,
+    discover::Wanted,
+    levels,
+    load::{self, Loaded},
+    output, select,
+};
+use crate::{signals, threads};
+
+/// The options of `speclens trace`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Suites, or directories to search
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    select: select::Selection,
+    /// A file of spans: OTLP/JSON, or spans of Opik (repeatable)
+    #[arg(long, value_name = "FILE", required_unless_present = "listen")]
+    from: Vec<PathBuf>,
+    /// Wait for spans that are sent over OTLP/HTTP to this machine
+    #[arg(long, conflicts_with = "from")]
+    listen: bool,
+    /// With `--listen`: the port, instead of what the suite says, or 4318; 0 for a free one
+    #[arg(long, value_name = "PORT", requires = "listen")]
+    port: Option<u16>,
+    /// With `--listen`: a command that sends the spans; it is told where to in OTEL_EXPORTER_OTLP_ENDPOINT
+    #[arg(long, value_name = "CMD", requires = "listen")]
+    command: Option<String>,
+    /// With `--listen`: how many milliseconds to wait for the first span, instead of what the suite says, or 30000
+    #[arg(long, value_name = "MS", requires = "listen", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    timeout: Option<u64>,
+    #[command(flatten)]
+    levels: levels::LevelArgs,
+}
+
+/// For how long nothing must arrive behind the first spans.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// What spans there are, from wherever.
+#[derive(Default)]
+struct Observed {
+    stored: Stored,
+    /// Why there are none.
+    missing: Option<String>,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let levels = args.levels.levels()?;
+    let load::Load { mut suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &levels);
+    failures.iter().for_each(output::complain);
+    if suites.is_empty() {
+        return Ok(INVALID);
+    }
+    for loaded in &mut suites {
+        let path = loaded.directory.join(&loaded.place);
+        let Some(traced) = loaded.report.suite.judged_by_trace() else {
+            bail!("{}: cli-bench has no assertions about traces; name a KindLM or ClawSpec suite", path.display());
+        };
+        loaded.report.suite = Arc::new(traced);
+    }
+    let has_claims = suites.iter().any(|loaded| !loaded.report.suite.cases.is_empty() || loaded.report.is_refused());
+    ensure!(has_claims, "no assertion about a trace in these suites");
+    let chosen = args.select.cases(&suites)?;
+    let observed = if args.listen { listen(args, &suites)? } else { Some(stored(&args.from)?) };
+    let Some(observed) = observed else { return Ok(INTERRUPTED) };
+    let mut reports = Vec::new();
+    for (loaded, chosen) in suites.into_iter().zip(chosen) {
+        let mut report = loaded.report;
+        if !report.is_refused() {
+            let evidence = observed.evidence(report.suite.dialect, &report.source.document);
+            let secrets = Arc::clone(&report.source.secrets);
+            report.result = Some(Arc::new(given(&report.suite, |index| chosen.contains(&index), evidence, &secrets)));
+        }
+        reports.push(report);
+    }
+    output::print(&human::run(&reports, output::columns()))?;
+    let results = || reports.iter().filter_map(|report| report.result.as_ref());
+    Ok(if !failures.is_empty() || reports.iter().any(|report| report.is_refused()) {
+        INVALID
+    } else if results().any(|result| result.failed) {
+        FAILED
+    } else if results().any(|result| result.broken) {
+        BROKEN
+    } else {
+        PASSED
+    })
+}
+
+/// Reads the files.
+fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
+    let mut all = Stored::default();
+    for path in paths {
+        let Stored { signals, traces, spans } = trace::read(path).map_err(anyhow::Error::msg)?;
+        all.signals.spans.extend(signals.spans);
+        all.signals.logs.extend(signals.logs);
+        all.traces.extend(traces);
+        all.spans.extend(spans);
+    }
+    Ok(Observed { stored: all, missing: None })
+}
+
+/// Receives spans until nothing follows. `None`: interrupted.
+fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
+    let sections: Vec<kindlm::trace::Trace> = suites
+        .iter()
+        .filter(|loaded| loaded.report.suite.dialect == Dialect::KindLm)
+        .map(|loaded| kindlm::trace::Trace::of(&loaded.report.source.document))
+        .collect();
+    let written = sections.first().cloned().unwrap_or_default();
+    let port = args.port.unwrap_or(written.port());
+    let wait = Duration::from_millis(args.timeout.unwrap_or(written.timeout_ms()));
+    let listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let traces = Traces::new(TraceSettings { listen, ..TraceSettings::default() });
+    let runtime = threads::runtime()?;
+    let directory = suites.first().map(|loaded| loaded.directory.clone()).unwrap_or_default();
+    let received = runtime.block_on(async {
+        let address = traces.open().context("nobody listens")?.map_err(anyhow::Error::msg)?;
+        output::remark(&format!("listening at http://{address}"));
+        let mut child = match &args.command {
+            Some(command) => Some(start(command, address, &directory)?),
+            None => None,
+        };
+        let arriving = async {
+            if let Some(child) = &mut child {
+                let status = child.wait().await.context("cannot wait for the command")?;
+                if !status.success() {
+                    output::remark(&format!("the command ended with {status}"));
+                }
+            }
+            // Who exports in the background may not be done with the command.
+            Ok::<_, anyhow::Error>(traces.settled(SILENCE).await)
+        };
+        let ended = tokio::select! {
+            ended = timeout(wait, arriving) => ended,
+            () = signals::ending() => return Ok(None),
+        };
+        if let Ok(result) = ended {
+            result?;
+        }
+        let (spans, logs) = traces.take();
+        let missing = format!("no spans arrived within {} s", wait.as_secs_f64());
+        let missing = spans.is_empty().then_some(missing);
+        let mut stored = Stored::default();
+        (stored.signals.spans, stored.signals.logs) = (spans, logs);
+        Ok(Some(Observed { stored, missing }))
+    });
+    // The end of the program ends its threads: none of them has to be waited for.
+    std::mem::forget(runtime);
+    received
+}
+
+/// Starts the command that sends the spans. It ends with this program.
+fn start(command: &str, address: SocketAddr, directory: &std::path::Path) -> anyhow::Result<tokio::process::Child> {
+    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut started = Command::new(shell);
+    started.arg(option).arg(command).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
+    // What it writes is for people; the report is not mixed with it.
+    started.stdout(std::io::stderr()).envs(trace::environment(address, "trace"));
+    started.spawn().with_context(|| format!("cannot start `{command}`"))
+}
+
+impl Observed {
+    /// What the spans say to a suite.
+    fn evidence(&self, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
+        let broken = |message: &str| Evidence {
+            error: Some(RunError { kind: RunErrorKind::TimedOut, message: message.to_owned() }),
+            ..Evidence::default()
+        };
+        if let Some(missing) = &self.missing {
+            return broken(missing);
+        }
+        let (spans, logs): (&[Exported], &[LogEvent]) = (&self.stored.signals.spans, &self.stored.signals.logs);
+        match dialect {
+            Dialect::KindLm => {
+                let section = kindlm::trace::Trace::of(document);
+                let evidence = section.evidence(spans, logs);
+                evidence.unwrap_or_else(|| broken("no span passes `trace.spanFilter`"))
+            }
+            Dialect::ClawSpec | Dialect::CliBench => {
+                let mut trace = assemble(spans);
+                for of_opik in &self.stored.traces {
+                    let spans: Vec<_> =
+                        self.stored.spans.iter().filter(|span| span.trace_id == of_opik.id).cloned().collect();
+                    let part = opik::assemble(of_opik, &spans);
+                    trace = if trace.spans.is_empty() { part } else { trace.and(part) };
+                }
+                if self.stored.traces.is_empty() && !self.stored.spans.is_empty() {
+                    let part = opik::assemble(&opik::OpikTrace::default(), &self.stored.spans);
+                    trace = if trace.spans.is_empty() { part } else { trace.and(part) };
+                }
+                // What is stored is all that there is.
+                trace.unfinished = false;
+                let answer = Answer::Trace(TraceAnswer::Found(trace));
+                Evidence {
+                    observations: vec![Observation { need: Need::Trace, answer }],
+                    ended: Some(speclens_schema::evidence::Ended::RootSpan),
+                    ..Evidence::default()
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What hover says about models and providers.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
+    check(
+        "//- /cli-bench.yaml\nproviders: [google/gemini-2.5-fl$0ash]\n",
+        expect![[r#"
+        [google/gemini-2.5-flash]
+        **gemini-2.5-flash** · model of the provider `google`
+
+        Asked at `generativelanguage.googleapis.com` with the key of `GEMINI_API_KEY`, which is set.
+
+        A million tokens cost $0.3 sent and $2.5 received (list price of 2026-03-21).
+    "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\nproviders: [local/qw$0en3]\n",
+        expect![[r#"
+        [local/qwen3]
+        **qwen3** · model of the provider `local`
+
+        Asked at `localhost:8000`, without a key.
+
+        A million tokens cost $0 sent and $0.5 received (as `prices` in `speclens.yaml` says).
+    "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\nproviders: [ollama/lla$0ma3.2]\n",
+        expect![[r#"
+        [ollama/llama3.2]
+        **llama3.2** · model of the provider `ollama`
+
+        Asked at `localhost:11434`, without a key.
+
+        Its price is not known.
+    "#]],
+    );
+    check(
+        "//- /cli-bench.yaml\nproviders: [meta/lla$0ma-3.3-70b]\n",
+        expect![[r#"
+        [meta/llama-3.3-70b]
+        **llama-3.3-70b** · model of the provider `meta`
+
+        Cannot be asked: unknown provider `meta` of the model `meta/llama-3.3-70b`; describe it under `providers:` in `speclens.yaml`, or set `AI_GATEWAY_API_KEY` to reach it through the AI Gateway.
+    "#]],
+    );
+}
+
+#[test]
+fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
+    check(
+        "providers:\n  open$0ai: { apiKeyEnv: MY_KEY }\n",
+        expect![[r#"
+        [openai]
+        **openai** · mapping
+
+        `{ apiKeyEnv, baseUrl?, organization? }`
+
+        OpenAI, or a service that speaks its chat protocol.
+
+        A provider that is reached with a key.
+
+        Asked at `api.openai.com` with the key of `MY_KEY`, which is set.
+    "#]],
+    );
+    check(
+        "providers:\n  anth$0ropic: { apiKeyEnv: OTHER_KEY, baseUrl: 'https://proxy.example:8443/v1' }\n",
+        expect![[r#"
+            [anthropic]
+            **anthropic** · mapping
+
+            `{ apiKeyEnv, baseUrl?, organization? }`
+
+            Anthropic.
+
+            A provider that is reached with a key.
+
+            Asked at `proxy.example:8443` with the key of `OTHER_KEY`, which is not set.
+        "#]],
+    );
+    check(
+        "providers:\n  oll$0ama: {}\n",
+        expect![[r#"
+        [ollama]
+        **ollama** · mapping
+
+        `{ apiKeyEnv?, baseUrl? }`
+
+        Models on this machine, served by Ollama. Needs no key.
+
+        Models on this machine, served by Ollama.
+
+        Asked at `localhost:11434`, without a key.
+    "#]],
+    );
+    check(
+        "providers:\n  ht$0tp: { url: 'https://agent.example/chat' }\n",
+        expect![[r#"
+        [http]
+        **http** · mapping
+
+        `{ url, method?, headers?, body?, responsePath?, toolCallsPath?, modelIdPath?, usagePaths?, apiKeyEnv? }`
+
+        Any HTTP service, described by a request and by paths into its reply.
+
+        ```yaml
+        http:
+          url: https://agent.example/chat
+          headers: { Authorization: "env:AGENT_TOKEN" }
+          body: '{"question": "{{user}}"}'
+          responsePath: data[0].text
+        ```
+
+        Asked at `agent.example`.
+    "#]],
+    );
+}
+
+#[test]
+fn a_scripted_model_says_what_it_plays() {
+    let suite = "//- /cli-bench.yaml\ncli: a\nproviders: [scripted/care$0ful]\n";
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: {{a: [{{say: b}}]}}\nanswers: [{{asked: c, say: d}}]\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It has turns for `a`.
+
+            It answers 1 question.
+        "#]],
+    );
+    check(
+        suite,
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`, which does not exist
+        "#]],
+    );
+    check(
+        &format!("{suite}//- /careful.script.yaml\ntasks: []\n"),
+        expect![[r#"
+            [scripted/careful]
+            **careful** · scripted model `careful.script.yaml`
+
+            It cannot be played: line 1: expected a mapping of names to lists for `tasks`, found a list.
+        "#]],
+    );
+}

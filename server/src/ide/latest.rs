@@ -1,0 +1,201 @@
+//! What the analysis found last about the tests of a suite: the source of lenses, hovers and transcripts.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use ropey::Rope;
+use speclens_schema::{
+    document::Document,
+    suite::{Case, CaseFile, Suite},
+};
+
+use super::{
+    gates,
+    lens::{CaseState, Known},
+    outcome::CaseOutcome,
+    run_problems::RunProblem,
+};
+
+/// What the analysis found last.
+#[derive(Debug, Default)]
+pub struct Latest {
+    /// The text that it was found in.
+    pub text: Rope,
+    /// The suite; `None` where nothing is known of any of its tests.
+    pub suite: Option<Arc<Suite>>,
+    /// One per case of the suite.
+    pub outcomes: Vec<Arc<CaseOutcome>>,
+    /// The names of the tests with errors.
+    pub broken: HashSet<String>,
+    /// Whether no test runs, because the settings have errors.
+    pub is_refused: bool,
+}
+
+impl Latest {
+    /// The cases that are written in the document itself, each with what is known about it.
+    pub fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+        self.all().filter(|(case, _)| case.file.is_none())
+    }
+
+    /// The states of the cases of the suite that are in other files.
+    pub fn elsewhere(&self) -> Vec<CaseState> {
+        self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
+    }
+
+    /// Every case of the suite, each with what is known about it.
+    pub fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+        self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
+    }
+
+    /// Whether it was found in the text that a document has now, so that its pointers are of this text.
+    pub fn is_of(&self, document: &Document) -> bool {
+        self.text.is_instance(document.text())
+    }
+
+    /// What lenses say about the cases that are written in the document itself, by their names.
+    pub fn known(&self) -> HashMap<&str, Known> {
+        let mut known: HashMap<&str, Known> =
+            self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
+        // A test that is not there any more has a new name now.
+        let gone: HashSet<String> = known.values().filter_map(|known| known.from.clone()).collect();
+        let gone: HashSet<String> = gone.into_iter().filter(|from| !known.contains_key(from.as_str())).collect();
+        for known in known.values_mut() {
+            known.from.take_if(|from| gone.contains(from));
+        }
+        known
+    }
+
+    /// Whether anything is known of a run of a test.
+    pub fn has_transcript(&self, test: &str) -> bool {
+        self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
+    }
+
+    /// Whether a judge can be asked about what is recorded of a test of the document itself.
+    pub fn can_ask(&self, test: &str) -> bool {
+        self.own().any(|(case, outcome)| case.name == test && outcome.can_ask)
+    }
+
+    /// Whether lenses say something else than they said before.
+    pub fn changes_lenses(&self, before: Option<&Latest>) -> bool {
+        let none = HashSet::new();
+        if before.map_or(&none, |before| &before.broken) != &self.broken
+            || before.is_some_and(|before| before.is_refused) != self.is_refused
+        {
+            return true;
+        }
+        let Some(before) = before else {
+            return self.outcomes.iter().any(|outcome| outcome.state != CaseState::NeverRun);
+        };
+        let same_outcomes = before.outcomes.len() == self.outcomes.len()
+            && before.outcomes.iter().zip(&self.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
+        let states = |latest: &Latest| -> HashMap<String, Known> {
+            latest.all().map(|(case, outcome)| (case.name.clone(), outcome.known())).collect()
+        };
+        !same_outcomes && states(before) != states(self)
+    }
+}
+
+/// What is wrong with the results of a suite, by the file where it is.
+#[derive(Debug, Default)]
+pub struct RunProblems {
+    /// What is wrong in the document itself.
+    pub own: Vec<RunProblem>,
+    /// What is wrong in other files that hold cases of the suite.
+    pub parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
+}
+
+/// Returns what is wrong with the results of a suite. `outcomes` has one for each case; `with_gates`: the document is the
+/// main file of the suite and has no errors, so its gates are judged, too.
+pub fn problems(suite: &Suite, document: &Document, outcomes: &[Arc<CaseOutcome>], with_gates: bool) -> RunProblems {
+    let mut found = RunProblems::default();
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for case in &suite.cases {
+        *names.entry(&case.name).or_default() += 1;
+    }
+    for (case, outcome) in suite.cases.iter().zip(outcomes) {
+        // Which of several tests of one name was run is not known; what was cut off says little of the test.
+        if names.get(case.name.as_str()).is_some_and(|count| *count > 1) || outcome.state == CaseState::Cancelled {
+            continue;
+        }
+        let Some(file) = &case.file else {
+            found.own.extend(outcome.problems(suite.dialect, document, case));
+            continue;
+        };
+        let problems = outcome.problems(suite.dialect, &file.document, case);
+        match found.parts.iter_mut().find(|(known, _)| known.path == file.path) {
+            Some((_, known)) => known.extend(problems),
+            None => found.parts.push((Arc::clone(file), problems)),
+        }
+    }
+    found.parts.retain(|(_, problems)| !problems.is_empty());
+    // A run refuses a suite with tests of one name, so nothing is said of it as a whole.
+    if with_gates && names.values().all(|count| *count == 1) {
+        let attempts: Vec<_> = outcomes.iter().map(|outcome| outcome.settled()).collect();
+        found.own.extend(gates::failing(suite, document, &attempts));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_runner::event::RunResult;
+    use speclens_schema::{suite::Subject, verdict::Status};
+
+    use super::*;
+    use crate::ide::fixture::Fixture;
+
+    fn passed(_: &Case) -> Vec<RunResult> {
+        vec![RunResult::of(&Subject::Command, 0, Status::Pass)]
+    }
+
+    #[test]
+    fn results_are_of_the_text_in_which_they_were_found() {
+        let fixture = Fixture::parse("tests:\n  - {name: a, command: x}\n");
+        let latest = fixture.latest(passed);
+        let mut document = fixture.document.clone();
+        assert!(latest.is_of(&document));
+        document.edit(0..0, "# a comment\n");
+        assert!(!latest.is_of(&document));
+    }
+
+    #[test]
+    fn recording_of_a_renamed_test_is_its_own() {
+        let fixture = Fixture::parse("tests:\n  - {name: a, command: x}\n  - {name: b, command: x}\n");
+        let from = |name: &str| {
+            let latest = fixture.latest(|case| {
+                let from = (case.name == "a").then(|| name.to_owned());
+                vec![RunResult { from, ..RunResult::of(&Subject::Command, 0, Status::Pass) }]
+            });
+            latest.known()["a"].from.clone()
+        };
+        assert_eq!(from("b").as_deref(), Some("b"));
+        assert_eq!(from("removed"), None);
+    }
+
+    #[test]
+    fn lenses_change_with_the_states_of_tests_alone() {
+        let fixture = Fixture::parse("tests:\n  - {name: a, command: x}\n");
+        let [first, same] = [fixture.latest(passed), fixture.latest(passed)];
+        assert!(first.changes_lenses(None));
+        assert!(!same.changes_lenses(Some(&first)));
+        assert!(fixture.latest(|_| Vec::new()).changes_lenses(Some(&first)));
+        assert!(!fixture.latest(|_| Vec::new()).changes_lenses(None));
+    }
+
+    #[test]
+    fn results_of_tests_with_one_name_are_not_shown() {
+        let broken = |_: &Case| {
+            let notes = vec!["left a process behind".to_owned()];
+            vec![RunResult { notes, ..RunResult::of(&Subject::Command, 0, Status::Pass) }]
+        };
+        let count = |text: &str| {
+            let fixture = Fixture::parse(text);
+            let latest = fixture.latest(broken);
+            problems(latest.suite.as_ref().unwrap(), &fixture.document, &latest.outcomes, true).own.len()
+        };
+        assert_eq!(count("tests:\n  - {name: a, command: x}\n  - {name: b, command: x}\n"), 2);
+        assert_eq!(count("tests:\n  - {name: a, command: x}\n  - {name: a, command: x}\n"), 0);
+    }
+}

@@ -1,0 +1,245 @@
+//! What is known about one test: its attempts, judged by its claims as they are, and the state that they amount to.
+
+use speclens_runner::event::{Absence, AbsenceKind, Origin, RunResult};
+use speclens_schema::{
+    dialect::Dialect,
+    document::Document,
+    judge::{self, Judged},
+    suite::{Case, Subject},
+    verdict::Status,
+};
+
+use super::{
+    lens::{CaseState, Known},
+    run_problems::{self, RunProblem},
+    tally::{self, Tally},
+};
+
+/// What is known about one case.
+#[derive(Debug)]
+pub struct CaseOutcome {
+    /// The state.
+    pub state: CaseState,
+    /// The other case whose recording it is, where the two do the same.
+    pub from: Option<String>,
+    /// Whether one of its recordings is of another machine.
+    pub is_foreign: bool,
+    /// The attempts whose evidence is of what the case does now.
+    pub attempts: Vec<JudgedAttempt>,
+    /// What came of each subject, where the state alone does not say whose it is.
+    pub subjects: Vec<Tally>,
+    /// Whether a judge can be asked about what is recorded.
+    pub can_ask: bool,
+}
+
+/// Whether a test runs now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It does not.
+    AtRest,
+    /// It does.
+    Running,
+    /// It does not: its last run was cancelled.
+    Cancelled,
+}
+
+impl CaseOutcome {
+    /// Returns what attempts amount to. `own` are those who act as the suite says; each of them makes `case.repeat` attempts.
+    pub fn of(case: &Case, own: &[Subject], results: Vec<RunResult>, phase: Phase) -> CaseOutcome {
+        let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
+        let any_stale = results.iter().any(is_stale);
+        let known =
+            results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
+        let attempts: Vec<JudgedAttempt> = known.map(JudgedAttempt::of).collect();
+        let mut subjects = tally::tallies(attempts.iter().map(|attempt| &attempt.result));
+        let is_partial = any_stale || subjects.iter().any(|tally| tally.attempts < case.repeat as usize);
+        let state = match phase {
+            Phase::Running => CaseState::Running,
+            Phase::Cancelled => CaseState::Cancelled,
+            Phase::AtRest if attempts.is_empty() && any_stale => CaseState::Stale,
+            Phase::AtRest if attempts.is_empty() => CaseState::NeverRun,
+            Phase::AtRest => match finished_state(&attempts) {
+                // The repetitions that are missing may fail.
+                CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
+                state => state,
+            },
+        };
+        let is_plain = match (own, subjects.as_slice()) {
+            // There is only one that could be meant.
+            ([only], [tally]) => *only == tally.subject,
+            (_, _) => false,
+        };
+        if is_plain {
+            subjects.clear();
+        }
+        CaseOutcome {
+            state,
+            from: attempts.iter().find_map(|attempt| attempt.result.from.clone()),
+            is_foreign: attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign),
+            can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
+            attempts,
+            subjects,
+        }
+    }
+
+    /// What a lens says about it.
+    pub fn known(&self) -> Known {
+        let (subjects, can_ask) = (self.subjects.clone(), self.can_ask);
+        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign, subjects, can_ask }
+    }
+
+    /// Returns the attempts, as far as they are the last word on the case: none while it runs, or after a run was cancelled.
+    pub fn settled(&self) -> Vec<&RunResult> {
+        match self.state {
+            CaseState::Running | CaseState::Cancelled => Vec::new(),
+            CaseState::NeverRun
+            | CaseState::Stale
+            | CaseState::Passed { .. }
+            | CaseState::Warned { .. }
+            | CaseState::Failed { .. }
+            | CaseState::Unknown { .. }
+            | CaseState::Broke { .. } => self.attempts.iter().map(|attempt| &attempt.result).collect(),
+        }
+    }
+
+    /// Returns what is wrong with the attempts, at its places in the document that holds the case.
+    pub fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
+        let mut found: Vec<RunProblem> = Vec::new();
+        for attempt in self.attempts.iter().map(|attempt| &attempt.result) {
+            let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
+            for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
+                // Attempts that break alike are one diagnostic.
+                if !found.contains(&problem) {
+                    found.push(problem);
+                }
+            }
+        }
+        let judged = self.attempts.iter().filter(|attempt| attempt.result.absence.is_none());
+        let judged: Vec<_> = judged.map(|attempt| (&attempt.result, attempt.ending.as_slice())).collect();
+        found.extend(run_problems::of_attempts(dialect, document, case, &judged));
+        found
+    }
+}
+
+/// An attempt, judged by the claims as they are.
+#[derive(Debug)]
+pub struct JudgedAttempt {
+    /// What came of it.
+    pub result: RunResult,
+    /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
+    pub ending: Vec<String>,
+}
+
+impl JudgedAttempt {
+    fn of(result: RunResult) -> JudgedAttempt {
+        let is_shown = matches!(result.status, Status::Fail | Status::Error) && result.absence.is_none();
+        let evidence = is_shown.then(|| result.evidence.get()).flatten();
+        let ending = evidence.as_deref().map(run_problems::ending).unwrap_or_default();
+        JudgedAttempt { result, ending }
+    }
+}
+
+/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
+fn can_ask(case: &Case, result: &RunResult) -> bool {
+    let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
+    result.verdicts.iter().any(is_unknown)
+        && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
+}
+
+fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
+    result.absence.as_ref().is_some_and(|absence| absence.kind == kind)
+}
+
+fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
+    let results = || attempts.iter().map(|attempt| &attempt.result);
+    let duration_ms = results().filter_map(|result| result.figures.duration_ms).sum();
+    if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()) {
+        return CaseState::Broke { message: message.clone() };
+    }
+    let count = |wanted: &[Status]| {
+        let verdicts = results().flat_map(|result| &result.verdicts);
+        verdicts.filter(|judged| wanted.contains(&judged.verdict.outcome.status())).count()
+    };
+    match results().map(|result| result.status).max().unwrap_or(Status::Pass) {
+        Status::Pass => CaseState::Passed { duration_ms },
+        Status::Warn => CaseState::Warned { claims: count(&[Status::Warn]), duration_ms },
+        // What was skipped is not known either, where it is all there is.
+        Status::Unknown | Status::Skip => CaseState::Unknown { claims: count(&[Status::Unknown, Status::Skip]) },
+        Status::Fail | Status::Error => CaseState::Failed { claims: count(&[Status::Fail, Status::Error]) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::{analysis::Analyzer, files::MemoryFiles, json_schema::SpecFile, settings::Settings};
+
+    use super::*;
+
+    /// A case that each of two models works on twice.
+    fn case() -> Case {
+        let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
+        let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+        let suite =
+            Analyzer::new(SpecFile::CliBench).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite;
+        suite.cases[0].as_ref().clone()
+    }
+
+    fn outcome(phase: Phase, attempts: &[(usize, u32, Status)]) -> CaseOutcome {
+        let case = case();
+        let own = case.action.subjects();
+        let results = attempts.iter().map(|(who, repeat, status)| RunResult::of(&own[*who], *repeat, *status));
+        CaseOutcome::of(&case, &own, results.collect(), phase)
+    }
+
+    fn state(attempts: &[(usize, u32, Status)]) -> CaseState {
+        outcome(Phase::AtRest, attempts).state
+    }
+
+    #[test]
+    fn test_passes_where_every_repetition_passed() {
+        let all = [(0, 0, Status::Pass), (0, 1, Status::Pass), (1, 0, Status::Pass), (1, 1, Status::Pass)];
+        assert_eq!(state(&all), CaseState::Passed { duration_ms: 0.0 });
+        assert_eq!(state(&all[..3]), CaseState::Stale);
+        assert_eq!(state(&[]), CaseState::NeverRun);
+    }
+
+    #[test]
+    fn failure_needs_no_other_repetition() {
+        assert_eq!(state(&[(0, 0, Status::Fail)]), CaseState::Failed { claims: 0 });
+        assert_eq!(state(&[(0, 0, Status::Skip)]), CaseState::Unknown { claims: 0 });
+    }
+
+    #[test]
+    fn attempt_of_something_else_makes_the_test_stale() {
+        let case = case();
+        let own = case.action.subjects();
+        let absent = |repeat, kind: AbsenceKind| RunResult {
+            absence: Some(Absence { kind, message: String::new() }),
+            ..RunResult::of(&own[0], repeat, kind.status())
+        };
+        let of = |results| CaseOutcome::of(&case, &own, results, Phase::AtRest);
+        assert_eq!(of(vec![absent(0, AbsenceKind::Stale)]).state, CaseState::Stale);
+        assert_eq!(of(vec![absent(0, AbsenceKind::NoRecording)]).state, CaseState::NeverRun);
+        let mixed = vec![RunResult::of(&own[0], 0, Status::Fail), absent(1, AbsenceKind::Stale)];
+        assert_eq!(of(mixed).state, CaseState::Failed { claims: 0 });
+    }
+
+    #[test]
+    fn attempts_before_a_run_are_not_the_last_word() {
+        let attempts = [(0, 0, Status::Fail)];
+        assert_eq!(outcome(Phase::AtRest, &attempts).settled().len(), 1);
+        for (phase, state) in [(Phase::Running, CaseState::Running), (Phase::Cancelled, CaseState::Cancelled)] {
+            let outcome = outcome(phase, &attempts);
+            assert_eq!((outcome.settled().len(), outcome.attempts.len(), outcome.state), (0, 1, state));
+        }
+    }
+
+    #[test]
+    fn subjects_are_counted_unless_there_is_only_one() {
+        let case = case();
+        let own = case.action.subjects();
+        let results = || vec![RunResult::of(&own[0], 0, Status::Pass)];
+        assert_eq!(CaseOutcome::of(&case, &own, results(), Phase::AtRest).subjects.len(), 1);
+        assert_eq!(CaseOutcome::of(&case, &own[..1], results(), Phase::AtRest).subjects, []);
+    }
+}

@@ -1,0 +1,83 @@
+//! Changes of documents and files, as the client understands them.
+
+use speclens_schema::problem::{Edit, NewFile};
+use tower_lsp_server::gen_lsp_types::*;
+
+use super::{convert, session::Snapshot};
+
+/// The changes of one document.
+pub(super) struct Edited {
+    /// Its address.
+    pub uri: Uri,
+    /// The version that they are for; `None` where the document is not open.
+    pub version: Option<i32>,
+    /// The changes.
+    pub edits: Vec<TextEdit>,
+}
+
+impl Edited {
+    /// Changes of the document of a snapshot.
+    pub(super) fn of(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> Edited {
+        let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+        let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
+        Edited { uri: uri.clone(), version: Some(snapshot.version), edits }
+    }
+
+    fn operation(self) -> DocumentChange {
+        DocumentChange::TextDocumentEdit(TextDocumentEdit {
+            text_document: OptionalVersionedTextDocumentIdentifier {
+                version: self.version,
+                text_document_identifier: TextDocumentIdentifier { uri: self.uri },
+            },
+            edits: self.edits.into_iter().map(Into::into).collect(),
+        })
+    }
+}
+
+/// Changes of several documents, with their versions where the client takes them: it refuses those for an older text.
+pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> WorkspaceEdit {
+    if with_versions {
+        return operations(all.into_iter().map(Edited::operation).collect());
+    }
+    let changes = all.into_iter().map(|edited| (edited.uri, edited.edits)).collect();
+    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}
+
+/// Changes of the document of a snapshot.
+pub(super) fn in_document(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> WorkspaceEdit {
+    workspace_edit(vec![Edited::of(snapshot, uri, edits)], snapshot.abilities.document_changes)
+}
+
+/// The same, with the files that come into being; `None` where the client cannot create files.
+pub(super) fn with_new_files(
+    snapshot: &Snapshot,
+    uri: &Uri,
+    edits: &[Edit],
+    creates: &[NewFile],
+) -> Option<WorkspaceEdit> {
+    if creates.is_empty() {
+        return Some(in_document(snapshot, uri, edits));
+    }
+    if !snapshot.abilities.creates_files {
+        return None;
+    }
+    let own = (!edits.is_empty()).then(|| Edited::of(snapshot, uri, edits).operation());
+    let mut all: Vec<DocumentChange> = own.into_iter().collect();
+    for file in creates {
+        all.extend(new_file(convert::beside(uri, &file.path)?, &file.text));
+    }
+    Some(operations(all))
+}
+
+/// What creates a file with a text. Where it exists by then, the client refuses the whole edit.
+pub(super) fn new_file(uri: Uri, text: &str) -> Vec<DocumentChange> {
+    let create = CreateFile { uri: uri.clone(), options: None, annotation_id: None };
+    let edit = TextEdit { range: Range::default(), new_text: text.to_owned() };
+    let filled = (!text.is_empty()).then(|| Edited { uri, version: None, edits: vec![edit] }.operation());
+    std::iter::once(DocumentChange::CreateFile(create)).chain(filled).collect()
+}
+
+/// Changes in the order in which the client makes them.
+pub(super) fn operations(all: Vec<DocumentChange>) -> WorkspaceEdit {
+    WorkspaceEdit { document_changes: Some(all), ..WorkspaceEdit::default() }
+}

@@ -1,0 +1,77 @@
+//! Gateways that do not answer as one does: the run breaks, and says what to do.
+
+use crate::loopback::{Answer, Loopback};
+
+use super::workspace;
+
+const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
+
+/// What is said of a run at a gateway that answers this.
+fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Option<i32>, String) {
+    let gateway = Loopback::acting(move |_| answer());
+    let place = workspace(&gateway.url(), &[ANY]);
+    let mut all = vec!["run"];
+    all.extend(options);
+    let done = place.run(&all);
+    (done.code, done.stdout.replace(&gateway.url(), "http://gateway").split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
+    let told = |status: u16, body: &'static str| move || Answer::Told(status, body.to_owned());
+    for (answer, expected) in [
+        (
+            Box::new(told(401, "no")) as Box<dyn Fn() -> Answer + Send>,
+            "the gateway at http://gateway/webhook/mcp-skill-invoke wants a token (status 401); set \
+             `CLAWSPEC_GATEWAY_AUTH_TOKEN` or `HOOKS_TOKEN` to the token of its hooks",
+        ),
+        (
+            Box::new(told(404, "")),
+            "the gateway at http://gateway/webhook/mcp-skill-invoke starts nothing there (status 404); correct \
+             `gateway_webhook_endpoint` in `clawspec.yaml`",
+        ),
+        (
+            Box::new(told(500, r#"{"error": {"message": "no model\nmore"}}"#)),
+            "the gateway at http://gateway/webhook/mcp-skill-invoke failed with status 500: no model; look at its log",
+        ),
+        (
+            Box::new(|| {
+                Answer::Bytes(
+                    "HTTP/1.1 302 Found\r\nlocation: http://elsewhere/\r\ncontent-length: 0\r\n\r\n".to_owned(),
+                )
+            }),
+            "the gateway at http://gateway/webhook/mcp-skill-invoke redirects to http://elsewhere/ (status 302), which \
+             is not followed; write the address itself as `gateway_base_url` in `clawspec.yaml`",
+        ),
+        (
+            Box::new(told(200, "<html>welcome</html>")),
+            "cannot read the answer of the gateway at http://gateway/webhook/mcp-skill-invoke: it is not JSON: \
+             `<html>welcome</html>`; check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` \
+             name a gateway",
+        ),
+        (
+            Box::new(|| Answer::Bytes("HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{".to_owned())),
+            "the gateway at http://gateway/webhook/mcp-skill-invoke cut its answer off:",
+        ),
+        (
+            Box::new(told(200, r#"{"runId": "a", "status": "failed", "error": "no key"}"#)),
+            "the gateway at http://gateway/webhook/mcp-skill-invoke says that the run is over: failed: no key",
+        ),
+    ] {
+        let (code, text) = said(answer, &[]);
+        assert!(code == Some(3) && text.contains(expected), "expected {expected}\n{code:?} {text}");
+    }
+}
+
+#[test]
+fn gateway_that_is_down_or_slow_is_named_with_its_address() {
+    let place = workspace("http://127.0.0.1:9", &[ANY]);
+    let done = place.run(&["run"]);
+    let help = "start it with `openclaw gateway`, or correct `gateway_base_url` in `clawspec.yaml`";
+    assert!(done.code == Some(3) && done.stdout.contains(help), "{done:?}");
+    assert!(done.stdout.contains("cannot reach the gateway at http://127.0.0.1:9/webhook/"), "{done:?}");
+
+    let (code, text) = said(|| Answer::Nothing, &["--timeout", "0.2"]);
+    let expected = "did not answer within 0.2 s; give it longer with `defaults.timeout` or `--timeout`";
+    assert!(code == Some(3) && text.contains(expected), "{code:?} {text}");
+}
