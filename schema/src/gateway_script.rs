@@ -308,8 +308,11 @@ pub struct Score {
 #[schemars(deny_unknown_fields)]
 pub struct Log {
     /// The file, from the root of the workspace. It takes the place of `gateway_log_pattern` in a run.
+    ///
+    /// When absent, it is that of `gateway_log_pattern` where this is a relative path, else
+    /// `.speclens/gateway/openclaw-{{today}}.log`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = ".speclens/gateway/openclaw-{{today}}.log", "examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
+    #[schemars(extend("examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
     pub path: Option<ScriptFile>,
     /// How its lines are written. `words` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,7 +334,7 @@ pub enum LogForm {
 }
 
 impl Log {
-    /// `path` when the key is absent.
+    /// `path` when the key is absent, and the log of the settings is not in the workspace.
     pub const PATH: &'static str = ".speclens/gateway/openclaw-{{today}}.log";
 }
 

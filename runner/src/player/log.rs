@@ -1,7 +1,7 @@
 //! The gateway's log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
 
 use serde_json::json;
-use speclens_schema::gateway_script::{LogForm, RunLines};
+use speclens_schema::gateway_script::{self, LogForm, RunLines};
 
 use super::{Stage, act::Act, workspace::Mode};
 
@@ -52,7 +52,7 @@ pub(super) enum Line<'a> {
 }
 
 /// The tool that starts another agent.
-const SPAWN: &str = "sessions_spawn";
+pub(super) const SPAWN: &str = "sessions_spawn";
 
 impl Stage {
     /// Writes what happened to the log, as far as its form can say it.
@@ -64,8 +64,8 @@ impl Stage {
         };
         let Some(mut text) = lines else { return Ok(()) };
         text.push('\n');
-        let path = self.lines.log.replace("{{today}}", &self.time.today());
-        let _turn = self.log.lock().await;
+        let path = gateway_script::expand(&self.log, |name| (name == "today").then(|| self.time.today().into()));
+        let _turn = self.logging.lock().await;
         self.write(&path, &text, Mode::Append).await
     }
 }

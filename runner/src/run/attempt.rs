@@ -55,6 +55,10 @@ impl Run {
             (Some(refusal), _) => {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
+            (None, Mode::Live | Mode::Asking) if self.unplayed.is_some() => {
+                let message = self.unplayed.clone().unwrap_or_default();
+                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Script), message)
+            }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
