@@ -216,7 +216,7 @@ fn edited_scaffold_and_declared_input_make_recordings_stale() {
 }
 
 #[test]
-fn agent_program_reads_what_a_model_is_told() {
+fn agent_program_reads_what_a_model_gets() {
     let suite = SUITE.replace("cli: sh\n", "cli: sh tool\nhelp_modes: [injected]\n");
     for suite in [suite.clone(), suite.replace('\n', "\r\n")] {
         let place = place(&suite, &[]);
@@ -241,6 +241,29 @@ fn agent_program_that_fails_breaks_the_test_whatever_the_claims_find() {
         let (found, report) = place.report(&["--model", program]);
         assert_eq!(found, Some(code), "{program}: {report}");
         assert!(report.to_string().contains(error), "{program}: {report}");
+    }
+}
+
+#[test]
+fn agent_program_that_runs_everything_through_its_shell_is_judged_by_all_commands() {
+    let more = "      - not_ran: sudo\n      - run_count: {pattern: cat, min: 1, max: 1}\n";
+    for suite in [format!("{SUITE}{more}"), format!("{SUITE}{more}").replace('\n', "\r\n")] {
+        let place = place(&suite, &[]);
+        let work = "read cli; sh -c 'cat name > out.txt; echo you >> out.txt; echo hello'";
+        for (prefix, code, word) in [("exec:", 3, "unknown"), ("exec-complete:", 0, "pass")] {
+            for recorded in [&[][..], &["--recorded"]] {
+                let program = format!("{prefix}{work}");
+                let (found, report) = place.report(&[&["--model", &program], recorded].concat());
+                let verdicts = report["suites"][0]["cases"][0]["runs"][0]["verdicts"].as_array().unwrap();
+                let outcomes: Vec<&str> = verdicts.iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+                assert_eq!(found, Some(code), "{report}");
+                assert_eq!(outcomes, [word, word, "pass", "pass", "pass", word, word], "{report}");
+            }
+        }
+        // A command that a shell did not run as a whole fails what is claimed of it.
+        let (found, report) = place.report(&["--model", "exec-complete:true"]);
+        assert_eq!(found, Some(1), "{report}");
+        assert!(report.to_string().contains("the model ran no command"), "{report}");
     }
 }
 

@@ -18,7 +18,7 @@ fn status(report: &Value) -> &str {
 }
 
 #[test]
-fn edited_criterion_asks_the_judge_again_and_an_edited_threshold_asks_nobody() {
+fn edited_criterion_asks_the_judge_again_and_an_edited_threshold_asks_no_model() {
     let ollama = Loopback::ollama(&[GOOD, GOOD]);
     let place = Place::with(&judged(&ollama.url(), "{criteria: greets, minScore: 0.5}"));
     assert_eq!(place.run(&["run"]).code, Some(0));

@@ -258,7 +258,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
 }
 
 #[test]
-fn settings_decide_and_their_mistakes_are_told() {
+fn settings_decide_and_their_mistakes_are_reported() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {unknown-key: error}\nlimits: {concurrency: many}\n");
     place.write("sub/kindlm.yaml", suite("echo hello", GOOD).replace("project", "projct: x\nproject"));
@@ -279,7 +279,7 @@ fn settings_decide_and_their_mistakes_are_told() {
 }
 
 #[test]
-fn a_mistake_in_the_settings_is_told_once_in_every_format() {
+fn a_mistake_in_the_settings_is_reported_once_in_every_format() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {nonsense: error}\n");
     for name in ["a", "b", "c"] {

@@ -43,7 +43,7 @@ fn errors(done: &Done) -> usize {
 }
 
 #[test]
-fn safe_fixes_are_applied_and_the_rest_is_told() {
+fn safe_fixes_are_applied_and_the_rest_is_reported() {
     let place = Place::with(WRONG);
     let before = place.run(&["check"]);
     assert_eq!(before.code, Some(2), "{before:?}");
@@ -224,7 +224,7 @@ fn a_full_disk_costs_nothing() {
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
-/// Files that can be written are; for the others it is told which, why, and what to do.
+/// Files that can be written are; for the others, the output says which, why, and what to do.
 #[cfg(unix)]
 #[test]
 fn files_that_cannot_be_written_are_named() {
@@ -271,7 +271,7 @@ fn files_that_cannot_be_written_are_named() {
 /// replacing the file.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_stands_where_the_new_text_would_be_written_is_left_alone() {
+fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     let wrong = suite("echo hello", "{outptu: {contains: [hello]}}");
     let place = Place::with(&wrong);
     // The number of the process is that of the shell, which becomes the program.

@@ -190,7 +190,7 @@ fn a_test_of_a_task_file_is_counted_once() {
 }
 
 #[test]
-fn an_id_that_stands_in_two_files_is_shown_in_both() {
+fn an_id_in_two_files_is_shown_in_both() {
     let place = Place::empty();
     place.write("bench/cli-bench.yaml", "cli: sh\nproviders: [a/b]\ntasks:\n  - file://tasks/*.yaml\n");
     place.write("bench/tasks/one.yaml", TASKS);

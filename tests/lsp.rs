@@ -120,7 +120,7 @@ fn a_mistake_is_named_at_its_key_and_goes_when_it_is_corrected() {
 }
 
 #[test]
-fn a_failing_claim_is_named_where_it_stands_and_judged_again_when_edited() {
+fn a_failing_assertion_is_reported_at_its_place_and_judged_again_when_edited() {
     let mut client = Client::start(FILES);
     let mut text = client.open("kindlm.yaml");
     assert_eq!(lens_titles(&mut client, "kindlm.yaml"), ["▶ Run file", "▶ Run", "▶ Run"]);
@@ -131,7 +131,7 @@ fn a_failing_claim_is_named_where_it_stands_and_judged_again_when_edited() {
     assert_eq!(failure["code"], "CONTAINS_FAILED");
     assert!(failure["message"].as_str().unwrap().contains("sorry"), "{failure}");
     let titles = lens_titles(&mut client, "kindlm.yaml");
-    assert!(titles.contains(&"✗ 1 claim failed".to_owned()), "{titles:?}");
+    assert!(titles.contains(&"✗ 1 assertion failed".to_owned()), "{titles:?}");
 
     // The claim is edited: judged again from the recording, without a run.
     std::fs::write(client.path("refuse.sh"), "touch ran-again\n").unwrap();
@@ -166,7 +166,7 @@ fn a_recording_of_another_command_is_stale() {
 }
 
 #[test]
-fn a_run_that_breaks_is_told_at_the_command() {
+fn a_run_that_breaks_is_reported_at_the_command() {
     let suite = SUITE.replace("sh refuse.sh", "sleep 60").replace("tests:", "defaults: {timeoutMs: 1000}\ntests:");
     let mut client = Client::start(&[("kindlm.yaml", &suite)]);
     client.open("kindlm.yaml");

@@ -6,7 +6,10 @@ use speclens_runner::exec::{
     process::{Background, Environment},
     program::{self, Work, Worked},
 };
-use speclens_schema::evidence::{Ended, Exit, RunErrorKind, Unseen};
+use speclens_schema::{
+    evidence::{Ended, Exit, RunErrorKind, Unseen},
+    suite::AgentProgram,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Long enough for everything that ends by itself.
@@ -19,6 +22,7 @@ struct Task {
     timeout: Duration,
     limit: usize,
     cancel: CancellationToken,
+    is_complete: bool,
 }
 
 impl Task {
@@ -30,12 +34,13 @@ impl Task {
             timeout: LONG,
             limit: 1 << 20,
             cancel: CancellationToken::new(),
+            is_complete: false,
         }
     }
 
     async fn work(&self, command: &str) -> Worked {
         let work = Work {
-            command,
+            program: AgentProgram { command, is_complete: self.is_complete },
             input: "create a user\n",
             directory: self.directory.path(),
             environment: &self.environment,

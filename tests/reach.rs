@@ -30,7 +30,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
     }
     let done = place.run(&["check", "--deny", "warnings"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites, 1 test\n"));
-    // Entries that lead to one file are told as such, whatever they call it.
+    // Entries that lead to one file are reported as such, whatever they call it.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);
     assert!(done.stdout.contains("warning[collision]: `t/one.yaml` is named by an earlier item"), "{done:?}");
@@ -54,7 +54,7 @@ fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
 }
 
 #[test]
-fn a_file_above_the_suite_is_read_and_told_where_others_may_not_have_it() {
+fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
     let place = Place::empty();
     place.write("w/sub/cli-bench.yaml", main("file://../t.yaml"));
     place.write("w/t.yaml", TASK.replace("exit_code", "exit_cod"));
@@ -79,7 +79,7 @@ fn a_file_above_the_suite_is_read_and_told_where_others_may_not_have_it() {
 }
 
 #[test]
-fn a_task_file_tells_its_own_mistakes() {
+fn a_task_file_reports_its_own_problems() {
     let place = Place::empty();
     place.write("cli-bench.yaml", main("file://t.yaml"));
     for (content, told) in

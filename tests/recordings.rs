@@ -16,7 +16,7 @@ fn make_old(path: &Path) {
 }
 
 #[test]
-fn long_output_lies_beside_its_recording_and_is_judged_again() {
+fn long_output_is_beside_its_recording_and_is_judged_again() {
     let place = Place::with(&suite(LONG, "{output: {contains: [needle]}}"));
     assert_eq!(place.run(&["run"]).code, Some(0));
     assert!(fs::metadata(&place.recordings()[0]).unwrap().len() < 4096);

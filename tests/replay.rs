@@ -283,7 +283,7 @@ fn where_nothing_can_be_recorded_the_run_says_so_and_goes_on() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
+fn a_limit_on_the_size_of_files_is_reported_and_ends_nothing() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     let program = place.program(&["run"]);
     let mut limited = std::process::Command::new("sh");

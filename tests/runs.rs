@@ -84,7 +84,7 @@ fn a_dry_run_runs_nothing() {
 }
 
 #[test]
-fn exit_codes_tell_a_false_claim_from_a_broken_run() {
+fn exit_codes_distinguish_a_false_claim_from_a_broken_run() {
     let code = |command: &str, expect: &str, tail: &str| {
         let place = Place::with(&format!("{}{tail}", suite(command, expect)));
         place.run(&["run"]).code
@@ -143,7 +143,7 @@ fn failing_fast_leaves_the_rest_also_behind_a_test_that_timed_out() {
 }
 
 #[test]
-fn failing_fast_still_tells_about_the_suites_that_follow() {
+fn failing_fast_still_reports_the_suites_that_follow() {
     let place = Place::empty();
     place.write("a/kindlm.yaml", suite("echo hello", "{output: {contains: [bye]}}"));
     place.write("b/kindlm.yaml", suite("touch marker", "{output: {maxLength: 9}}"));

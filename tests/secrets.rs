@@ -177,7 +177,7 @@ fn a_key_that_is_pasted_into_a_suite_is_not_printed_by_check() {
 }
 
 #[test]
-fn the_character_that_stands_for_secrets_hides_nothing_when_a_command_writes_it() {
+fn the_character_that_replaces_secrets_hides_nothing_when_a_command_writes_it() {
     let place = Place::with(&suite("printf '\\357\\267\\220'", "{output: {contains: [x]}}"));
     assert_eq!(place.run(&["run"]).code, Some(1));
     place.write("kindlm.yaml", suite("printf '\\357\\267\\220'", "{output: {notContains: [\"\\uFDD0\"]}}"));
@@ -245,7 +245,7 @@ fn fix_that_writes_a_secret_is_left_out_of_reports() {
 
 /// A fix may be right beside a secret, and its title may name what is renamed.
 #[test]
-fn secret_beside_a_fix_is_masked_in_what_is_told_of_the_fix() {
+fn secret_beside_a_fix_is_masked_in_what_is_said_of_the_fix() {
     for (key, value) in
         [("contans", format!("[{KEY}]")), ("contans", format!("\n          - {KEY}")), ("contains", KEY.to_owned())]
     {

@@ -94,6 +94,39 @@ fn tests_by_model_are_a_table_and_on_narrow_terminals_lines() {
 }
 
 #[test]
+fn repeats_stop_once_the_threshold_of_their_model_is_decided_unless_settings_say_otherwise() {
+    let place = two_models("repeat: 4\nthresholds: { default: 50 }\n");
+    let ways: [&[&str]; 2] = [&["run", "--jobs", "1"], &["run", "--recorded"]];
+    for arguments in ways {
+        let done = place.run(arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        for part in [
+            "6 of 6 runs passed, 2 not needed",
+            "scripted/good: pass rate 100% meets 50% (after 4 of 8 runs; the others could not change this)\n",
+            "scripted/bad: pass rate 57.1% meets 50% (after 7 of 8 runs; the other could not change this)\n",
+        ] {
+            assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
+        }
+    }
+    let (code, report) = place.report(&["--recorded"]);
+    let run = &report["suites"][0]["cases"][0]["runs"][3];
+    assert_eq!((code, &run["status"], &run["error"]["kind"]), (Some(0), &"skip".into(), &"decided".into()));
+    // The recorded attempts decide nothing now.
+    place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("contains: bye", "contains: never"));
+    let (code, report) = place.report(&["--recorded"]);
+    let suite = &report["suites"][0];
+    assert_eq!((code, &suite["gates"][0]["status"]), (Some(1), &"unknown".into()), "{}", suite["gates"]);
+    let run = &suite["cases"][0]["runs"][3];
+    let message = "no recording, and the threshold of `scripted/good (none)` is not decided without it; run it again";
+    assert_eq!((&run["error"]["kind"], &run["error"]["message"]), (&"no-recording".into(), &message.into()));
+    place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("contains: never", "contains: bye"));
+    place.write("speclens.yaml", "limits: { stop_repeats: false }\n");
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(3), "every attempt counts, and some were never made");
+    let done = place.run(&["run"]);
+    assert!(done.code == Some(0) && !done.stdout.contains("not needed"), "{done:?}");
+}
+
+#[test]
 fn json_report_has_figures_by_model_and_what_happened() {
     let (code, report) = two_models("").report(&[]);
     assert_eq!(code, Some(1));
@@ -121,6 +154,123 @@ fn junit_report_names_the_model_and_prints_the_commands() {
     assert!(junit.contains("leave [scripted/bad (none)]"), "{junit}");
     assert!(junit.contains("name=\"turns\" value=\"2\""), "{junit}");
     assert!(junit.contains("$ echo hello\nhello\n[ended with exit status 0]"), "{junit}");
+}
+
+#[test]
+fn junit_report_says_in_which_file_and_line_a_task_and_its_failing_assertion_are() {
+    for (newline, indent) in [("\n", "    "), ("\r\n", "  ")] {
+        let place = Place::empty();
+        place.write("cli-bench.yaml", "cli: sh\nproviders: [scripted/one]\ntasks: ['file://tasks/a.yaml']\n");
+        let task = "# Tasks\n- id: leave\n  intent: Print a farewell\n  assert:\n    - exit_code: 0\n    - output_contains: bye\n";
+        place.write("tasks/a.yaml", task.replace("\n    - ", &format!("\n{indent}- ")).replace('\n', newline));
+        place.write("one.script.yaml", "default: [{ run: echo hello }]\n");
+        place.run(&["run", "--report", "junit=junit.xml"]);
+        let junit = place.read("junit.xml");
+        assert!(junit.contains("file=\"tasks/a.yaml\" line=\"2\""), "{junit}");
+        assert!(junit.contains("tasks/a.yaml:6: output contains &quot;bye&quot;"), "{junit}");
+        fs::remove_file(place.path().join("one.script.yaml")).unwrap();
+        place.run(&["run", "--model", "openai/gpt-4o", "--report", "junit=junit.xml"]);
+    }
+}
+
+#[test]
+fn shown_recording_has_what_each_command_printed_cut_where_it_is_long() {
+    let place = two_models("");
+    let long = "for n in $(seq 100); do echo line $n; done; echo careful >&2";
+    place.write("good.script.yaml", format!("tasks:\n  greet: [{{ run: {long:?} }}]\n"));
+    place.run(&["run"]);
+    let shown = place.run(&["recordings", "show", "greet"]).stdout;
+    for part in [
+        "it printed:\n    line 1\n",
+        "line 20\n    [… 791 bytes in all, see --format json …]",
+        "on standard error:\n    careful",
+    ] {
+        assert!(shown.contains(part), "{part} is missing:\n{shown}");
+    }
+    assert!(!shown.contains("line 21\n"), "{shown}");
+}
+
+#[test]
+fn recordings_of_models_that_the_suite_does_not_name_belong_to_their_tests() {
+    let place = two_models("");
+    place.write("third.script.yaml", "default: [{ run: echo hello }]\n");
+    place.run(&["run", "--model", "scripted/third"]);
+    assert_eq!(place.recordings().len(), 2);
+    assert_eq!(place.run(&["recordings", "prune", "--stale"]).stdout, "nothing to remove\n");
+    let list = place.run(&["recordings", "list"]).stdout;
+    assert!(list.contains("greet (scripted/third (none)): fresh"), "{list}");
+    place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("Print a greeting", "Greet"));
+    assert!(place.run(&["recordings", "list"]).stdout.contains("greet (scripted/third (none)): stale"));
+    place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("id: leave", "id: part"));
+    place.run(&["recordings", "prune", "--stale"]);
+    assert_eq!(place.recordings().len(), 0, "one is stale, and one of a test that is gone");
+}
+
+#[test]
+fn recordings_of_models_that_the_suite_does_not_name_do_not_go_before_older_ones_of_it() {
+    let place = two_models("");
+    place.write("third.script.yaml", "default: [{ run: echo hello }]\n");
+    place.run(&["run", "--model", "scripted/good"]);
+    place.run(&["run", "--model", "scripted/third"]);
+    place.write("speclens.yaml", "recordings: { max_count: 3 }\n");
+    place.run(&["run", "--model", "scripted/bad", "--task", "greet"]);
+    let list = place.run(&["recordings", "list"]).stdout;
+    assert!(list.contains("greet (scripted/third") && list.contains("leave (scripted/third"), "{list}");
+}
+
+#[test]
+fn recording_of_a_task_is_stale_when_its_program_or_a_file_that_its_commands_name_changes() {
+    let place = Place::empty();
+    let root = place.path().canonicalize().unwrap();
+    let root = root.display();
+    place.write("speclens.yaml", "{}\n");
+    let tool = "#!/bin/sh\necho hello > result.txt\n";
+    for name in ["bin/tool", "suite/tool"] {
+        place.write(name, tool);
+        let path = place.path().join(name);
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    for name in ["suite/setup.sh", "suite/own.sh", "checks/verify.sh"] {
+        place.write(name, "true\n");
+    }
+    place.write("suite/one.script.yaml", "default: [{ run: ../tool }]\n");
+    let suite = |cli: &str, newline: &str| {
+        let text = format!(
+            "cli: {cli}\nworkdir: work\nproviders: [scripted/one]\nenv: {{ PATH: '{root}/bin:/usr/bin:/bin' }}\n\
+             setup: ['rm -f result.txt; sh ../setup.sh']\ntasks:\n- id: greet\n  intent: Greet\n  setup: [sh ../own.sh]\n\
+             \x20 assert:\n  - verify: {{ run: 'sh {root}/checks/verify.sh; cat result.txt', output_equals: hello }}\n"
+        );
+        place.write("suite/cli-bench.yaml", text.replace('\n', newline));
+    };
+    for (cli, program, newline) in [("tool", "bin/tool", "\n"), ("../tool --color", "suite/tool", "\r\n")] {
+        suite(cli, newline);
+        let done = place.run(&["run"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        for name in [program, "suite/setup.sh", "suite/own.sh", "checks/verify.sh"] {
+            let before = place.read(name);
+            place.write(name, format!("{before}# more\n"));
+            let done = place.run(&["run", "--recorded"]);
+            let file = name.rsplit('/').next().unwrap();
+            assert_eq!(done.code, Some(3), "{name}: {done:?}");
+            assert!(done.stdout.contains("stale: file `") && done.stdout.contains(file), "{name}: {done:?}");
+            place.write(name, before);
+        }
+        // What is in the `workdir` is what tasks do.
+        place.write("suite/work/result.txt", "other");
+        assert_eq!(place.run(&["run", "--recorded"]).code, Some(0), "{cli}");
+    }
+}
+
+#[test]
+fn version_of_the_program_is_in_reports_and_in_recordings() {
+    let place = two_models("version_command: echo tool 1.2\n");
+    for arguments in [&["run"][..], &["run", "--recorded"]] {
+        let done = place.run(arguments);
+        assert!(done.stdout.contains("version: tool 1.2\n"), "{done:?}");
+    }
+    let (_, report) = place.report(&["--recorded"]);
+    assert_eq!(report["suites"][0]["version"], "tool 1.2");
+    assert!(place.run(&["recordings", "show", "greet"]).stdout.contains("version: tool 1.2\n"));
 }
 
 #[test]
@@ -334,7 +484,7 @@ fn gates_over_some_of_the_tests_say_so() {
 }
 
 #[test]
-fn attempts_that_tell_nothing_are_not_called_failing() {
+fn attempts_without_a_result_are_not_called_failing() {
     let place = two_models("repeat: 2\n");
     let done = place.run(&["run", "--recorded"]);
     assert_eq!(done.code, Some(3), "{done:?}");

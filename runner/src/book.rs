@@ -1,4 +1,4 @@
-//! The book of evidence of a suite: what is known of each attempt, whoever made it, and what the claims as they are now
+//! The book of evidence of a suite: what is known of each attempt, and what the claims as they are now
 //! say about it. Verdicts are never kept: they follow from claims and evidence.
 //!
 //! Runs write into it; `--recorded`, `--failed` and the editor read from it.
@@ -134,7 +134,11 @@ impl Book {
                 };
                 subjects.map(act).collect::<Vec<_>>()
             };
-            InUse { acts: suite.cases.iter().flat_map(of_case).collect() }
+            let admits_any = |case: &&Arc<Case>| case.action.admits(&Subject::model("", None));
+            InUse {
+                acts: suite.cases.iter().flat_map(of_case).collect(),
+                of_any_model: suite.cases.iter().filter(admits_any).map(|case| case.name.clone()).collect(),
+            }
         };
         self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
     }

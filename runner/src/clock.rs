@@ -61,7 +61,7 @@ mod tests {
     use super::Clock;
 
     #[test]
-    fn a_fixed_clock_stands_still_and_a_wrong_one_is_explained() {
+    fn a_fixed_clock_does_not_move_and_a_wrong_one_is_explained() {
         let clock = Clock::fixed("2026-05-14T14:00:00+02:00").expect("a valid time");
         assert_eq!(clock.now(), "2026-05-14T12:00:00Z");
         let error = Clock::fixed("yesterday").expect_err("not a time");

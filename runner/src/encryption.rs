@@ -1,4 +1,4 @@
-//! How connections over HTTP are encrypted, whoever makes them.
+//! How all connections over HTTP are encrypted.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on. One stream feeds every reporter, the language server and the
+//! The events of a run while it goes on. One stream feeds every reporter, the language server and the
 //! progress bar.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::recording::Recordings;
 
-/// Where a run tells its events. A listener that has gone away stops nothing.
+/// Where a run sends its events. A listener that has gone away stops nothing.
 pub type Events = mpsc::UnboundedSender<Event>;
 
 /// Something that happened. Cases are named by their place in the suite.
@@ -144,6 +144,18 @@ pub struct Judges {
     pub cost_usd: Option<f64>,
 }
 
+impl RunResult {
+    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    pub fn is_left_out(&self) -> bool {
+        self.absence.as_ref().is_some_and(|absence| absence.kind.is_by_choice())
+    }
+
+    /// Returns whether it was left out because it could not have changed the answer of a gate.
+    pub fn is_decided(&self) -> bool {
+        self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
+    }
+}
+
 impl Figures {
     /// The figures of what was observed.
     pub fn of(evidence: &Evidence) -> Figures {
@@ -254,6 +266,8 @@ pub enum AbsenceKind {
     Stale,
     /// An earlier failure ended the run.
     FailedFast,
+    /// The gate of its model has an answer that it could not have changed.
+    Decided,
 }
 
 impl AbsenceKind {
@@ -266,6 +280,7 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
             AbsenceKind::Broke(RunErrorKind::Workspace) => "workspace",
             AbsenceKind::Broke(RunErrorKind::Setup) => "setup",
+            AbsenceKind::Broke(RunErrorKind::Program) => "program",
             AbsenceKind::Broke(RunErrorKind::Help) => "help",
             AbsenceKind::Broke(RunErrorKind::Provider) => "provider",
             AbsenceKind::Broke(RunErrorKind::Key) => "key",
@@ -278,6 +293,7 @@ impl AbsenceKind {
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
+            AbsenceKind::Decided => "decided",
         }
     }
 
@@ -294,7 +310,8 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Killed) => AbsenceKind::Broke(RunErrorKind::MissingVariable),
             AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Workspace),
             AbsenceKind::Broke(RunErrorKind::Workspace) => AbsenceKind::Broke(RunErrorKind::Setup),
-            AbsenceKind::Broke(RunErrorKind::Setup) => AbsenceKind::Broke(RunErrorKind::Help),
+            AbsenceKind::Broke(RunErrorKind::Setup) => AbsenceKind::Broke(RunErrorKind::Program),
+            AbsenceKind::Broke(RunErrorKind::Program) => AbsenceKind::Broke(RunErrorKind::Help),
             AbsenceKind::Broke(RunErrorKind::Help) => AbsenceKind::Broke(RunErrorKind::Provider),
             AbsenceKind::Broke(RunErrorKind::Provider) => AbsenceKind::Broke(RunErrorKind::Key),
             AbsenceKind::Broke(RunErrorKind::Key) => AbsenceKind::Broke(RunErrorKind::RateLimit),
@@ -306,7 +323,8 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
             AbsenceKind::NoRecording => AbsenceKind::Stale,
             AbsenceKind::Stale => AbsenceKind::FailedFast,
-            AbsenceKind::FailedFast => return None,
+            AbsenceKind::FailedFast => AbsenceKind::Decided,
+            AbsenceKind::Decided => return None,
         })
     }
 
@@ -328,6 +346,9 @@ impl AbsenceKind {
             }
             AbsenceKind::Broke(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
+            }
+            AbsenceKind::Broke(RunErrorKind::Program) => {
+                "The program that the suite is about was not found, so no model was asked. Install it, or correct `cli`."
             }
             AbsenceKind::Broke(RunErrorKind::Help) => {
                 "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
@@ -361,6 +382,10 @@ impl AbsenceKind {
                  test again."
             }
             AbsenceKind::FailedFast => "The test did not run, because an earlier failure ended the run.",
+            AbsenceKind::Decided => {
+                "The task was not repeated, because the threshold of its model is decided whatever comes of it. \
+                 `limits.stop_repeats: false` in `speclens.yaml` makes every repeat."
+            }
         }
     }
 
@@ -369,7 +394,15 @@ impl AbsenceKind {
         match self {
             AbsenceKind::Broke(kind) => kind.status(),
             AbsenceKind::NoRecording | AbsenceKind::Stale => Status::Unknown,
-            AbsenceKind::FailedFast => Status::Skip,
+            AbsenceKind::FailedFast | AbsenceKind::Decided => Status::Skip,
+        }
+    }
+
+    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    pub fn is_by_choice(self) -> bool {
+        match self {
+            AbsenceKind::FailedFast | AbsenceKind::Decided => true,
+            AbsenceKind::Broke(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
         }
     }
 }

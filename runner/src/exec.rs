@@ -34,15 +34,6 @@ use crate::{
 
 pub use inputs::Inputs;
 
-#[cfg(unix)]
-pub use program::command_of;
-
-/// Returns the command of an agent program by its id: elsewhere there are none.
-#[cfg(not(unix))]
-pub fn command_of(_: &str) -> Option<&str> {
-    None
-}
-
 /// What an attempt left behind, and what was noticed on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
@@ -94,6 +85,8 @@ pub struct World<'a> {
     pub keep: bool,
     /// What time it is.
     pub clock: Clock,
+    /// The version of the program under test.
+    pub version: &'a agent::Version,
     /// Where is told what an attempt waits for.
     pub events: &'a Events,
     /// Where targets run that are started from outside.
@@ -161,6 +154,7 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         keys: world.keys,
         output_limit: world.output_limit,
         keep: world.keep,
+        version: world.version,
         cancel: world.cancel,
         // Nobody listens any more: the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),

@@ -273,7 +273,7 @@ impl DiskFiles {
         entries
     }
 
-    /// Whether a path without symbolic links lies in the workspace.
+    /// Whether a path without symbolic links is in the workspace.
     fn is_near(&self, real: &Path) -> bool {
         let reach = self.reach.get_or_init(|| {
             let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
@@ -497,7 +497,7 @@ impl Files for DiskFiles {
     }
 
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
-        // What lies below is listed as for everybody.
+        // What is below is listed as everywhere.
         if !directory.starts_with("..") {
             return self.list(directory);
         }

@@ -5,7 +5,7 @@
 //!                              └──▶ recording, on disk beside the suite
 //! ```
 //!
-//! [`run`] performs the cases of one suite and tells about it in one stream of [`event`]s, which feeds every
+//! [`run`] performs the cases of one suite and reports in one stream of [`event`]s, which feeds every
 //! reporter, the language server and the progress bar. [`exec`] is where processes live.
 //! [`observe`] looks for what claims need to know. [`recording`]
 //! keeps the evidence, so that an edited claim is judged again without acting again. [`report`] turns

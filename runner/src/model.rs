@@ -27,7 +27,7 @@ pub use registry::{Description, KeyState, Models};
 /// An answer that is awaited. Dropping it ends the request.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + Send + 'a>>;
 
-/// Somebody who answers messages.
+/// A model, or what answers in its place.
 pub trait Model: Send + Sync + fmt::Debug {
     /// Answers a conversation. Retries, deadlines and the cap on requests in flight are this side's; dropping the future
     /// ends the request.
@@ -87,11 +87,11 @@ pub struct Reply {
     pub text: String,
     /// What it called, in order.
     pub calls: Vec<ToolCall>,
-    /// Tokens and money. `None`: not told.
+    /// Tokens and money. `None`: not reported.
     pub usage: Option<Usage>,
     /// What the provider wants to see again with the next message, such as the signature of a thought. Opaque.
     pub carried: Option<Value>,
-    /// Why this is not all that the model would have answered. `None`: it is, or the provider does not tell.
+    /// Why this is not all that the model would have answered. `None`: it is, or the provider does not say.
     pub unfinished: Option<Unfinished>,
 }
 

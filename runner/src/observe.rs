@@ -1,4 +1,4 @@
-//! Finds out what claims need to know beyond the act itself. [`observe`] is the only place that tells needs apart: a new
+//! Finds out what claims need to know beyond the act itself. [`observe`] is the only place that distinguishes needs: a new
 //! kind of need has its arm there, and its observer in a file of its own.
 
 mod command;
@@ -98,7 +98,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
 }
 
 /// Observes the needs of a case. Commands may change what is observed behind them, so each of them runs when all that comes
-/// before it was observed, and before all that comes behind it; what lies between two of them is observed at once.
+/// before it was observed, and before all that comes behind it; what is between two of them is observed at once.
 pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();

@@ -1,7 +1,7 @@
 //! Evidence on disk, so that an edited claim is judged again without acting again.
 //!
 //! One file per attempt in `.speclens/recordings/` beside the suite, named after what was done (the key), whose attempt
-//! it was (the label) and when it began: `KEY.LABEL.REPEAT.BEGAN.json`. One look into the directory tells what there
+//! it was (the label) and when it began: `KEY.LABEL.REPEAT.BEGAN.json`. One look into the directory shows what there
 //! is. Of several attempts of one label the one that began last counts, whoever wrote it, and however late. Texts of more
 //! than 64 KiB are in `texts/`, each under its digest.
 
@@ -190,7 +190,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    /// What to tell the person.
+    /// The message for the person.
     pub fn sentence(&self) -> String {
         match self {
             Unusable::Missing => "no recording: run it first".to_owned(),
@@ -415,6 +415,8 @@ impl Recordings {
             // One that stays is harmless.
             let _ = self.store.remove(&other.file_name());
         }
+        // Once for all of it: until then, who looks for the older recording finds that it is gone, and lists the directory.
+        self.store.count_change();
         Ok(path)
     }
 }

@@ -17,7 +17,7 @@ use speclens_schema::{
     document::{Document, Pointer},
     mask::Secrets,
     problem::{Fix, OtherFile, Problem, Related, Severity},
-    suite::{Case, Suite},
+    suite::{Action, Case, Suite},
     verdict::Status,
 };
 
@@ -60,7 +60,7 @@ pub struct FileReport {
     pub problems: Vec<Problem>,
 }
 
-/// Everything that reports tell about one suite.
+/// Everything that reports say about one suite.
 #[derive(Clone, Debug)]
 pub struct SuiteReport {
     /// The file and its text.
@@ -73,7 +73,7 @@ pub struct SuiteReport {
     pub settings: Option<Arc<FileReport>>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
-    /// The files that are a part of it and have problems; empty where they are told about as suites of their own.
+    /// The files that are a part of it and have problems; empty where they are reported as suites of their own.
     pub parts: Vec<FileReport>,
     /// What it means.
     pub suite: Arc<Suite>,
@@ -82,6 +82,17 @@ pub struct SuiteReport {
 }
 
 impl SuiteReport {
+    /// The version of the program that the tasks are about, by the first attempt that knows it.
+    fn version(&self) -> Option<String> {
+        let asks = |case: &Case| match &case.action {
+            Action::Agent(agent) => agent.surroundings.version_command.is_some(),
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => false,
+        };
+        let mut runs = self.result.iter().flat_map(|result| &result.cases).flat_map(|case| &case.runs);
+        let asks = self.suite.cases.iter().any(|case| asks(case));
+        asks.then(|| runs.find_map(|run| run.evidence.get()?.context.version.clone())).flatten()
+    }
+
     /// Whether the suite has a mistake that forbids to run it.
     pub fn is_refused(&self) -> bool {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
@@ -131,7 +142,7 @@ impl SuiteReport {
         }
     }
 
-    /// How many tests there are. One that stands in a file which is told about as well counts there.
+    /// How many tests there are. One in a file that is reported as well counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
         let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));

@@ -3,6 +3,7 @@
 mod asking;
 mod attempt;
 mod budget;
+mod decided;
 mod given;
 mod masked;
 mod turn;
@@ -11,8 +12,8 @@ use std::{
     collections::BTreeSet,
     path::PathBuf,
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
     time::Instant,
@@ -25,7 +26,7 @@ use speclens_schema::{
     suite::{Action, Subject, Suite},
     verdict::Status,
 };
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use given::given;
@@ -34,13 +35,18 @@ use crate::{
     book::Book,
     clock::Clock,
     event::{AbsenceKind, CaseResult, Event, Events, RunResult, SuiteResult},
-    exec::process::{Background, Until},
+    exec::{
+        agent::Version,
+        process::{Background, Until},
+    },
     files::DiskFiles,
     gateway::Gateway,
     model::Models,
     recording,
     trace::Traces,
 };
+use decided::Standings;
+pub use decided::left_out;
 
 /// What to run, and its surroundings.
 #[derive(Clone, Debug)]
@@ -65,6 +71,8 @@ pub struct Job {
     pub gateway: Option<Arc<Gateway>>,
     /// Where traces of acts come from.
     pub traces: Arc<Traces>,
+    /// Whether tasks are repeated no more once the gate of their model is decided.
+    pub stop_repeats: bool,
 }
 
 /// How to run it.
@@ -102,7 +110,7 @@ pub enum Mode {
 }
 
 /// One attempt that is planned.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Unit {
     case: usize,
     subject: Subject,
@@ -119,6 +127,8 @@ struct Run {
     cancel: CancellationToken,
     /// An attempt failed, and that is to be the end.
     stopped: AtomicBool,
+    /// How the models stand, where repeats stop.
+    standings: Option<Standings>,
     /// What the commands left running, where tests that follow may use it.
     background: Background,
     /// A recording could not be written, and this was told.
@@ -127,6 +137,8 @@ struct Run {
     unplayed: Option<String>,
     /// Environment variables that commands of an agent do not see.
     keys: BTreeSet<String>,
+    /// The version of the program under test.
+    version: Version,
     events: Events,
 }
 
@@ -140,6 +152,10 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let units = plan(&suite, &selected, &options);
     let mut counts = vec![0; suite.cases.len()];
     units.iter().for_each(|unit| counts[unit.case] += 1);
+    let may_be_left_out = |unit: &Unit| unit.repeat > 0 && suite.gates.can_be_decided(&unit.subject);
+    let stops = job.stop_repeats && units.iter().any(may_be_left_out) && !options.given_up;
+    let acts = options.mode == Mode::Live;
+    let standings = (stops && acts && decided::is_whole(&suite, &options)).then(|| Standings::of(&units));
     let run = Arc::new(Run {
         keys: job.models.key_variables(),
         job,
@@ -149,16 +165,25 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         run_id: new_run_id(),
         cancel,
         stopped: AtomicBool::new(options.given_up),
+        standings,
         background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
         unplayed,
+        version: Version::default(),
         events,
     });
     run.tell(Event::Started { attempts: units.len() });
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let concurrency = options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1);
-    let mut runs = perform(&run, &units, concurrency).await.into_iter();
+    // What came of an attempt is told when it is known: where repeats stop, a replay knows it from all of them.
+    let settles = stops && !acts;
+    let mut runs = perform(&run, &units, concurrency, !settles).await;
     run.background.end().await;
+    if settles {
+        runs = run.without_spare(&units, runs, decided::whole(&suite, &options)).await;
+        units.iter().zip(&runs).for_each(|(unit, result)| run.tell_result(unit, result));
+    }
+    let mut runs = runs.into_iter();
     if run.mode == Mode::Live {
         run.tidy(began_us).await;
     }
@@ -249,43 +274,55 @@ fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
 }
 
 /// Performs every unit, a few at a time, and puts the results in the units' order.
-async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize) -> Vec<Arc<RunResult>> {
-    let next = Arc::new(AtomicUsize::new(0));
+async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool) -> Vec<Arc<RunResult>> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    if run.standings.is_some() {
+        // Every task has as many attempts as any other when the rest is left out.
+        order.sort_by_key(|index| units[*index].repeat);
+    }
+    let next = Arc::new(Mutex::new(order.into_iter()));
     let shared: Arc<[Unit]> = units.into();
-    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let results: Arc<[OnceLock<Arc<RunResult>>]> = units.iter().map(|_| OnceLock::new()).collect();
     let mut workers = JoinSet::new();
     for _ in 0..concurrency.min(units.len()) {
-        let (run, units, next, sender) = (Arc::clone(run), Arc::clone(&shared), Arc::clone(&next), sender.clone());
+        let (run, units, next) = (Arc::clone(run), Arc::clone(&shared), Arc::clone(&next));
+        let results = Arc::clone(&results);
         workers.spawn(async move {
             loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(unit) = units.get(index) else { break };
-                let result = Arc::new(run.attempt(unit).await);
-                run.tell(Event::AttemptFinished { case: unit.case, run: Arc::clone(&result) });
-                if sender.send((index, result)).is_err() {
-                    break;
+                let picked = {
+                    let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+                    // A later repeat has a later beginning.
+                    next.next().map(|index| (index, recording::beginning_us()))
+                };
+                let Some((index, began_us)) = picked else { break };
+                let unit = &units[index];
+                let result = Arc::new(run.attempt(unit, began_us).await);
+                if tells {
+                    run.tell_result(unit, &result);
                 }
+                // Each attempt has one worker.
+                let _ = results[index].set(result);
             }
         });
     }
-    drop(sender);
-    let mut results: Vec<Option<Arc<RunResult>>> = vec![None; units.len()];
-    while let Some((index, result)) = receiver.recv().await {
-        results[index] = Some(result);
-    }
+    while workers.join_next().await.is_some() {}
     // A worker that panicked leaves a hole: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a defect of speclens";
         let case = &run.job.suite.cases[unit.case];
         Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     };
-    results.into_iter().zip(units).map(|(result, unit)| result.unwrap_or_else(|| hole(unit))).collect()
+    results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
 
 impl Run {
     fn tell(&self, event: Event) {
         // Nobody listens any more: the result is still returned.
         let _ = self.events.send(event);
+    }
+
+    fn tell_result(&self, unit: &Unit, result: &Arc<RunResult>) {
+        self.tell(Event::AttemptFinished { case: unit.case, run: Arc::clone(result) });
     }
 }
 
@@ -303,9 +340,10 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
 
 /// Returns the attempts of a case as gates look at them.
 pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
-    // What was never begun, because of an earlier failure, has neither passed nor failed.
-    let begun = runs.filter(|run| run.absence.as_ref().is_none_or(|absence| absence.kind != AbsenceKind::FailedFast));
-    let runs = begun.map(|run| RunOutcome {
+    // What was never begun has neither passed nor failed.
+    let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());
+    let left_out = left_out.into_iter().filter(|run| run.is_decided()).map(|run| &run.subject).collect();
+    let runs = begun.into_iter().map(|run| RunOutcome {
         subject: &run.subject,
         status: run.status,
         verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
@@ -313,7 +351,7 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
         duration_is_open: run.figures.duration_is_open,
         cost_usd: run.figures.cost_usd(),
     });
-    CaseOutcome { status, runs: runs.collect() }
+    CaseOutcome { status, runs: runs.collect(), left_out }
 }
 
 /// All results in a few words.

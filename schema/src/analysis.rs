@@ -382,8 +382,8 @@ impl Analyzer {
     }
 }
 
-/// A suite with the files that settings declare, and those that tasks begin with. Only what is run here has inputs, so nobody
-/// else has them looked for.
+/// A suite with the files that settings declare, and those that tasks begin with. Only what is run here has inputs, so
+/// they are looked for nowhere else.
 fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_) | Action::Trigger(_)))
     {

@@ -214,7 +214,7 @@ fn line_end(document: &Document, at: usize) -> &'static str {
     of(text.byte_to_line(at.min(text.len_bytes()))).or_else(|| of(0)).unwrap_or("\n")
 }
 
-/// What nobody looked at before a cure: its bytes before it, and after it.
+/// What was not looked at before a fix: its bytes before it, and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
     /// Where it stands.

@@ -3,12 +3,14 @@
 pub mod clawspec;
 pub mod cli_bench;
 pub(crate) mod compared;
+mod count;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
 pub(crate) mod secrets;
 pub(crate) mod unfilled;
 
+pub use count::Count;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -98,7 +100,7 @@ impl Dialect {
         }
     }
 
-    /// Puts stars in place of secrets, before anything is judged, recorded or told. What is masked already stays so.
+    /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
         if secrets.is_empty() {
             return;
@@ -178,6 +180,8 @@ pub struct CaseOutcome<'a> {
     pub status: Status,
     /// One entry per attempt.
     pub runs: Vec<RunOutcome<'a>>,
+    /// One entry per attempt that was left out, because it could not have changed the answer of a gate.
+    pub left_out: Vec<&'a Subject>,
 }
 
 /// One attempt, as gates look at it.
@@ -230,6 +234,24 @@ impl Gates {
             Gates::KindLm(gates) => gates.evaluate(cases),
             Gates::CliBench(gates) => gates.evaluate(cases),
             Gates::None => GateReport { gates: Vec::new(), rescued: false },
+        }
+    }
+
+    /// Returns whether the gate over the attempts of a subject's model has an answer that no further attempt can change:
+    /// `made` counts those that were made, of so many that are planned. `false` where no gate is only about them.
+    pub fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {
+        match self {
+            Gates::CliBench(gates) => subject.model_id().is_some_and(|model| gates.is_decided(model, made, planned)),
+            // They measure averages, which any attempt moves.
+            Gates::KindLm(_) | Gates::None => false,
+        }
+    }
+
+    /// Returns whether such a gate exists.
+    pub fn can_be_decided(&self, subject: &Subject) -> bool {
+        match self {
+            Gates::CliBench(gates) => subject.model_id().is_some_and(|model| gates.can_be_decided(model)),
+            Gates::KindLm(_) | Gates::None => false,
         }
     }
 }

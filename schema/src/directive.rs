@@ -1,4 +1,4 @@
-//! What a comment tells speclens: `# speclens: allow(CODE)` and `# speclens: dialect=KIND`.
+//! Comments for speclens: `# speclens: allow(CODE)` and `# speclens: dialect=KIND`.
 //!
 //! A comment that is meant as one and written differently is recognised, too: it is not obeyed, and the slip says why.
 

@@ -84,6 +84,9 @@ pub struct Context {
     pub started: String,
     /// The run that the attempt belonged to.
     pub run_id: String,
+    /// The version of the program under test, where the suite says how to ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// What the templates in claims stand for, where the format has such templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateValues>,
@@ -99,7 +102,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Whether somebody ended the process from outside: these signals are not sent by accidents of its own.
+    /// Whether the process was ended from outside: these signals are not sent by accidents of its own.
     pub fn was_killed(self) -> bool {
         matches!(self.signal, Some(KILL | TERM))
     }
@@ -142,7 +145,7 @@ const KILL: i32 = 9;
 const SEGV: i32 = 11;
 const TERM: i32 = 15;
 
-/// The signals after which the work was hardly done.
+/// The signals after which the work was probably not done.
 const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
 
 /// A signal by its number, and its name where all systems agree on it.
@@ -175,12 +178,12 @@ pub struct Capture {
     /// Where stars stand for a secret, in bytes of the text, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<(usize, usize)>,
-    /// What cannot be told any more, because a secret stood where it is decided.
+    /// What is no longer known, because a secret was where it is decided.
     #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
     pub concealed: Concealed,
 }
 
-/// What the masked text of a stream does not tell as the text itself did.
+/// What the masked text of a stream does not show, other than the text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Concealed {
@@ -204,7 +207,7 @@ pub struct Output {
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
-    /// What cannot be told, because a secret is masked. Where one is masked inside of a text, each unit of it
+    /// What is unknown, because a secret is masked. Where one is masked inside of a text, each unit of it
     /// is [`HIDDEN`].
     pub concealed: Concealed,
 }
@@ -248,7 +251,7 @@ pub enum RunErrorKind {
     TimedOut,
     /// The process could not be started.
     Spawn,
-    /// Somebody else ended the command by TERM or KILL.
+    /// The command was ended from outside by TERM or KILL.
     Killed,
     /// A template names a variable that has no value.
     MissingVariable,
@@ -256,6 +259,8 @@ pub enum RunErrorKind {
     Workspace,
     /// A setup command of the test failed.
     Setup,
+    /// The program under test is not there.
+    Program,
     /// The help of the program under test could not be read.
     Help,
     /// A model could not be asked, its answer could not be read or is not whole, or an agent program failed.
@@ -287,6 +292,7 @@ impl RunErrorKind {
             | RunErrorKind::MissingVariable
             | RunErrorKind::Workspace
             | RunErrorKind::Setup
+            | RunErrorKind::Program
             | RunErrorKind::Help
             | RunErrorKind::Provider
             | RunErrorKind::Key

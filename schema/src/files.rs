@@ -79,7 +79,7 @@ pub trait Files: Send + Sync {
     /// The main file that names the document, where the document is only a part of a suite.
     fn main(&self) -> Option<&str>;
 
-    /// Whether the files that a main file names are checked along with it, so that each tells its own mistakes.
+    /// Whether the files that a main file names are checked along with it, so each has its own problems.
     fn parts_are_checked(&self) -> bool {
         false
     }

@@ -94,7 +94,7 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
             is_like_one.then(|| by_name(file, path, &outline, around)).flatten()
         }
     };
-    // What somebody says with a slip of the pen is told by name and content first.
+    // Of a directive with a typo, name and content decide first.
     found.or_else(|| sure(said?.meant?))
 }
 
@@ -288,7 +288,7 @@ fn has_two_of_its_own(file: SpecFile, outline: &Outline<'_>) -> bool {
         SpecFile::ClawSpecPipeline => {
             has("stages") && outline.of_items("stages").any(|it| ["handoff_contract", "produces"].contains(&it.key))
         }
-        // It has no such key but `answers`, which others have as well: its turns tell.
+        // It has no such key but `answers`, which others have as well, so its turns decide.
         SpecFile::Script => has_turns(outline),
         SpecFile::Gateway => has_runs(outline),
         SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpec => {

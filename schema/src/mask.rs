@@ -115,7 +115,7 @@ pub fn looks_secret(name: &str) -> bool {
 
 /// Whether a variable with this name and this value probably holds a secret.
 fn holds_secret(name: &str, value: &str) -> bool {
-    /// Names that end so tell something about a secret, and hold none.
+    /// Names with these ends describe a secret, and hold none.
     const ABOUT: [&str; 22] = [
         "ALGORITHM",
         "COUNT",

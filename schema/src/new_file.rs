@@ -218,7 +218,7 @@ mod tests {
     };
 
     #[test]
-    fn paths_are_told_from_the_document() {
+    fn paths_begin_in_the_directory_of_the_document() {
         assert_eq!(relative("kindlm.yaml", "schemas/a.json"), "schemas/a.json");
         assert_eq!(relative("", "a.json"), "a.json");
         assert_eq!(relative("skills/demo/tests/scenarios.yaml", "skills/demo/SKILL.md"), "../SKILL.md");

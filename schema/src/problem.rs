@@ -113,7 +113,7 @@ pub struct Related {
 /// A file beside the one that a problem is in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherFile {
-    /// Its path: relative to the directory of the suite, until whoever tells about it knows better.
+    /// Its path: relative to the directory of the suite, until a report makes it relative to another one.
     pub path: String,
     /// What it holds, so that places in it can be shown.
     pub bytes: Arc<[u8]>,
@@ -281,7 +281,7 @@ impl Problem {
         });
     }
 
-    /// Returns the same problem with what it is about.
+    /// Returns the same problem with its subject.
     pub fn with_subject(mut self, subject: Subject) -> Problem {
         self.subject = Some(subject);
         self
@@ -474,7 +474,7 @@ codes! {
     Placeholder = "placeholder", Warning;
     /// A value that breaks out of the shell quotes around its placeholder.
     ShellQuoting = "shell-quoting", Warning;
-    /// A string that has the form of a key, a token or a password. Whoever reads the file has the secret. Revoke it where it
+    /// A string that has the form of a key, a token or a password. Anyone who reads the file has the secret. Revoke it where it
     /// was issued, keep the new one in the environment, and name the variable.
     PastedSecret = "pasted-secret", Warning;
     /// The intent of a task contains the command that achieves it. Such a task measures whether the model can copy. Say what

@@ -40,7 +40,7 @@ fn templates(out: &mut String) {
     write(
         out,
         format_args!(
-            "\n## {TEMPLATES}\n\nSome texts are filled before they are used: `{{{{name}}}}` stands for a value.\n"
+            "\n## {TEMPLATES}\n\nSome texts are filled in before they are used: `{{{{name}}}}` is replaced by a value.\n"
         ),
     );
     for filling in &FILLINGS {
@@ -48,7 +48,7 @@ fn templates(out: &mut String) {
         if filling.variables.is_empty() {
             continue;
         }
-        out.push_str("\n| variable | stands for | in |\n|---|---|---|\n");
+        out.push_str("\n| variable | value | in |\n|---|---|---|\n");
         for variable in filling.variables {
             let files: Vec<String> = variable.files.iter().map(|file| heading(*file)).collect();
             write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
@@ -56,7 +56,7 @@ fn templates(out: &mut String) {
     }
 }
 
-/// The line of the reference, from 0, that tells about a key: `path` names the mapping that it stands in, `tag` the
+/// The line of the reference, from 0, about a key: `path` names the mapping that it is in, `tag` the
 /// form of that mapping. Without a key, the mapping itself.
 pub fn line_of(
     reference: &str,
@@ -70,7 +70,7 @@ pub fn line_of(
     let section = find(0, &format!("## {}", heading(file)))?;
     let end =
         lines[section + 1..].iter().position(|line| line.starts_with("## ")).map_or(lines.len(), |at| section + 1 + at);
-    // What several files or places share is told once: under the first of the places that end alike.
+    // What several files or places share is written once: under the first of the places that end alike.
     let own = match tag {
         Some((name, value)) => find(0, &format!("#### `{name}: {value}`")),
         None if path.is_empty() => Some(section),
@@ -112,11 +112,11 @@ pub fn field_page(name: &str, shape: &Shape) -> String {
     out
 }
 
-/// `told` are the definitions of each format that were told already, by their names and by their docs.
+/// `told` are the definitions of each format that are written already, by their names and by their docs.
 fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
     let root = Shape::of(file);
     write(out, format_args!("\n## {}\n\n{}\n", heading(file), root.docs().unwrap_or_default()));
-    // What an earlier file of the same format has told is not told again.
+    // What an earlier file of the same format has is not written again.
     let mut own: HashSet<&'static str> =
         told.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
     match root.item() {

@@ -235,7 +235,7 @@ impl Turn {
     }
 }
 
-/// Returns the digest of a script: what tells whether a recording was made with another one.
+/// Returns the digest of a script: it decides whether a recording was made with another one.
 pub fn digest(content: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(content).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {

@@ -226,11 +226,17 @@ pub struct Limits {
     /// Maximum number of seconds that a model may take for one answer.
     #[schemars(range(min = 1, max = 3600))]
     pub request_seconds: u32,
+    /// Whether tasks of cli-bench are repeated no more once the threshold of their model is decided.
+    ///
+    /// The threshold is met, or missed, whatever comes of the attempts that are left out; reports say how many. Each task
+    /// has at least one attempt. A run of some tests of a suite leaves none out, nor do thresholds that are
+    /// `informational`.
+    pub stop_repeats: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { output_mib: 64, recording_mib: 64, concurrency: None, request_seconds: 120 }
+        Limits { output_mib: 64, recording_mib: 64, concurrency: None, request_seconds: 120, stop_repeats: true }
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Shape {
     parts: Vec<&'static Keywords>,
 }
 
-/// One of the forms that a node may have; its tag, or its type, tells which.
+/// One of the forms that a node may have; its tag, or its type, decides which.
 #[derive(Clone, Debug)]
 pub struct Variant {
     /// The key that decides, and its value; nothing where the type decides.

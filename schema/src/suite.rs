@@ -17,10 +17,10 @@ use std::{
 pub use action::{
     Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
 };
-pub use named::{inputs_of, outputs_of, outsiders_of};
+pub use named::{inputs_of, inputs_of_task, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
-pub use subject::{Subject, short_names};
+pub use subject::{AgentProgram, Subject, program_of, short_names};
 pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_cases};
 
 use crate::{
@@ -57,6 +57,7 @@ impl Suite {
             Action::Command(command) => declared_and_named(&self.inputs, &command.inputs),
             Action::Agent(agent) => {
                 let mut all = declared_and_named(&self.inputs, &agent.surroundings.scripts);
+                all.extend(agent.inputs.clone());
                 all.extend(agent.scaffold().and_then(|name| self.scaffolds.get(name)).cloned().unwrap_or_default());
                 all
             }

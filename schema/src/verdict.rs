@@ -16,7 +16,7 @@ pub use place::{FilePlace, Place, Related, Stretch};
 /// Which answers of a claim may still turn into others for as long as the act goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Open {
-    /// None: what it is about has happened, or the format says how long to wait for it.
+    /// None: the event that it checks has happened, or the format says how long to wait for it.
     #[default]
     Nothing,
     /// A pass: it is about what does not happen, or a budget.
@@ -221,7 +221,7 @@ impl Outcome {
         }
     }
 
-    /// What to tell the user, empty for a pass.
+    /// The message for the user, empty for a pass.
     pub fn message(&self) -> &str {
         match self {
             Outcome::Pass => "",

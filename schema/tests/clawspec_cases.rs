@@ -567,7 +567,7 @@ fn scores_below_their_threshold_warn_as_in_the_original_where_settings_say_so() 
 
 /// Contracts that the original refuses: where it says so, and where it is said here.
 #[test]
-fn what_the_original_refuses_is_told_at_its_place() {
+fn what_the_original_refuses_is_reported_at_its_place() {
     let mut wrong = Vec::new();
     for case in cases() {
         let (_, analysis) = case.analysis();
@@ -575,7 +575,7 @@ fn what_the_original_refuses_is_told_at_its_place() {
             let message = row["message"].as_str().unwrap();
             let (path, what) = message.split_once(": ").unwrap();
             let at = if path == "$" { String::new() } else { format!("/{path}") };
-            // A mistake that aliases repeat is told once, with all its places.
+            // A mistake that aliases repeat is reported once, with all its places.
             let mut places = analysis
                 .problems
                 .iter()

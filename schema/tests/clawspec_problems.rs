@@ -50,7 +50,7 @@ fn fixtures() -> Vec<(String, String)> {
 }
 
 #[test]
-fn mistakes_are_told_at_their_place() {
+fn mistakes_are_reported_at_their_place() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/clawspec");
     let mut stale = Vec::new();
     for (name, text) in fixtures() {
@@ -83,7 +83,7 @@ fn apply(text: &str, fix: &Fix) -> String {
     changed
 }
 
-/// A problem as it is told, without its place: that moves.
+/// A problem as it is reported, without its place: that moves.
 fn told(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(|problem| format!("{} {}", problem.code.as_str(), problem.message)).collect()
 }
@@ -103,7 +103,7 @@ fn every_cure_takes_its_problem_away() {
                 let after = problems_beside(&changed, &fix.creates);
                 assert!(same(&after) < same(&found), "{name}: {}: {}\n{changed}", fix.title, problem.message);
                 let errors = |problems: &[Problem]| problems.iter().filter(|it| it.severity == Severity::Error).count();
-                // What a cure leaves to fill in is told, but nothing else becomes wrong.
+                // What a fix leaves to fill in is reported, but nothing else becomes wrong.
                 let allowed = errors(&found) + usize::from(!fix.is_safe());
                 // Below an unknown key, or an unknown type, nothing was looked at before.
                 let uncovers = matches!(problem.code, Code::UnknownKey | Code::UnknownType);

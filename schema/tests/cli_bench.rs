@@ -107,7 +107,7 @@ fn every_code_shows_what_is_wrong() {
 }
 
 #[test]
-fn nothing_lies_in_the_folder_that_no_test_looks_at() {
+fn nothing_is_in_the_folder_that_no_test_looks_at() {
     let names: BTreeSet<PathBuf> =
         fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     let expected: BTreeSet<PathBuf> =
@@ -261,9 +261,9 @@ fn typing_leaves_what_reading_anew_would_find() {
     assert!(found > 1500 && compared > 80, "only {found} problems, {compared} compared");
 }
 
-/// A key in a suite of any format is told, once, wherever it stands.
+/// A key in a suite of any format is reported once, wherever it is.
 #[test]
-fn pasted_secrets_are_told_in_every_format() {
+fn pasted_secrets_are_reported_in_every_format() {
     // Put together here, so that no scanner takes this file for a leak.
     let key = ["ghp_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"].concat();
     for (file, text) in [

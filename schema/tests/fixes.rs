@@ -129,7 +129,7 @@ fn outside(document: &Document, places: &[Range<usize>]) -> Vec<String> {
     scalars(document).into_iter().filter(|(range, _)| is_outside(range)).map(|(_, text)| text).collect()
 }
 
-/// How often each problem is told.
+/// How often each problem is reported.
 fn count(problems: &[Problem]) -> BTreeMap<(Code, String), usize> {
     let mut counts = BTreeMap::new();
     for problem in problems {

@@ -1,4 +1,4 @@
-//! What is found while somebody types is what anybody finds who opens the same text: problems and cases, in
+//! What is found while the author types is what is found when the same text is opened: problems and cases, in
 //! every kind of file.
 
 #[path = "common/list_style.rs"]
@@ -174,7 +174,7 @@ fn long_lists_are_cut() {
     }
 }
 
-/// Whoever goes on typing below a mistake sees what anybody sees who opens the file, without saving it.
+/// While the author types on below a mistake, the editor shows what it shows when the file is opened.
 #[test]
 fn typing_on_below_a_mistake_changes_nothing_about_it() {
     // A suite up to a line of a test, what is typed there, and good lines that follow.

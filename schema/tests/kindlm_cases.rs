@@ -48,12 +48,12 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "drift-empty-baseline-text",
         &[Rows, Gates],
-        "claims about a stored answer are not supported yet: unknown instead of failed",
+        "expectations about a stored answer are not supported yet: unknown instead of failed",
     ),
     (
         "drift-no-baseline",
         &[Rows, Gates],
-        "claims about a stored answer are not supported yet: unknown instead of failed",
+        "expectations about a stored answer are not supported yet: unknown instead of failed",
     ),
     (
         "exec-timeout",
@@ -348,7 +348,11 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
                     cost_usd: evidence.usage.and_then(|usage| usage.cost_usd),
                 })
                 .collect();
-            CaseOutcome { status: runs.iter().map(|run| run.status).max().unwrap_or(Status::Skip), runs }
+            CaseOutcome {
+                status: runs.iter().map(|run| run.status).max().unwrap_or(Status::Skip),
+                runs,
+                left_out: Vec::new(),
+            }
         })
         .collect();
     let report = suite.gates.evaluate(&outcomes);

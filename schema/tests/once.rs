@@ -1,4 +1,4 @@
-//! One mistake is told once: at the value that aliases repeat, at the value that is nested too deep, at the key
+//! One mistake is reported once: at the value that aliases repeat, at the value that is nested too deep, at the key
 //! that a reference cannot find.
 
 use speclens_schema::{
@@ -24,7 +24,7 @@ fn told(text: &str, file: SpecFile) -> Vec<(Code, &str)> {
 }
 
 #[test]
-fn a_mistake_in_a_value_that_aliases_repeat_is_told_at_the_value() {
+fn a_mistake_in_a_value_that_aliases_repeat_is_reported_at_the_value() {
     let text = format!(
         "{HEAD}tests:\n  - {{name: a, command: x, expect: &e {{latency: {{maxMs: 0}}}}}}\n  - {{name: b, command: x, expect: *e}}\n  - {{name: c, command: x, expect: {{output: {{contains: [a]}}}}}}\n"
     );
@@ -49,7 +49,7 @@ fn where_nobody_looks_at_the_value_its_first_use_tells() {
 }
 
 #[test]
-fn equal_mistakes_in_different_values_are_told_each() {
+fn equal_mistakes_in_different_values_are_reported_each() {
     let text = format!(
         "{HEAD}tests:\n  - {{name: a, command: x, expect: &e {{latency: {{maxMs: 0}}}}}}\n  - {{name: b, command: x, expect: {{latency: {{maxMs: 0}}}}}}\n  - {{name: c, command: x, expect: *e}}\n"
     );
@@ -57,7 +57,7 @@ fn equal_mistakes_in_different_values_are_told_each() {
 }
 
 #[test]
-fn what_is_nested_too_deep_is_told_at_the_value() {
+fn what_is_nested_too_deep_is_reported_at_the_value() {
     let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
     let test = |args: &str| {
         format!(
@@ -77,7 +77,7 @@ fn what_is_nested_too_deep_is_told_at_the_value() {
 }
 
 #[test]
-fn a_misspelt_provider_is_told_where_it_is_defined() {
+fn a_misspelt_provider_is_reported_where_it_is_defined() {
     let suite = |providers: &str| {
         format!(
             "{HEAD}providers: {providers}\nmodels: [{{id: m, provider: ollama, model: x}}]\nprompts: {{ask: {{user: u}}}}\ntests:\n  - {{name: a, prompt: ask, expect: {{output: {{contains: [a]}}}}}}\n"
@@ -94,7 +94,7 @@ fn a_misspelt_provider_is_told_where_it_is_defined() {
 }
 
 #[test]
-fn what_stands_in_a_block_text_is_marked_there() {
+fn what_is_in_a_block_text_is_marked_there() {
     let text = "cli: git\nproviders: [a/b]\ntasks:\n  - id: a\n    intent: |\n      Run git log --oneline\n      now\n    assert:\n      - exit_code: 0\n      - not_ran: |\n          git (\n";
     let problems = analysis(text, SpecFile::CliBench).problems;
     let marked = |code: Code| problems.iter().find(|problem| problem.code == code).map(|it| &text[it.range.clone()]);

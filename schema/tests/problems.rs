@@ -1,5 +1,6 @@
 //! One golden file per kind of problem: what a person sees. A stale one is written anew, and the test
 //! fails once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 #[path = "common/golden.rs"]

@@ -65,7 +65,7 @@ fn a_claim_with_an_unknown_key_vanishes() {
 }
 
 #[test]
-fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
+fn a_key_in_the_wrong_place_is_reported_where_it_belongs() {
     check_below(
         "tests:\n  - name: t\n    command: x\n    timeoutMs: 5\n    contains: [a]\n    expect:\n      contains: [b]\n      tags: [x]\n",
         expect![[r##"
@@ -132,7 +132,7 @@ fn unknown_keys_elsewhere_are_warnings() {
 }
 
 #[test]
-fn missing_fields_are_told_at_their_owner() {
+fn missing_fields_are_reported_at_their_owner() {
     check(
         "{}\n",
         expect![[r#"
@@ -397,7 +397,7 @@ fn merge_keys_are_not_applied() {
 }
 
 #[test]
-fn problems_behind_an_alias_are_told_at_the_alias() {
+fn problems_behind_an_alias_are_reported_at_the_alias() {
     check_below(
         "tests:\n  - { name: t, command: x, expect: &e { outptu: {} } }\n  - { name: u, command: x, expect: *e }\n  - { name: v, command: x, expect: *f }\n",
         expect![[r#"

@@ -56,7 +56,7 @@ struct Cli {
 const AFTER_HELP: &str = "\
 Without a path, suites of all formats are found below the current directory.
 
-Exit status: 0 passed; 1 a claim or gate failed; 2 a suite or the command line is invalid;
+Exit status: 0 passed; 1 an assertion or gate failed; 2 a suite or the command line is invalid;
 3 a run broke, or something stayed unknown; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Is the shell of an agent program where this one is started as such; nobody types that.
+/// Is the shell of an agent program where this one is started as such; not typed by a person.
 #[cfg(unix)]
 fn recording_shell() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);

@@ -12,6 +12,7 @@ pub mod hover;
 pub mod ignore;
 pub mod last_run;
 pub mod latest;
+pub mod left_out;
 pub mod lens;
 pub mod links;
 pub mod models;
@@ -27,7 +28,7 @@ pub mod tokens;
 pub mod transcript;
 pub mod values;
 
-mod card;
+pub(crate) mod card;
 mod context;
 mod flow;
 mod frequency;

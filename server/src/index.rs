@@ -170,7 +170,7 @@ struct State {
     /// Why files are missing, if they are.
     cut: Option<String>,
     waiting: Job,
-    /// Until then nothing begins, unless somebody waits for it.
+    /// Until then nothing begins, unless a request waits for it.
     resting_until: Option<Instant>,
     is_busy: bool,
     is_stopping: bool,
@@ -185,7 +185,7 @@ struct Known {
     is_read: bool,
 }
 
-/// What tells one state of a file from another.
+/// What differs between two states of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     modified: Option<std::time::SystemTime>,
@@ -244,9 +244,9 @@ impl Index {
         self.bell.notify_all();
     }
 
-    /// Something else comes first: no work begins for a moment, unless somebody waits for it.
+    /// Something else comes first: no work begins for a moment, unless a request waits for it.
     pub fn rest(&self) {
-        /// By then a document of a megabyte is open, and what is wrong with it is told.
+        /// By then a document of a megabyte is open, and its problems are reported.
         const MOMENT: Duration = Duration::from_millis(250);
         self.state().resting_until = Some(Instant::now() + MOMENT);
     }

@@ -30,7 +30,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// A suite that somebody wants to run.
+/// A suite that is to run.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// What it means.
@@ -73,7 +73,7 @@ pub enum Refusal {
     Settings(Arc<SettingsFile>),
     /// It has errors.
     Suite,
-    /// Nobody allowed commands to run in this directory.
+    /// Commands are not allowed to run in this directory.
     Untrusted(PathBuf),
 }
 
@@ -150,6 +150,7 @@ impl Prepared {
             models: Arc::clone(&self.models),
             gateway: self.gateway.clone(),
             traces: Arc::clone(&self.traces),
+            stop_repeats: self.settings.limits.stop_repeats,
         }
     }
 

@@ -13,6 +13,7 @@
 
 pub mod buffers;
 pub mod cli;
+pub mod dry;
 pub mod ide;
 pub mod index;
 pub mod job;

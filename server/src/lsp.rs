@@ -12,6 +12,7 @@ mod client;
 mod commands;
 mod convert;
 mod documents;
+mod dry;
 mod edits;
 mod elsewhere;
 mod features;

@@ -12,7 +12,7 @@ use speclens_schema::{
     problem::{Code, Problem},
 };
 
-/// As many bytes of a file tell what it is.
+/// Number of bytes of a file that decide its kind.
 pub const BEGINNING: usize = 256 * 1024;
 
 /// As much of a file as it takes to know what it is.

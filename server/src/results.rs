@@ -67,7 +67,7 @@ struct Missed {
     attempts: Vec<(String, String)>,
 }
 
-/// A look at the book. It is taken without the lock: reading and judging take longer than anybody may wait for it.
+/// A look at the book. It is taken without the lock: reading and judging take too long to hold it.
 #[derive(Debug)]
 pub struct Look {
     uri: String,
@@ -151,7 +151,7 @@ struct Kept {
 }
 
 /// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not even read:
-/// somebody else may have made them. The lock is not held while a book is opened.
+/// they may come from another author. The lock is not held while a book is opened.
 pub fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let enabled = settings.recordings.enabled;
@@ -165,7 +165,7 @@ pub fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trus
         false => Book::default(),
     };
     let mut results = results();
-    // Somebody else may have opened it meanwhile, and a run may write into that one.
+    // Another thread may have opened it meanwhile, and a run may write into that one.
     if let Some(book) = results.opened_for(&kept) {
         return book;
     }
@@ -213,7 +213,7 @@ impl Results {
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
-    /// An attempt of a case has left something behind: whoever does the same may look again.
+    /// An attempt of a case has left something behind: every case that does the same is looked at again.
     pub fn finished(&mut self, case: &str, key: &str) {
         for view in self.views.values_mut() {
             view.outcomes.retain(|_, known| !known.is_about(case, key));

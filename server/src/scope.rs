@@ -41,7 +41,7 @@ pub struct Scope {
     pub is_guess: bool,
 }
 
-/// Finds out what files belong to. What it reads of main files is kept until it is told to forget.
+/// Finds out what files belong to. What it reads of main files is kept until [`Scopes::forget`].
 #[derive(Debug)]
 pub struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
@@ -94,7 +94,7 @@ impl Scope {
 }
 
 impl Scopes {
-    /// Scopes within these folders: what lies in one of them belongs to nothing outside of it.
+    /// Scopes within these folders: what is in one of them belongs to nothing outside of it.
     pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
         Scopes {
             folders: Mutex::new(folders),
@@ -112,7 +112,7 @@ impl Scopes {
         self
     }
 
-    /// Somebody found out that a file is the main file of a suite.
+    /// A file turned out to be the main file of a suite.
     pub fn know_main(&self, path: &Path) {
         let is_usual = path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name);
         if !is_usual && self.by_content.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned()) {
@@ -237,7 +237,7 @@ impl Scopes {
         Scope { file, root, place, main: main.map(|main| main.name.clone()), is_guess: false }
     }
 
-    /// The folder that a path lies in, the innermost if there are several.
+    /// The folder that a path is in, the innermost if there are several.
     fn folder_of(&self, path: &Path) -> Option<PathBuf> {
         let folders = self.folders();
         folders.into_iter().filter(|folder| path.starts_with(folder)).max_by_key(|folder| folder.components().count())
@@ -363,7 +363,7 @@ fn target_around<'p>(path: &'p Path, from_root: &str) -> Option<&'p Path> {
     kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)))
 }
 
-/// The directory of `skills/` or `agents/`, below one of which a file lies: the outermost within the working directory,
+/// The directory of `skills/` or `agents/`, below one of which a file is: the outermost within the working directory,
 /// elsewhere the innermost, since nothing says how far up the workspace reaches.
 fn above_targets(directory: &Path) -> Option<PathBuf> {
     let holds_targets = |directory: &&Path| {
@@ -376,7 +376,7 @@ fn above_targets(directory: &Path) -> Option<PathBuf> {
     found?.parent().map(Path::to_owned)
 }
 
-/// The working directory, when the other lies in it. The root of the file system says nothing.
+/// The working directory, when the other is in it. The root of the file system does not count.
 fn working_directory_above(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
     (here.parent().is_some() && directory.starts_with(&here)).then_some(here)

@@ -15,7 +15,7 @@ pub(crate) async fn ending() {
                 Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
             }
         }
-        // A file that grows beyond the allowed size is an error to be told, and no reason to die.
+        // A file that grows beyond the allowed size is an error to report, not a reason to end.
         const FILE_SIZE: i32 = 25;
         let _ = signal(SignalKind::from_raw(FILE_SIZE));
         // The end of the program ends the waiting too, which is no signal.

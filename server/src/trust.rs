@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, bail};
 use speclens_runner::recording::Machine;
 
-/// Whether a directory, or one that it lies in, is trusted.
+/// Whether a directory, or one that it is in, is trusted.
 pub fn is_trusted(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
     list().is_ok_and(|trusted| trusted.iter().any(|trusted| directory.starts_with(trusted)))
@@ -100,7 +100,7 @@ pub(crate) fn machine() -> Option<Machine> {
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()
 }
 
-/// Replaces a file in one step, so that nobody ever reads half of it.
+/// Replaces a file in one step, so that no reader sees half of it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     // Another thread may be writing another file beside it.
     static COUNTER: AtomicU64 = AtomicU64::new(0);

@@ -47,7 +47,7 @@ fn provider_that_is_down_is_named_with_its_address() {
 }
 
 #[test]
-fn provider_that_refuses_the_key_is_told_with_the_variable_and_without_the_key() {
+fn provider_that_refuses_the_key_is_reported_with_the_variable_and_without_the_key() {
     let body = json!({ "error": { "message": "Incorrect API key provided: key-0123456789abcdef." } });
     let provider = Provider::start(move |_| Answer::Reply(401, "", body.clone()));
     let place = place_of(SUITE, &provider);
@@ -56,7 +56,7 @@ fn provider_that_refuses_the_key_is_told_with_the_variable_and_without_the_key()
 }
 
 #[test]
-fn rate_limit_is_waited_for_and_told_when_it_lasts() {
+fn rate_limit_is_waited_for_and_reported_when_it_lasts() {
     let busy = json!({ "error": { "message": "slow down" } });
     let provider = Provider::start(move |_| Answer::Reply(429, "retry-after: 0\r\n", busy.clone()));
     let place = place_of(SUITE, &provider);
@@ -66,7 +66,7 @@ fn rate_limit_is_waited_for_and_told_when_it_lasts() {
 }
 
 #[test]
-fn answer_that_is_cut_off_each_time_is_told() {
+fn answer_that_is_cut_off_each_time_is_reported() {
     let provider = Provider::start(|_| Answer::Cut);
     let place = place_of(SUITE, &provider);
     let found = report(&place, &[]);
@@ -285,7 +285,7 @@ fn runs_that_share_a_directory_queue_and_both_finish() {
 }
 
 #[test]
-fn setup_that_fails_and_scaffold_that_leads_out_are_told_before_a_model_is_asked() {
+fn setup_that_fails_and_scaffold_that_leads_out_are_reported_before_a_model_is_asked() {
     let provider = Provider::running(GREETING);
     let place = place_of(&format!("setup: ['echo no disk >&2; exit 4']\n{SUITE}"), &provider);
     check_error(&place, "setup", &["`setup` command", "exit", "no disk"]);

@@ -21,7 +21,7 @@ pub struct Client {
     /// Messages that were read and not yet asked for.
     waiting: Vec<Value>,
     next_id: u64,
-    /// The version of the text last sent: what was told about earlier ones is of no interest.
+    /// The version of the text last sent: diagnostics of earlier ones are passed over.
     version: i32,
     /// The workspace, removed at the end.
     pub directory: tempfile::TempDir,

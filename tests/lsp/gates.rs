@@ -142,3 +142,30 @@ fn threshold_of_cli_bench_is_reported_for_each_model_and_informational_ones_are_
         client.diagnostics("cli-bench.yaml", |found| !is_told(found));
     }
 }
+
+#[test]
+fn attempts_that_could_not_change_a_threshold_are_not_missing_in_editors() {
+    let suite = BENCH.replace("repeat: 1", "repeat: 4").replace("default: 80", "default: 50");
+    let files = [
+        ("cli-bench.yaml", suite.as_str()),
+        ("one.script.yaml", "default:\n  - run: echo hello\n  - say: Done.\n"),
+        ("two.script.yaml", "default:\n  - say: I do nothing.\n"),
+        ("speclens.yaml", "limits: { concurrency: 1 }\n"),
+    ];
+    let mut client = Client::start(&files);
+    let mut text = client.open("cli-bench.yaml");
+    let uri = client.uri("cli-bench.yaml");
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "greet" }]));
+    let told = |found: &[Value]| {
+        let found = gates(found);
+        found.first().and_then(|gate| Some(gate["message"].as_str()?.to_owned()))
+    };
+    let found = client.diagnostics("cli-bench.yaml", is_told);
+    let message = "scripted/two: pass rate 0% is below 50% (after 3 of 4 runs; the other could not change this)";
+    assert_eq!((told(&found).as_deref(), gates(&found).len()), (Some(message), 1), "{found:?}");
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    assert!(lenses["result"].to_string().contains("✓ 2/2 one · ✗ 0/3 two"), "{lenses}");
+    // With a threshold that they do not decide, the attempts of the first model are missing.
+    client.replace("cli-bench.yaml", &mut text, "default: 50", "default: 80", 2);
+    client.diagnostics("cli-bench.yaml", |found| gates(found).is_empty());
+}

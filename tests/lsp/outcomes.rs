@@ -1,4 +1,4 @@
-//! What is told of a run beside its verdicts.
+//! What is reported of a run beside its verdicts.
 
 use serde_json::{Value, json};
 

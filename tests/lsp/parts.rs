@@ -49,7 +49,7 @@ fn is_told(found: &[Value]) -> bool {
 }
 
 #[test]
-fn failure_is_told_in_the_file_of_its_task_while_the_suite_is_open() {
+fn failure_is_reported_in_the_file_of_its_task_while_the_suite_is_open() {
     let mut client = suite();
     client.open("cli-bench.yaml");
     for (file, test) in [("tasks/one.yaml", "one"), ("tasks/two.yaml", "two")] {
@@ -58,7 +58,7 @@ fn failure_is_told_in_the_file_of_its_task_while_the_suite_is_open() {
     }
     let found = client.diagnostics_of_any_version("cli-bench.yaml", is_told);
     assert_eq!(failures(&found), [("own".to_owned(), 3)]);
-    // What was told because of the suite goes with it.
+    // The diagnostics because of the suite go with it.
     close(&mut client, "cli-bench.yaml");
     for file in ["tasks/one.yaml", "tasks/two.yaml"] {
         client.diagnostics_of_any_version(file, <[Value]>::is_empty);
@@ -66,7 +66,7 @@ fn failure_is_told_in_the_file_of_its_task_while_the_suite_is_open() {
 }
 
 #[test]
-fn task_file_tells_of_its_own_tasks_while_it_is_open() {
+fn task_file_reports_on_its_own_tasks_while_it_is_open() {
     let mut client = suite();
     client.open("tasks/two.yaml");
     let found = client.diagnostics_of_any_version("tasks/two.yaml", is_told);
@@ -107,7 +107,7 @@ fn lenses_of_a_task_file_name_the_nearest_suite() {
     let mut client = Client::start(&files);
     client.open("near/tasks/one.yaml");
     let titles = lens_titles(&mut client, "near/tasks/one.yaml");
-    assert_eq!(titles, ["▶ Run file, as ../cli-bench.yaml does", "▶ Run"]);
+    assert_eq!(titles, ["▶ Run file, as ../cli-bench.yaml does", "▶ Run", "Dry run"]);
     client.open("near/cli-bench.yaml");
     assert_eq!(lens_titles(&mut client, "near/cli-bench.yaml"), ["▶ Run file"]);
     let uri = client.uri("near/tasks/one.yaml");

@@ -79,7 +79,7 @@ fn terminal_recording_is_seen_while_another_test_runs() {
     tell_of_recordings(&mut client);
     lenses_until(&mut client, "both", |titles| has(titles, "✓ passed") && has(titles, "… running"));
     fs::write(client.path("go"), "").unwrap();
-    lenses_until(&mut client, "the end", |titles| has(titles, "✗ 1 claim failed"));
+    lenses_until(&mut client, "the end", |titles| has(titles, "✗ 1 assertion failed"));
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn a_file_that_is_opened_again_shows_the_run_that_goes_on() {
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     std::fs::write(client.path("go"), "").unwrap();
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
-    lenses_until(&mut client, "it failed", |titles| titles.contains(&"✗ 1 claim failed".to_owned()));
+    lenses_until(&mut client, "it failed", |titles| titles.contains(&"✗ 1 assertion failed".to_owned()));
 }
 
 #[test]
@@ -487,7 +487,7 @@ tests:
     lenses_until(&mut client, "one failed, one passed", |titles| titles.contains(&"1 failed, 1 passed".to_owned()));
     client.replace("kindlm.yaml", &mut text, "echo one", "echo two", 2);
     lenses_until(&mut client, "whose it is", |titles| {
-        titles.contains(&"✗ 1 claim failed, from the recording of `b`".to_owned())
+        titles.contains(&"✗ 1 assertion failed, from the recording of `b`".to_owned())
     });
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     assert!(Value::from(found.clone()).to_string().contains("two"), "{found:?}");

@@ -71,7 +71,7 @@ fn misnamed_settings_are_an_error_until_they_are_renamed() {
 }
 
 #[test]
-fn settings_that_are_open_tell_about_themselves() {
+fn settings_that_are_open_report_their_own_problems() {
     let mut client = Client::start(&files("recordings: {enabled: false}\n"));
     client.open("kindlm.yaml");
     client.open("speclens.yaml");

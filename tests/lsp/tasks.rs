@@ -75,7 +75,7 @@ pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) 
 #[test]
 fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     let (mut client, mut text) = start();
-    assert_eq!(lens_titles(&mut client, "cli-bench.yaml"), ["▶ Run file", "▶ Run", "Run with…"]);
+    assert_eq!(lens_titles(&mut client, "cli-bench.yaml"), ["▶ Run file", "▶ Run", "Run with…", "Dry run"]);
     execute(&mut client, "speclens.run", json!({}));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
     assert!(titles.contains(&"✓ 1/1 one · ✗ 0/1 two".to_owned()), "{titles:?}");
@@ -105,6 +105,31 @@ fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     titles_until(&mut client, |titles| titles.contains(&"✓ 1/1 one · ✓ 1/1 two".to_owned()));
     let hovered = hover(&mut client, &text, "not_ran");
     assert!(hovered.ends_with("passes in 2 of 2 attempts (one 1/1, two 1/1)"), "{hovered}");
+}
+
+#[test]
+fn dry_run_is_a_page_that_follows_the_text_and_runs_nothing() {
+    let (mut client, mut text) = start();
+    let page = |client: &mut Client| {
+        let shown = execute(client, "speclens.dryRun", json!({}));
+        assert_eq!(shown["result"]["language"], "markdown", "{shown}");
+        shown["result"]["text"].as_str().unwrap().to_owned()
+    };
+    let first = page(&mut client);
+    for part in [
+        "# greet: dry run\n\nNothing was run.",
+        "a task for scripted/one, scripted/two, in at most 5 turns",
+        "played from one.script.yaml, without a network",
+        "2 attempts would run",
+    ] {
+        assert!(first.contains(part), "{part} is missing: {first}");
+    }
+    client.replace("cli-bench.yaml", &mut text, "repeat: 1", "repeat: 3\nsetup: [git init]", 2);
+    let second = page(&mut client);
+    assert!(second.contains("setup: git init") && second.contains("6 attempts would run"), "{second}");
+    assert!(!client.path(".speclens").exists() && !client.path("greeting.txt").exists());
+    let other = client.execute("speclens.dryRun", json!([{ "uri": client.uri("cli-bench.yaml"), "test": "absent" }]));
+    assert!(other.to_string().contains("This file has no such test."), "{other}");
 }
 
 #[test]
@@ -157,11 +182,14 @@ fn code_actions_offer_another_model_where_there_is_a_choice() {
         let actions = answer["result"].as_array().unwrap();
         actions.iter().map(|action| action["title"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Run `greet` with…", "Run file"]);
+    assert_eq!(
+        titles(&mut client, "cli-bench.yaml", 5),
+        ["Run `greet`", "Run `greet` with…", "Dry run of `greet`", "Run file"]
+    );
     let alone = SUITE.replace(", scripted/two", "");
     let mut client = Client::start(&[("cli-bench.yaml", &alone), ("one.script.yaml", ONE)]);
     client.open("cli-bench.yaml");
-    assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Run file"]);
+    assert_eq!(titles(&mut client, "cli-bench.yaml", 5), ["Run `greet`", "Dry run of `greet`", "Run file"]);
 }
 
 #[test]

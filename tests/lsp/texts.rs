@@ -27,7 +27,7 @@ fn text(line: &Value, start: u64, length: u64, encoding: &str) -> String {
 }
 
 #[test]
-fn tokens_are_told_in_every_unit() {
+fn tokens_are_counted_in_every_unit() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
         let answer = client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));
@@ -90,7 +90,7 @@ fn hints_stand_behind_placeholders_and_can_be_switched_off() {
 }
 
 #[test]
-fn hover_tells_values_in_every_unit() {
+fn hover_shows_values_in_every_unit() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
         client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));

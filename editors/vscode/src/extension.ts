@@ -24,6 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
     'speclens.runTestAtCursor': () => onTest((test) => ask('speclens.run', test)),
     'speclens.runTestAtCursorWith': () => onTest((test) => ask('speclens.runWith', test)),
     'speclens.askJudgeAtCursor': () => onTest((test) => ask('speclens.ask', test)),
+    'speclens.dryRunAtCursor': () => onTest((test) => ask('speclens.dryRun', test)),
     'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
     'speclens.cancelRuns': () => ask('speclens.cancel'),
   };

@@ -6,7 +6,7 @@ import { named, selector } from './files';
 import { runWith } from './models';
 import { findProgram, type Program } from './program';
 import { asCommand, linkCommands } from './reference';
-import type { Transcripts } from './transcript';
+import { isPage, type Page, type Transcripts } from './transcript';
 import { requestTrust } from './trust';
 
 export class Server implements vscode.Disposable {
@@ -91,7 +91,7 @@ export class Server implements vscode.Disposable {
   }
 
   private createClient(program: Program): LanguageClient {
-    const askTranscript = (test: object) => client.sendRequest(ExecuteCommandRequest.type, { command: 'speclens.showTranscript', arguments: [test] });
+    const askPage = (command: Page, test: object) => client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [test] });
     const client: LanguageClient = new LanguageClient(
       'speclens', // also the section of `speclens.trace.server`
       'speclens',
@@ -121,7 +121,7 @@ export class Server implements vscode.Disposable {
           // The server publishes whatever a run or an edit changes: what the transcripts show is asked for again then.
           handleDiagnostics: (uri, diagnostics, next) => {
             next(uri, diagnostics);
-            void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), askTranscript).catch((error) => this.log.warn(String(error)));
+            void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), askPage).catch((error) => this.log.warn(String(error)));
           },
           // The server's own commands, from lenses, code actions and the palette's wrappers, all pass here.
           executeCommand: async (command, arguments_, next) => {
@@ -133,7 +133,7 @@ export class Server implements vscode.Disposable {
               void vscode.window.showErrorMessage(`speclens: ${error instanceof Error ? error.message : error}`);
               return undefined;
             }
-            if (command === 'speclens.showTranscript') await this.transcripts.show(arguments_, answer, askTranscript);
+            if (isPage(command)) await this.transcripts.show(command, arguments_, answer, askPage);
             if (command === 'speclens.runWith') void runWith(arguments_[0], answer);
             if ((answer as { reason?: string } | undefined)?.reason === 'untrusted') await requestTrust();
             return answer;
@@ -168,7 +168,7 @@ export class Server implements vscode.Disposable {
 const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.runWith'] } };
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.dryRun', 'speclens.runWith'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -1,16 +1,24 @@
-// What the last run of a test did, as a read-only document beside the spec.
+// What the last run of a test did, and what a run would do, as read-only documents beside the spec.
 
 import * as vscode from 'vscode';
 
 const scheme = 'speclens-transcript';
 
-/** Asks the server for the transcript of a test. */
-type Ask = (test: { uri: string; test: string }) => Promise<unknown>;
+/** The commands of the server whose answers are pages, and what a page is called. */
+const pages = { 'speclens.showTranscript': 'transcript', 'speclens.dryRun': 'dry run' } as const;
+export type Page = keyof typeof pages;
+
+export function isPage(command: string): command is Page {
+  return command in pages;
+}
+
+/** Asks the server for a page about a test. */
+type Ask = (page: Page, test: { uri: string; test: string }) => Promise<unknown>;
 
 export class Transcripts implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly texts = new Map<string, string>();
-  /** Whose transcript each document shows. */
-  private readonly shown = new Map<string, { uri: string; test: string }>();
+  /** Which page of which test each document shows. */
+  private readonly shown = new Map<string, { page: Page; uri: string; test: string }>();
   /** How often the text of each document was asked for again. */
   private readonly asked = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -24,29 +32,29 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     return this.texts.get(uri.toString()) ?? '';
   }
 
-  /** Shows the answer to `speclens.showTranscript`. */
-  async show(arguments_: unknown[], answer: unknown, ask: Ask): Promise<void> {
+  /** Shows the answer to a command. */
+  async show(page: Page, arguments_: unknown[], answer: unknown, ask: Ask): Promise<void> {
     const { uri: spec, test } = (arguments_[0] ?? {}) as { uri?: string; test?: string };
     const { text, language } = (answer ?? {}) as { text?: string; language?: string };
     if (typeof text !== 'string') return; // the server has said why
     // The test's name becomes the tab's; the query keeps tests of the same name in two specs apart.
-    const name = (test ?? 'transcript').replaceAll(/[\\/]/g, ' ');
+    const name = (test ?? pages[page]).replaceAll(/[\\/]/g, ' ');
     // The ending of the name decides the language.
     const ending = language === 'markdown' ? '.md' : '';
-    const uri = vscode.Uri.from({ scheme, path: `/${name} (transcript)${ending}`, query: spec ?? '' });
+    const uri = vscode.Uri.from({ scheme, path: `/${name} (${pages[page]})${ending}`, query: spec ?? '' });
     this.set(uri, text);
     const document = await vscode.workspace.openTextDocument(uri);
-    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { uri: spec, test });
+    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { page, uri: spec, test });
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
     // What changed while the answer was on its way did not find a document to refresh.
     if (spec !== undefined) await this.refresh(spec, ask);
   }
 
-  /** What is known of a spec has changed: its open transcripts are asked for again. */
+  /** What is known of a spec has changed: its open pages are asked for again. */
   async refresh(spec: string, ask: Ask): Promise<void> {
     // Not when VS Code says that one closes: it says so, too, when it gives an open one another language.
     const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
-    for (const [document, test] of [...this.shown]) {
+    for (const [document, { page, ...test }] of [...this.shown]) {
       if (!open.has(document)) {
         this.shown.delete(document);
         this.texts.delete(document);
@@ -56,7 +64,7 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
       if (test.uri !== spec) continue;
       const number = (this.asked.get(document) ?? 0) + 1;
       this.asked.set(document, number);
-      const { text } = ((await ask(test)) ?? {}) as { text?: string };
+      const { text } = ((await ask(page, test)) ?? {}) as { text?: string };
       // Answers may overtake each other: the one to the last question counts.
       if (typeof text === 'string' && this.asked.get(document) === number) this.set(vscode.Uri.parse(document), text);
     }

@@ -5,6 +5,7 @@
 
 mod bound;
 mod changes;
+mod cli;
 mod conversation;
 mod help;
 mod place;
@@ -17,13 +18,14 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
     evidence::{Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
-    suite::AgentAction,
+    suite::{AgentAction, AgentProgram},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Site, process::Background};
 use crate::model::Model;
 pub use bound::{Bound, assumptions, grouped};
+pub use cli::Version;
 use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};
@@ -44,8 +46,8 @@ pub struct Actor<'a> {
 pub enum Worker<'a> {
     /// A model, whose commands the runner runs.
     Model(&'a dyn Model),
-    /// The shell command of an agent program, which runs commands by itself.
-    Program(&'a str),
+    /// An agent program, which runs commands by itself.
+    Program(AgentProgram<'a>),
 }
 
 /// Where a task begins, and within which bounds.
@@ -59,6 +61,8 @@ pub struct Surroundings<'a> {
     pub output_limit: usize,
     /// Whether a temporary directory stays, so that somebody can look into it.
     pub keep: bool,
+    /// The version of the program.
+    pub version: &'a Version,
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
     /// Who is told what an attempt waits for.
@@ -116,13 +120,14 @@ pub async fn perform(
     let mut notes = std::mem::take(&mut place.notes);
     let act = act(action, actor, &shell, deadline, around).await;
     let evidence = match act {
-        Ok((Conversation { turns, commands, ended, error, notes: more, duration }, files)) => {
+        Ok(Acted { conversation, files, version }) => {
+            let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
             notes.extend(more);
             if ended == Some(Ended::TurnLimit) {
                 notes.push(format!("the model was stopped when it had used its {} turns (`max_turns`)", turns.len()));
             }
             Evidence {
-                context,
+                context: Context { version, ..context },
                 usage: conversation::usage(&turns),
                 turns,
                 commands: Some(commands),
@@ -140,6 +145,13 @@ pub async fn perform(
     (Attempt { evidence, notes }, Some(Site { directory, environment, closing, watch: None }))
 }
 
+/// What happened in the directory of the task.
+struct Acted {
+    conversation: Conversation,
+    files: Option<FileLog>,
+    version: Option<String>,
+}
+
 /// What happens in the directory of the task.
 async fn act(
     action: &AgentAction,
@@ -147,12 +159,17 @@ async fn act(
     shell: &Shell,
     deadline: Deadline,
     around: Surroundings<'_>,
-) -> Result<(Conversation, Option<FileLog>), RunError> {
+) -> Result<Acted, RunError> {
     if let Some(scaffold) = action.scaffold() {
         scaffold::copy(scaffold, around.suite, &shell.directory, around.cancel).await?;
     }
     setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
+    cli::find(program, shell, deadline).await?;
+    let version = match &action.surroundings.version_command {
+        Some(command) => around.version.of(command, shell, deadline, around.tell).await,
+        None => None,
+    };
     let help = match actor.mode {
         // What help depends on, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
@@ -169,23 +186,23 @@ async fn act(
             let turn = around.turn;
             Talk { action, test, model, mode, help: help.as_deref(), shell, deadline, limit, turn }.hold().await
         }
-        Worker::Program(command) => program_works(command, action, help.as_deref(), shell, deadline, limit).await,
+        Worker::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
     };
     let files = changes::since(before, &shell.directory).await;
-    Ok((conversation, files))
+    Ok(Acted { conversation, files, version })
 }
 
 /// Lets an agent program work. It takes as long as it takes, within the time of the task.
 #[cfg(unix)]
 async fn program_works(
-    command: &str,
+    program: AgentProgram<'_>,
     action: &AgentAction,
     help: Option<&str>,
     shell: &Shell,
     deadline: Deadline,
     limit: usize,
 ) -> Conversation {
-    use super::program::{self, Work};
+    use crate::exec::program::{self, Work};
 
     /// How long a program may take where the task has no deadline.
     const MOST: Duration = Duration::from_secs(30 * 60);
@@ -203,7 +220,7 @@ async fn program_works(
     let Shell { directory, environment, background, cancel } = shell;
     let timeout = deadline.left(MOST);
     let input = conversation::instructions_of_program(action, help);
-    let work = Work { command, input: &input, directory, environment, timeout, limit, recorder: &recorder };
+    let work = Work { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
     let program::Worked { turns, commands, ended, error, notes, duration_ms } =
         program::perform(work, background, cancel).await;
     let duration = Duration::from_secs_f64(duration_ms.unwrap_or_default() / 1000.0);
@@ -212,7 +229,14 @@ async fn program_works(
 }
 
 #[cfg(not(unix))]
-async fn program_works(_: &str, _: &AgentAction, _: Option<&str>, _: &Shell, _: Deadline, _: usize) -> Conversation {
+async fn program_works(
+    _: AgentProgram<'_>,
+    _: &AgentAction,
+    _: Option<&str>,
+    _: &Shell,
+    _: Deadline,
+    _: usize,
+) -> Conversation {
     let message = "agent programs are run on Unix only".to_owned();
     Conversation { error: Some(RunError { kind: RunErrorKind::Workspace, message }), ..Conversation::default() }
 }

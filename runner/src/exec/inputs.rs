@@ -9,8 +9,8 @@ use speclens_schema::{
     dialect::clawspec::trigger::definition_of,
     files::Files as _,
     suite::{
-        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, inputs_of, outputs_of,
-        outsiders_of,
+        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, inputs_of, inputs_of_task,
+        outputs_of, outsiders_of,
     },
 };
 
@@ -33,8 +33,8 @@ pub struct Inputs {
 enum Act {
     /// The script of a command.
     Command(String),
-    /// The scaffold of a task, and the scripts that play its models.
-    Task { scaffold: Option<String>, scripts: Digests },
+    /// A task.
+    Task(Box<AgentAction>),
     /// The directory of what is started elsewhere.
     Target(String),
 }
@@ -48,9 +48,8 @@ impl Inputs {
 
     /// Looks at the files before a task begins with a copy of them.
     pub async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
-        let scripts = action.surroundings.scripts.clone();
-        let act = Act::Task { scaffold: action.scaffold().map(str::to_owned), scripts: scripts.clone() };
-        Inputs::looked_at(act, files, scripts).await
+        let known = declared_and_named(&action.surroundings.scripts, &action.inputs);
+        Inputs::looked_at(Act::Task(Box::new(action.clone())), files, known).await
     }
 
     /// Looks at the files that say what a target is, before it is started.
@@ -72,7 +71,7 @@ impl Inputs {
         let (inputs, mut notes) = match &self.act {
             Act::Command(script) => self.after_command(script),
             // It works on a copy.
-            Act::Task { .. } => (self.before.clone(), Vec::new()),
+            Act::Task(_) => (self.before.clone(), Vec::new()),
             // It was started with what they said then.
             Act::Target(_) => (self.before.clone(), Vec::new()),
         };
@@ -123,9 +122,11 @@ impl Inputs {
         self.files.forget();
         let named = match &self.act {
             Act::Command(script) => inputs_of(script, self.files.as_ref()),
-            Act::Task { scaffold, scripts } => {
-                let tree = scaffold.as_ref().map(|name| self.files.tree(name)).unwrap_or_default();
-                declared_and_named(scripts, &tree)
+            Act::Task(task) => {
+                let mut named = task.surroundings.scripts.clone();
+                named.extend(inputs_of_task(task, self.files.as_ref()));
+                named.extend(task.scaffold().map(|name| self.files.tree(name)).unwrap_or_default());
+                named
             }
             Act::Target(target) => definition_of(target, self.files.as_ref()),
         };

@@ -334,6 +334,7 @@ async fn attend(
     };
     // What the process that still holds the pipe would have written is missing.
     let unfinished = [stdout.is_open(), stderr.is_open()];
+    group::without_gate(&mut stderr.kept);
     let mut captured = [stdout.capture(), stderr.capture()];
     for (stream, unfinished) in captured.iter_mut().zip(unfinished) {
         stream.cut |= unfinished;
@@ -347,6 +348,7 @@ async fn attend(
         command: Capture::whole(command.program.script.to_owned()),
         exit,
         timed_out: matches!(stop, Some(Stop::TimedOut)),
+        held: held && stop.is_none(),
         stdout: began.then_some(stdout),
         stderr: began.then_some(stderr),
         duration_ms: began.then_some(duration.as_secs_f64() * 1000.0),

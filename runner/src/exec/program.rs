@@ -15,14 +15,14 @@ use std::{
     time::Duration,
 };
 
-use speclens_schema::evidence::{CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen};
+use speclens_schema::{
+    evidence::{CommandLog, Ended, Ran, RunError, RunErrorKind, Turn, Unseen},
+    suite::AgentProgram,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::process::{self, Background, Environment, end_of};
 use shims::Shims;
-
-/// How the ids of such actors begin on the command line.
-const PREFIX: &str = "exec:";
 
 /// How a shell ends that cannot start a program.
 const NOT_EXECUTABLE: i32 = 126;
@@ -36,16 +36,11 @@ const WITHOUT: &str = "SPECLENS_SHELL_WITHOUT";
 /// Set for whatever a recorded command starts: commands within it are a part of it.
 const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
 
-/// Returns the command of an agent program by its id, such as `exec:my-agent --quiet`; `None` for an id of a model.
-pub fn command_of(id: &str) -> Option<&str> {
-    id.strip_prefix(PREFIX).map(str::trim).filter(|command| !command.is_empty())
-}
-
 /// What an agent program works on.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
-    /// The shell command that starts the program.
-    pub command: &'a str,
+    /// The program.
+    pub program: AgentProgram<'a>,
     /// What it reads from standard input.
     pub input: &'a str,
     /// Where it runs.
@@ -94,7 +89,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     let environment = surroundings(&work, &shims, &path);
     let command = process::Command {
         // Its own shell is not one of those that record.
-        program: process::Program { shell: &shims.real, script: work.command },
+        program: process::Program { shell: &shims.real, script: work.program.command },
         directory: work.directory,
         environment: &environment,
         input: work.input.as_bytes(),
@@ -114,7 +109,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
             duration_ms: finished.ran.duration_ms,
             ..Turn::default()
         }],
-        commands: CommandLog { unseen: Some(Unseen::PastShell), ..commands },
+        commands: CommandLog { unseen: (!work.program.is_complete).then_some(Unseen::PastShell), ..commands },
         error,
         notes: finished.notes,
     }
@@ -163,16 +158,4 @@ fn failure(ran: &Ran) -> Option<RunError> {
 /// Where this program is, for the shells that record.
 pub fn recorder() -> std::io::Result<PathBuf> {
     std::env::current_exe()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_have_ids_of_their_own() {
-        assert_eq!(command_of("exec:my-agent --quiet"), Some("my-agent --quiet"));
-        assert_eq!(command_of("exec: "), None);
-        assert_eq!(command_of("openai/gpt-4o"), None);
-    }
 }

@@ -10,7 +10,7 @@ use speclens_schema::files::{FileKind, Files};
 use super::{Buffers, Declared, DiskFiles};
 
 #[test]
-fn only_what_lies_below_the_directory_is_seen() {
+fn only_what_is_below_the_directory_is_seen() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("suite")).unwrap();
     std::fs::write(directory.path().join("secret"), "x").unwrap();

@@ -15,7 +15,7 @@ use super::{
     slashed,
 };
 
-/// Looks at everything below a directory, which the suite calls `name`. `follow` is told each directory, by its path from
+/// Looks at everything below a directory, which the suite calls `name`. `follow` gets each directory, by its path from
 /// there, before it is listed. Where there is too much to list one by one, what is in the same directory shares a digest.
 pub(super) fn look(root: &Path, name: &str, digests: &Digests, mut follow: impl FnMut(&Path)) -> Inputs {
     let mut found: BTreeMap<String, String> = BTreeMap::new();

@@ -75,7 +75,7 @@ impl Failure {
         let body = body.to_string();
         let said = words(&body);
         let words = in_line(&key.map_or_else(|| said.clone(), |key| key.mask(&said)));
-        // Gateways pass on the status of whoever they asked.
+        // Gateways pass on the status of the provider.
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         Some(match status.filter(|status| (400..600).contains(status)) {
             Some(status) => {

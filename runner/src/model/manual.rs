@@ -93,7 +93,7 @@ impl Model for Manual {
     }
 }
 
-/// What a person is told at the beginning of a task.
+/// What a person reads at the beginning of a task.
 fn header(request: &Request) -> String {
     let asked = request.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
@@ -232,7 +232,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_question_is_asked_at_a_time() {
-        /// Answers when it is told to, and counts who waits.
+        /// Answers when it is reported to, and counts who waits.
         #[derive(Debug, Default)]
         struct Slow(Mutex<Vec<oneshot::Sender<Option<String>>>>);
         impl Console for Slow {

@@ -157,7 +157,7 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
         .default_headers(headers)
         .timeout(deadline)
         .connect_timeout(CONNECT.min(deadline))
-        // Whoever answers with another address could be anybody: the key would go there.
+        // Another address may belong to another owner, and the key would go there.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())

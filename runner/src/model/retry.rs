@@ -30,9 +30,9 @@ pub(super) enum Failed {
 /// What a provider says about asking again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Advice {
-    /// Whether it asks for another request. `None`: not told.
+    /// Whether it asks for another request. `None`: not reported.
     pub(super) again: Option<bool>,
-    /// How long to wait before it. `None`: not told.
+    /// How long to wait before it. `None`: not reported.
     pub(super) pause: Option<Duration>,
 }
 

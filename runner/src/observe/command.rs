@@ -24,8 +24,10 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
     match finished.error {
         None => Ok(Answer::Command(finished.ran)),
         Some(error) if error.kind == RunErrorKind::Cancelled => Err(Cancelled),
-        // The deadline is the format's own, so what it ends has an answer.
-        Some(_) if finished.ran.timed_out => Ok(Answer::Command(finished.ran)),
+        // The deadline is the format's own, and a shell calls the end by a signal an exit code: both are answers.
+        Some(error) if finished.ran.timed_out || error.kind == RunErrorKind::Killed => {
+            Ok(Answer::Command(finished.ran))
+        }
         Some(error) => Ok(Answer::Nothing(error.message)),
     }
 }

@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 300;
 /// Maximum number of entries of a directory that are looked at for names.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Reads the beginning of a file. What is not a regular file is not read: nobody may ever write to a pipe.
+/// Reads the beginning of a file. What is not a regular file is not read: a pipe may never be written to.
 pub(super) fn read(path: &Path, limit: usize) -> Content {
     match bytes(path, limit) {
         Ok((bytes, cut)) => Content::Text(Capture::of_bytes(bytes, cut)),
@@ -34,7 +34,7 @@ fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     Ok((bytes, cut))
 }
 
-/// Opens a file without waiting for whoever writes to it: it may have become a pipe since it was looked at.
+/// Opens a file without waiting for a writer: it may have become a pipe since it was looked at.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -23,7 +23,7 @@ const MAX_FILES: usize = 1_000;
 /// The files of one look, by path.
 type Files = BTreeMap<String, State>;
 
-/// A file as it was at a look: two equal ones mean that nobody wrote it in between.
+/// A file as it was at a look: two equal ones mean that it was not written in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     directory: bool,

@@ -10,7 +10,7 @@ use std::{
 
 use fs::TryLockError;
 
-/// Nobody waits longer for another process, which may be suspended.
+/// Maximum time to wait for another process, which may be suspended.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(5);

@@ -60,7 +60,7 @@ impl Name {
     }
 }
 
-/// What the names of the files tell.
+/// What the names of the files say.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Index {
     names: BTreeSet<Name>,

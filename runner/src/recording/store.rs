@@ -75,7 +75,7 @@ impl Store {
 
     /// Counts a change after it was made, in a file that grows by a byte with each: many processes may do so at once. One
     /// that is not counted is seen when the directory is listed.
-    fn count_change(&self) {
+    pub(super) fn count_change(&self) {
         use io::Write;
 
         let path = self.home.join(CHANGES);
@@ -92,8 +92,8 @@ impl Store {
         }
     }
 
-    /// What others have changed so far; `None` where nobody counts. Unlike [`Store::changed`] it does not differ after a
-    /// change by this store, so that many changes are not as many reasons to list the directory.
+    /// What others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not differ after
+    /// a change by this store, so many changes are not as many reasons to list the directory.
     pub(super) fn changed_by_others(&self) -> Option<Mark> {
         // Locked, so that no change is counted in one of the two only.
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,11 +145,10 @@ impl Store {
         if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
-    /// Writes a file that only its owner may read.
+    /// Writes a file that only its owner may read. The change is not counted yet.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
         self.write_to(&path, bytes, &self.directories())?;
-        self.count_change();
         Ok(path)
     }
 
@@ -188,19 +187,16 @@ impl Store {
         [self.home.clone(), self.directory()]
     }
 
-    /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again.
+    /// Removes a file. One that stays is harmless: a newer one counts, and the next attempt tries again. The change is not
+    /// counted yet.
     pub(super) fn remove(&self, file_name: &str) -> io::Result<()> {
         if !self.is_own() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         match fs::remove_file(self.path(file_name)) {
-            Ok(()) => {
-                self.count_change();
-                Ok(())
-            }
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+            result => result,
         }
     }
 

@@ -111,7 +111,7 @@ fn an_attempt_that_began_earlier_takes_no_newer_result_away() {
 }
 
 #[test]
-fn of_two_files_that_nobody_removed_the_newer_attempt_counts() {
+fn of_two_files_that_were_left_the_newer_attempt_counts() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     let (early, late) = (beginning_us(), beginning_us());

@@ -47,7 +47,7 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// What a recording says of a text that lies beside it.
+/// What a recording says of a text in a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextRef {
     /// The place of its capture among those of the evidence.

@@ -6,6 +6,8 @@ use std::{
     time::SystemTime,
 };
 
+use speclens_schema::suite::Subject;
+
 use super::{
     Entry, Label, Recordings, Retention, SETTLED, Standing,
     lock::{Locked, Sharing},
@@ -19,6 +21,8 @@ use super::{
 pub struct InUse {
     /// The key and the label of each test and who acts in it.
     pub acts: Vec<(String, Label)>,
+    /// The tests in which any model may act, whether the suite names it or not.
+    pub of_any_model: Vec<String>,
 }
 
 /// What was removed.
@@ -52,7 +56,7 @@ impl Recordings {
         let bytes = names.iter().map(size).sum();
         let oldest_us = names.iter().map(|name| name.began_us).min();
         let now_us = now_us();
-        // The names tell enough almost always.
+        // The names are almost always enough.
         if self.store.list_texts().is_empty() && retention.permits(names.len(), bytes, oldest_us, now_us) {
             return None;
         }
@@ -65,8 +69,15 @@ impl Recordings {
 
     /// What recordings are good for, as far as that shows from one suite.
     fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Standing> {
-        let labels: HashSet<String> =
-            in_use.acts.iter().map(|(key, label)| Name::of(key, &self.place, label, 0).label).collect();
+        let label = |label: &Label| Name::of("", &self.place, label, 0).label;
+        let mut labels: HashSet<String> = in_use.acts.iter().map(|(_, it)| label(it)).collect();
+        let abouts = || entries.iter().filter_map(|entry| entry.about.as_ref().ok());
+        let models: HashSet<&Subject> =
+            abouts().map(|about| &about.subject).filter(|subject| subject.model_id().is_some()).collect();
+        for subject in models {
+            let of_test = |case: &String| label(&Label { case: case.clone(), subject: subject.clone(), repeat: 0 });
+            labels.extend(in_use.of_any_model.iter().map(of_test));
+        }
         let keys: HashSet<&str> = in_use.acts.iter().map(|(key, _)| key.as_str()).collect();
         let mut suites: HashMap<&str, bool> = HashMap::new();
         let standing = |entry: &'_ Entry, is_there: bool| {
@@ -110,6 +121,9 @@ impl Recordings {
             }
             removed.recordings += 1;
             removed.bytes += entry.file_bytes;
+        }
+        if removed.recordings > 0 && earnest == Earnest::Remove {
+            self.store.count_change();
         }
         if let Err(error) = self.remove_texts(&stay, earnest, &mut removed) {
             removed.left = Some(format!("cannot remove texts of recordings: {error}"));

@@ -11,7 +11,7 @@ use speclens_schema::{
 };
 
 use super::{SourceText, SuiteReport};
-use crate::event::{AbsenceKind, RunResult};
+use crate::event::RunResult;
 
 /// One thing that is wrong.
 pub(super) struct Finding<'r> {
@@ -54,7 +54,7 @@ pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
     LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
 }
 
-/// Everything that is wrong, in the order of the suites. Settings that several suites share are told about once.
+/// Everything that is wrong, in the order of the suites. Settings that several suites share are reported once.
 pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
     let mut settings: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -107,8 +107,8 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
     let source = report.source_of(case);
     let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
-        // What did not begin because another test failed is no finding of its own.
-        if absence.kind != AbsenceKind::FailedFast {
+        // What was left out is no finding of its own.
+        if !run.is_left_out() {
             let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
             found.push(simple(absence.kind.as_str(), severity, told(&absence.message), source, range));

@@ -15,7 +15,7 @@ pub fn render(reports: &[SuiteReport]) -> String {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Information => "notice",
-            // Told in an editor where the author looks closely; beside a change they would be noise.
+            // For an editor, where the author looks closely; beside a change they would be noise.
             Severity::Hint => continue,
         };
         match finding.severity {

@@ -1,6 +1,6 @@
 //! The report for people: one line per test, source snippets for what is wrong, a summary.
 //!
-//! The text carries colours; whoever prints it takes them out where they do not belong.
+//! The text has colours; they are removed where they do not belong when it is printed.
 
 mod matrix;
 
@@ -148,7 +148,9 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
     }
     if outcome.runs.len() > 1 {
         let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
-        remarks.push(format!("{good} of {} runs passed", outcome.runs.len()));
+        let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
+        remarks.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
+        remarks.extend((left_out > 0).then(|| format!("{left_out} not needed")));
     }
     match outcome.status {
         Status::Skip => remarks.push("skipped".to_owned()),
@@ -205,7 +207,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
         let is_summed_up = absence.kind == AbsenceKind::Broke(RunErrorKind::Unsupported)
             && exec::unsupported(report.dialect, &case.action).is_some();
-        if absence.kind == AbsenceKind::FailedFast || never_began || is_summed_up {
+        if run.is_left_out() || never_began || is_summed_up {
             return;
         }
         let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
@@ -337,7 +339,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
-    // Where something broke or stayed unknown, a limit that nobody wrote decides nothing.
+    // Where something broke or stayed unknown, a default limit decides nothing.
     let open = result.cases.iter().any(|case| matches!(case.status, Status::Error | Status::Unknown));
     let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {

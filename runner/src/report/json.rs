@@ -23,7 +23,7 @@ use writer::report;
 /// What may be left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Whether the tests are listed: `speclens check` has none to tell about.
+    /// Whether the tests are listed: `speclens check` runs none.
     pub cases: bool,
     /// Whether what was observed is included.
     pub evidence: bool,
@@ -75,6 +75,9 @@ struct SuiteEntry {
     problems: Vec<ProblemEntry>,
     /// The conditions on the whole run; empty when nothing ran.
     gates: Vec<GateEntry>,
+    /// The version of the program that its tasks are about, where `version_command` printed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     /// What came of it by who acted, where models did; empty elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subjects: Vec<ScoreEntry>,
@@ -88,7 +91,7 @@ struct SuiteEntry {
 struct ScoreEntry {
     /// Who acted.
     subject: SubjectEntry,
-    /// How many attempts there are. Those that never began, because of an earlier failure, are not among them.
+    /// How many attempts there are. Those that were left out are not among them.
     runs: usize,
     /// How many of them passed.
     passed: usize,
@@ -276,8 +279,8 @@ enum RecordingState {
 /// Why there are no verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
-    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale` or
-    /// `failed-fast`.
+    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `workspace`, `setup`, `program`, `help`, `provider`, `key`,
+    /// `rate-limit`, `script`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale`, `failed-fast` or `decided`.
     kind: String,
     /// What happened and what to do.
     message: String,

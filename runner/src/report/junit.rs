@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use speclens_schema::{
+    document::Pointer,
     evidence::{Evidence, Ran},
     judge::Judged,
     problem::Severity,
@@ -12,7 +13,11 @@ use speclens_schema::{
     verdict::{FailureCode, Outcome, Status},
 };
 
-use super::{SuiteReport, finding::elsewhere, plain};
+use super::{
+    SuiteReport,
+    finding::{elsewhere, place_in},
+    plain,
+};
 use crate::event::{RunResult, SuiteResult};
 
 /// The report as XML.
@@ -94,14 +99,11 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
             status
         }
     };
-    let mut test = named(report, report.masked(&case.name), status);
-    test.set_classname(plain::line(&report.path_of(case)));
-    test
+    placed(named(report, report.masked(&case.name), status), report, case)
 }
 
 fn attempt(report: &SuiteReport, case: &Case, run: &RunResult, name: String) -> TestCase {
-    let mut test = named(report, name, status_of(report, case, run));
-    test.set_classname(plain::line(&report.path_of(case)));
+    let mut test = placed(named(report, name, status_of(report, case, run)), report, case);
     test.set_assertions(run.verdicts.len());
     test.add_property(Property::new("subject", plain::line(&run.subject.to_string())));
     test.add_property(Property::new("run", run.repeat.to_string()));
@@ -171,8 +173,14 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
         Status::Unknown | Status::Error => NonSuccessKind::Error,
     };
     let mut status = TestCaseStatus::non_success(kind);
+    let source = report.source_of(case);
+    let located = |at: &Pointer, text: &str| {
+        let line = place_in(&source, &source.range_of(at)).start.line + 1;
+        format!("{}:{line}: {text}", plain::line(&source.path))
+    };
     if let Some(absence) = &run.absence {
         status.set_type(absence.kind.as_str()).set_message(shown(&absence.message));
+        status.set_description(shown(&located(case.action.at().unwrap_or(&case.at), &absence.message)));
         return status;
     }
     let bad: Vec<_> = run
@@ -188,12 +196,12 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
         status.set_type(worst.code.map_or(run.status.as_str(), FailureCode::as_str));
         status.set_message(shown(&format!("{}: {}", worst.label, worst.outcome.message())));
     }
-    let source = report.source_of(case);
     let mut lines = Vec::new();
     for Judged { claim, verdict } in bad {
-        lines.push(format!("{}: {}", verdict.label, verdict.outcome.message()));
+        let claim = &case.claims[*claim].at;
+        lines.push(located(&claim.join(&verdict.at), &format!("{}: {}", verdict.label, verdict.outcome.message())));
         for related in &verdict.related {
-            let other = elsewhere(report, &source, &case.claims[*claim].at, related);
+            let other = elsewhere(report, &source, claim, related);
             lines.push(format!("  {}:{}: {}", other.path, other.place.start.line + 1, other.message));
         }
     }
@@ -221,6 +229,17 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
         suite.add_test_case(named(report, gate.name.to_owned(), status));
     }
     suite
+}
+
+/// The same with the file and the line where the test is written, as many build servers show them.
+fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
+    let source = report.source_of(case);
+    let path = plain::line(&report.path_of(case));
+    let line = place_in(&source, &source.range_of(&case.at)).start.line + 1;
+    test.set_classname(path.as_str());
+    test.extra.insert("file".into(), path.into());
+    test.extra.insert("line".into(), line.to_string().into());
+    test
 }
 
 fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {

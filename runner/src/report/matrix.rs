@@ -23,7 +23,7 @@ pub(super) struct Matrix<'r> {
 #[derive(Debug)]
 pub(super) struct SubjectScore<'r> {
     pub(super) subject: &'r Subject,
-    /// A name that tells it from the others.
+    /// A name that no other one has.
     pub(super) name: String,
     pub(super) score: Score,
 }
@@ -42,9 +42,9 @@ pub(super) struct Row {
 pub(super) struct Score {
     /// How many passed.
     pub(super) passed: usize,
-    /// How many there are. Those that never began, because of an earlier failure, are not among them.
+    /// How many there are. Those that were left out are not among them.
     pub(super) runs: usize,
-    /// How many failed or broke. What was not observed, or cancelled, tells nothing.
+    /// How many failed or broke. What was not observed, or cancelled, does not count.
     failed: usize,
     turns: u64,
     /// How many have turns.
@@ -90,10 +90,7 @@ impl Matrix<'_> {
     /// The matrix of a result.
     pub(super) fn of(result: &SuiteResult) -> Matrix<'_> {
         let mut subjects: Vec<&Subject> = Vec::new();
-        let begun = |run: &&RunResult| {
-            let kind = run.absence.as_ref().map(|absence| absence.kind);
-            kind != Some(AbsenceKind::FailedFast)
-        };
+        let begun = |run: &&RunResult| !run.is_left_out();
         for run in result.cases.iter().flat_map(|case| &case.runs) {
             if !subjects.contains(&&run.subject) {
                 subjects.push(&run.subject);
@@ -159,7 +156,7 @@ impl Score {
             (0, 0) => None,
             (passed, _) if passed == self.runs => Some(Stability::Stable),
             (_, failed) if failed == self.runs => Some(Stability::Failing),
-            // Some tell nothing: whether the others agree with them is not known.
+            // Some have no result: whether the others agree with them is not known.
             (0, _) | (_, 0) => None,
             (_, _) => Some(Stability::Flaky),
         }

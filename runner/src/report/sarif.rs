@@ -129,7 +129,7 @@ fn region(place: &Range<LineColumn>) -> Value {
     })
 }
 
-/// A path as an address: relative to the working directory where it lies below it.
+/// A path as an address: relative to the working directory where it is below it.
 fn uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let mut address = scheme.to_owned();

@@ -2,27 +2,30 @@
 //! claims need, close the place, mask, record, judge.
 
 use std::{
+    collections::HashMap,
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
 };
 
 use speclens_schema::{
     evidence::{Context, Evidence, Moment, Need, RunError, RunErrorKind},
     judge,
-    suite::{Action, Case, Inputs, TriggerKind},
+    suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
 };
 
 use super::{
     Mode, Run, Unit,
     budget::within,
+    decided::left_out,
     masked::{Masked, size_of},
     turn::{self, Turn},
 };
 use crate::{
     book::{Asked, Entered},
     event::{AbsenceKind, Event, RunResult},
-    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, program::command_of},
+    exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background},
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
@@ -40,7 +43,7 @@ enum Start {
 }
 
 impl Run {
-    pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit) -> RunResult {
+    pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit, began_us: u64) -> RunResult {
         let case = Arc::clone(&self.job.suite.cases[unit.case]);
         if self.cancel.is_cancelled() {
             let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
@@ -49,6 +52,9 @@ impl Run {
         if self.stopped.load(Ordering::Relaxed) {
             let message = "not run, because an earlier test failed";
             return self.asked(&case, unit).absent(AbsenceKind::FailedFast, message);
+        }
+        if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
+            return self.asked(&case, unit).left_out();
         }
         self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
@@ -62,8 +68,8 @@ impl Run {
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
-                    let worker = model.or_else(|| unit.subject.model_id().and_then(command_of).map(Worker::Program));
-                    self.act(&case, unit, worker).await.unwrap_or_else(|broken| *broken)
+                    let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
+                    self.act(&case, unit, worker, began_us).await.unwrap_or_else(|broken| *broken)
                 }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
@@ -74,13 +80,16 @@ impl Run {
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
+        if let Some(standings) = &self.standings {
+            standings.made(unit, result.status);
+        }
         result
     }
 
     /// Opens the model that acts; `None` where none does, or an agent program.
     fn model(&self, case: &Case, unit: &Unit) -> Result<Option<Arc<dyn Model>>, RunError> {
         match (&case.action, unit.subject.model_id()) {
-            (Action::Agent(_), Some(id)) if command_of(id).is_some() => Ok(None),
+            (Action::Agent(_), Some(id)) if program_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
             (Action::Agent(_), None) => {
                 Err(RunError { kind: RunErrorKind::Provider, message: exec::NO_MODEL.to_owned() })
@@ -95,6 +104,7 @@ impl Run {
         case: &Arc<Case>,
         unit: &Unit,
         worker: Option<Worker<'_>>,
+        began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
             Ok(turn) => turn,
@@ -103,7 +113,8 @@ impl Run {
                 return Ok(self.asked(case, unit).absent(kind, "cancelled while it waited for another run"));
             }
         };
-        let began_us = recording::beginning_us();
+        // What was waited for is no part of the attempt.
+        let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
         let context = self.context(case);
         let own = Arc::new(Background::default());
@@ -121,6 +132,7 @@ impl Run {
             worker,
             keys: &self.keys,
             keep: self.keep_directories,
+            version: &self.version,
             events: &self.events,
             gateway: self.job.gateway.as_ref(),
             traces: &self.job.traces,
@@ -141,47 +153,69 @@ impl Run {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
-        let (run, shared) = (Arc::clone(self), Arc::clone(case));
+        // Paths are looked up as they are. What is written of them is masked.
+        let needs = match (start, &attempt.evidence.error) {
+            (Start::Act, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
+            // Nothing is judged by what would be seen.
+            (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
+        };
+        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let bytes = size_of(&mut attempt.evidence);
-        let (mut masked, inputs, needs) = self
-            .blocking(
-                case,
-                unit,
-                within(bytes, move || {
-                    // Paths are looked up as they are. What is written of them is masked.
-                    let needs = match (start, &attempt.evidence.error) {
-                        (Start::Act, None) => shared.needs(Moment::After, &attempt.evidence.context),
-                        // Nothing is judged by what would be seen.
-                        (Start::Act, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
-                    };
-                    let Attempt { evidence, mut notes } = attempt;
-                    let inputs = match inputs {
-                        Some(inputs) => {
-                            let (inputs, more) = inputs.after();
-                            notes.extend(more);
-                            inputs
-                        }
-                        None => run.job.suite.inputs(&shared.action),
-                    };
-                    let attempt = Attempt { evidence, notes };
-                    (Masked::of(attempt, dialect, &run.job.secrets).after(before), inputs, needs)
-                }),
-            )
-            .await?;
+        let mask = {
+            let (run, shared) = (Arc::clone(self), Arc::clone(case));
+            move || run.mask(&shared, attempt, inputs, before)
+        };
+        let settle = move |(masked, inputs): (Masked, Inputs), observations, left, cancelled| {
+            let masked = masked.with(observations).noting(left);
+            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+        };
+        if needs.is_empty() {
+            let mut left = site.close(&own).await;
+            left.extend(turn.and_then(|turn| turn.note));
+            let work = within(bytes, move || settle(mask(), Vec::new(), left, false));
+            return self.blocking(case, unit, work).await;
+        }
+        let (mut masked, inputs) = self.blocking(case, unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = View::of(&site, world, Arc::clone(&own), Inquiry { output, ..view.inquiry });
         let Seen { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
-        let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let mut observed = Evidence { observations, ..Evidence::default() };
         let bytes = masked.size() + size_of(&mut observed);
-        let settle = move || {
-            let masked = masked.with(observed.observations).noting(left);
-            run.settle(run.asked(&shared, &planned), began_us, &inputs, masked, cancelled)
+        let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
+        self.blocking(case, unit, work).await
+    }
+
+    /// Returns what claims need to see at a moment.
+    fn needs(
+        &self,
+        case: &Arc<Case>,
+        unit: &Unit,
+        moment: Moment,
+        context: &Context,
+    ) -> Result<Vec<Need>, Box<RunResult>> {
+        // It is a matter of microseconds, but claims may go wrong.
+        catch_unwind(AssertUnwindSafe(|| case.needs(moment, context))).map_err(|_| {
+            tracing::error!("the needs of a test are not known");
+            self.defect(case, unit)
+        })
+    }
+
+    /// Masks what an act left behind, and finds out which files decided what it did.
+    fn mask(&self, case: &Case, attempt: Attempt, inputs: Option<exec::Inputs>, before: Masked) -> (Masked, Inputs) {
+        let Attempt { evidence, mut notes } = attempt;
+        let inputs = match inputs {
+            Some(inputs) => {
+                let (inputs, more) = inputs.after();
+                notes.extend(more);
+                inputs
+            }
+            None => self.job.suite.inputs(&case.action),
         };
-        self.blocking(case, unit, within(bytes, settle)).await
+        let attempt = Attempt { evidence, notes };
+        (Masked::of(attempt, self.job.suite.dialect, &self.job.secrets).after(before), inputs)
     }
 
     /// Waits until no other test runs in the workspace, where tests share one.
@@ -203,7 +237,7 @@ impl Run {
                 exec::trigger::begun(self.job.clock, &self.job.directory, gateway, None, starts)
             }
             (Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None, _) => {
-                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), templates: None }
+                Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() }
             }
         }
     }
@@ -216,9 +250,8 @@ impl Run {
         context: Context,
         view: &View,
     ) -> Result<(Masked, Start), Box<RunResult>> {
-        let attempt = Attempt::begun(context.clone());
-        let shared = Arc::clone(case);
-        let needs = self.blocking(case, unit, move || shared.needs(Moment::Before, &context)).await?;
+        let needs = self.needs(case, unit, Moment::Before, &context)?;
+        let attempt = Attempt::begun(context);
         let Seen { observations, cancelled } = observe::all(needs, view).await;
         let dialect = self.job.suite.dialect;
         if observations.is_empty() && !cancelled && !case.has_preconditions() {
@@ -293,6 +326,36 @@ impl Run {
         }
     }
 
+    /// Replaces what was found of attempts that a run of the whole suite leaves out, by what is known of all of them.
+    /// `results` are those of `units`, some of all.
+    pub(super) async fn without_spare(
+        self: &Arc<Self>,
+        units: &[Unit],
+        results: Vec<Arc<RunResult>>,
+        whole: Vec<Unit>,
+    ) -> Vec<Arc<RunResult>> {
+        let (run, own, found) = (Arc::clone(self), units.to_vec(), results.clone());
+        let settled = tokio::task::spawn_blocking(move || {
+            let suite = &run.job.suite;
+            let mut known: HashMap<Unit, Arc<RunResult>> = own.iter().cloned().zip(found).collect();
+            for unit in &whole {
+                let look = || run.job.book.look(run.asked(&suite.cases[unit.case], unit), &run.job.secrets);
+                known.entry(unit.clone()).or_insert_with(|| Arc::new(look()));
+            }
+            let attempts: Vec<(usize, &RunResult)> = whole.iter().map(|unit| (unit.case, &*known[unit])).collect();
+            let left_out = left_out(&suite.gates, &attempts);
+            for (unit, is_left_out) in whole.iter().zip(left_out) {
+                let asked = run.asked(&suite.cases[unit.case], unit);
+                let settled =
+                    if is_left_out { Some(asked.left_out()) } else { asked.needed(&known[unit], &suite.gates) };
+                known.extend(settled.map(|settled| (unit.clone(), Arc::new(settled))));
+            }
+            own.iter().map(|unit| Arc::clone(&known[unit])).collect()
+        });
+        // What was found stays where it cannot be settled.
+        settled.await.unwrap_or(results)
+    }
+
     /// Judges what is known of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
@@ -312,9 +375,13 @@ impl Run {
     ) -> Result<A, Box<RunResult>> {
         tokio::task::spawn_blocking(work).await.map_err(|error| {
             tracing::error!(%error, "judging failed");
-            let message = "judging failed; this is a defect of speclens";
-            Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+            self.defect(case, unit)
         })
+    }
+
+    fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
+        let message = "judging failed; this is a defect of speclens";
+        Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     }
 }
 

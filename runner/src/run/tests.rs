@@ -3,6 +3,7 @@
 mod agents;
 mod cancelling;
 mod observing;
+mod stopping;
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -122,6 +123,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         models: Arc::new(Models::new(Arc::default(), 4, |_| None)),
         gateway: None,
         traces: Arc::default(),
+        stop_repeats: true,
     }
 }
 

@@ -26,7 +26,7 @@ struct Place {
     uses: Vec<usize>,
 }
 
-/// Tells problems that aliases repeat once.
+/// Reports problems that aliases repeat once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     let through_alias = |problem: &Problem| {
         is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
@@ -64,7 +64,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         let Some((&first, others)) = uses.split_first() else { continue };
         let (told, others) = match at_value {
             Some(told) => (told, uses.as_slice()),
-            // Where the value stands nobody looks at it, so that it is told where it is used first.
+            // The value is not checked where it is written, so it is reported where it is used first.
             None => {
                 let at = problems[first].at.clone();
                 problems[first].related.push(Related {
@@ -90,7 +90,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     problems.retain(|_| !gone.next().unwrap_or_default());
 }
 
-/// Whether such a mistake lies in the value itself, wherever it is used.
+/// Whether such a mistake is in the value itself, wherever it is used.
 fn is_about_the_value(code: Code) -> bool {
     matches!(
         code,

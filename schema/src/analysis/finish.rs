@@ -43,7 +43,7 @@ impl Allowed<'_> {
     }
 }
 
-/// Sorts problems by place; comments and settings decide which are told, and how bad they are.
+/// Sorts problems by place; comments and settings decide which are reported, and with which severity.
 pub(super) fn finish(
     mut problems: Vec<Problem>,
     document: &Document,
@@ -58,7 +58,7 @@ pub(super) fn finish(
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
     }
-    // In the order of the text: the first use tells where nobody looks at the value.
+    // In the order of the text: the first use counts where the value itself is not checked.
     problems.retain(|problem| !problem.is_for_compat || settings.has_to_be_read(file.dialect()));
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     aliases::fold(&mut problems, document);

@@ -108,7 +108,7 @@ fn a_line_that_lost_its_test_belongs_to_the_one_above() {
 }
 
 #[test]
-fn settings_and_comments_decide_what_is_told() {
+fn settings_and_comments_decide_what_is_reported() {
     let mut settings = Settings::default();
     let count = |text: &str, settings: &Settings, code: Code| {
         let document = Document::read(text, ScalarRules::Yaml12);

@@ -18,7 +18,7 @@ impl<K: Eq + Hash, V> Memo<K, V> {
         Memo { table: Mutex::new(HashMap::new()) }
     }
 
-    /// The thing for a key, made now unless somebody holds it. `make` must be cheap: costly work belongs into a cell
+    /// The thing for a key, made now unless it is held. `make` must be cheap: costly work belongs into a cell
     /// of the thing.
     pub fn get(&self, key: K, make: impl FnOnce(&K) -> V) -> Arc<V> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);

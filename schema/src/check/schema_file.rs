@@ -99,7 +99,7 @@ impl UserSchema {
             Some(Value::String(named)) => draft(named).ok_or_else(|| {
                 SchemaError::of(format!("its `$schema` names no draft that is known here: `{}`", shortened(named, 100)))
             })?,
-            Some(_) => return Err(SchemaError::of("its `$schema` must be a text")),
+            Some(_) => return Err(SchemaError::of("its `$schema` must be a string")),
         };
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::of("a JSON Schema must be an object or a boolean"));
@@ -112,7 +112,7 @@ impl UserSchema {
         Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
     }
 
-    /// The formats that it names and that nobody checks, neither here nor in the original.
+    /// The formats that it names and that neither speclens nor the original checks.
     pub fn unchecked_formats(&self) -> &BTreeSet<String> {
         &self.unchecked
     }

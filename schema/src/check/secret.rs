@@ -1,4 +1,4 @@
-//! Secrets that somebody pasted: texts that have the form of a key, a token or a password.
+//! Pasted secrets: texts that have the form of a key, a token or a password.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_stands_for_a_key_is_none() {
+    fn placeholder_for_a_key_is_no_secret() {
         for text in [
             "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxx",
             "sk-",

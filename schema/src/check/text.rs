@@ -37,7 +37,7 @@ pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Whether something is so, as far as can be told.
+/// Whether something is so, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
     /// Whatever is hidden.

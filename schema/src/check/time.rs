@@ -5,7 +5,7 @@
 pub struct Instant {
     /// Microseconds of the Unix epoch, the clock taken for UTC where no offset is written.
     pub clock_us: i64,
-    /// Whether the text says what lies between its clock and UTC. Then `clock_us` has it already taken off.
+    /// Whether the text has an offset from UTC. `clock_us` has it subtracted already.
     pub has_offset: bool,
 }
 

@@ -308,7 +308,7 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// The name of the cli-bench key that somebody means.
+/// The name of the cli-bench key that is meant.
 pub(crate) fn of(kind: &str, key: &str) -> Option<&'static str> {
     let (_, names) = CLI_BENCH.iter().find(|(of, _)| *of == kind)?;
     names.iter().find(|(other, _)| *other == key).map(|(_, name)| *name)

@@ -1,4 +1,4 @@
-//! Secrets that somebody pasted into a spec, whatever its format.
+//! Secrets that are pasted into a spec, whatever its format.
 
 use crate::{
     check::secret::pasted_secret,
@@ -57,7 +57,7 @@ fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) -> bool {
         problem.fixes.clear();
     }
     let message = format!("`{key}` holds a key, not the name of an environment variable");
-    let problem = spot.problem(Code::PastedSecret, message).with_note("whoever reads the file has the key");
+    let problem = spot.problem(Code::PastedSecret, message).with_note("anyone who reads the file has the key");
     let help = "replace the key where it was issued, put the new one into the environment, and write the name of its \
                 variable as `apiKeyEnv`, such as `OPENAI_API_KEY`";
     problems.push(problem.with_help(help));
@@ -78,7 +78,7 @@ fn lint(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         let range = spot.part(&text[found], 0);
         let problem = Problem::new(Code::PastedSecret, spot.at.clone(), range, format!("this looks like {what}"));
-        let problem = problem.with_note("whoever reads the file has it");
+        let problem = problem.with_note("anyone who reads the file has it");
         problems.push(problem.with_help("keep it in the environment, and name the variable in `redact_env`"));
         return;
     }

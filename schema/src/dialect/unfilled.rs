@@ -7,7 +7,7 @@ use crate::{
     spot::Spot,
 };
 
-/// Keys whose values name something or speak to somebody: there `TODO` alone is not a text that is searched for.
+/// Keys whose values name something or address a reader: there `TODO` alone is not a text that is searched for.
 const SPEAKING: [&str; 11] =
     ["name", "description", "invoke", "intent", "tool", "trigger", "rubric", "criteria", "command", "path", "to_agent"];
 

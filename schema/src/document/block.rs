@@ -31,7 +31,7 @@ pub struct Block {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
-    /// Where among the anchors each name stands, once somebody asks a block that has many.
+    /// Where among the anchors each name stands, once a block that has many is asked.
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
@@ -350,7 +350,7 @@ impl Block {
         !self.anchors.is_empty()
     }
 
-    /// What somebody found out about this block under the circumstances `key`, or finds out now. The
+    /// What was found out about this block under the circumstances `key`, or is found out now. The
     /// block itself never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::dialect::ScalarRules;
 
-/// Collections may be nested this deep; nobody writes deeper by hand, and every walk over the tree
+/// Collections may be nested this deep; no author writes deeper by hand, and every walk over the tree
 /// may then be recursive.
 pub(crate) const NESTING_LIMIT: usize = 200;
 

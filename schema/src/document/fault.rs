@@ -293,7 +293,7 @@ impl Fault {
             let range = trimmed(text, line_at(text, error.offset));
             return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
         }
-        // Dashes above may have been set aside, so that only the line itself tells where its text begins.
+        // Dashes above may have been set aside, so only the line itself shows where its text begins.
         let begin = line_at(text, range.start).start;
         let is_own = |fault: &Fault| fault.cure.as_ref().is_some_and(|cure| cure.range.start >= begin);
         let of_lines = Fault::of_lines(text, range.start).filter(is_own);

@@ -218,7 +218,7 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
         let mut text = base(round, 12);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..60 {
-            // Several edits may come before anybody asks for the tree.
+            // Several edits may come before the tree is asked for.
             for _ in 0..=random.below(3) {
                 let (range, new) = random_edit(&mut random, &text);
                 text.replace_range(range.clone(), &new);
@@ -239,7 +239,7 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
     }
 }
 
-/// What an editor shows after saving is what anybody else sees who opens the file.
+/// What an editor shows after saving is what another one shows that opens the file.
 #[test]
 fn a_saved_document_is_the_reopened_one() {
     let mut random = Random(0x5eed_0005);
@@ -521,7 +521,7 @@ fn no_mutation_makes_it_panic() {
     }
 }
 
-/// The bytes of a line break are no part of a mistake, and lines are told alike however they end.
+/// The bytes of a line break are no part of a mistake, and lines are the same however they end.
 #[test]
 fn problems_are_the_same_with_other_line_breaks() {
     let mut random = Random(0x5eed_0006);

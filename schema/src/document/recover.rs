@@ -2,7 +2,7 @@
 //!
 //! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is
 //! cut further. A line that cannot be read by itself is set aside. Blanks take the place of what is left out, so every
-//! offset stays true. How the text came to be plays no part: whoever opens it sees what its author saw while typing.
+//! offset stays true. How the text came to be plays no part: opening it shows what its author saw while typing.
 //!
 //! That takes too long at every keystroke for a long text that could not be cut into blocks: of such a one the values
 //! of the lines that were edited since it could last be read are blanked first, then those lines.

@@ -53,7 +53,7 @@ pub fn is_ambiguous(value: &str) -> bool {
     }
 }
 
-/// Whether a text begins as numbers and dates do. Most texts are told by that alone.
+/// Whether a text begins as numbers and dates do. That alone decides most texts.
 fn may_be_number(value: &str) -> bool {
     matches!(value.as_bytes().first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
 }

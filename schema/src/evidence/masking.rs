@@ -27,6 +27,7 @@ impl Evidence {
         if let Some(log) = &mut self.files {
             log.rest = std::mem::take(&mut log.rest).into_iter().map(|(path, it)| (secrets.mask(&path), it)).collect();
         }
+        self.context.version.iter_mut().for_each(|version| hide(version, secrets));
         if let Some(templates) = &mut self.context.templates {
             templates.before.values_mut().chain(templates.after.values_mut()).for_each(|value| hide(value, secrets));
         }

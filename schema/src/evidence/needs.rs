@@ -84,7 +84,7 @@ impl Need {
                 if !seen.content && wanted.content {
                     return None;
                 }
-                // Whoever looked for long enough saw all that a shorter look would have seen, and when.
+                // A look that was long enough saw all that a shorter look would have seen, and when.
                 let is_enough = seen.wait_ms >= wanted.wait_ms && seen.since_us == wanted.since_us;
                 Some(if is_enough { 2 } else { 1 })
             }

@@ -74,7 +74,7 @@ pub struct ModelReply {
     /// Why it did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Tokens and money. `None`: not told.
+    /// Tokens and money. `None`: not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// How long the answer took. `None`: not observed.
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn output_stands_in_the_question_with_stars_for_secrets() {
+    fn output_is_in_the_question_with_stars_for_secrets() {
         let output = Output { text: format!("key {HIDDEN}{HIDDEN} end"), ..Output::default() };
         let parts = vec![QuestionPart::Text("<".to_owned()), QuestionPart::Output, QuestionPart::Text(">".to_owned())];
         assert_eq!(need(parts.clone()).text(Some(&output)), Ok("<key ** end>".to_owned()));

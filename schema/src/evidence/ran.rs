@@ -1,4 +1,4 @@
-//! A command that ran, whoever ran it: the test itself, an agent, or a claim that asks how it ends.
+//! A command that ran: that of the test itself, of an agent, or of a claim that asks how it ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,10 @@ pub struct Ran {
     /// Whether a deadline ended it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
+    /// Whether a process that it had started still held its output open when it had ended: what that process would have
+    /// printed is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
     /// Its standard output, invalid UTF-8 replaced, secrets masked. `None`: not observed.
     pub stdout: Option<Capture>,
     /// Its standard error, likewise.

@@ -12,7 +12,7 @@ pub struct Turn {
     /// What it called, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Tokens and money. `None`: not told.
+    /// Tokens and money. `None`: not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// How long the answer took. `None`: not observed.

@@ -53,7 +53,7 @@ enum Inner {
 
 impl<'t> Outline<'t> {
     pub(super) fn of(text: &'t str) -> Outline<'t> {
-        /// The items, and the keys, that are looked at. Whoever writes a suite says so soon.
+        /// The items, and the keys, that are looked at. The kind of a suite shows early.
         const LIMIT: usize = 256;
         let mut outline = Outline::default();
         if outline.read_flow(text, LIMIT) {

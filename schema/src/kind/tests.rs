@@ -199,7 +199,7 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
 }
 
 #[test]
-fn what_stands_in_a_file_says_what_it_is() {
+fn what_is_in_a_file_says_what_it_is() {
     check("x.yaml", "kindlm: 1\n", Some(SpecFile::KindLm));
     check("x.yaml", "kindlm: 1\nnode: 22\n", None);
     check("x.yaml", "cli: git\ntasks:\n  build:\n    cmds: [make]\n", None);

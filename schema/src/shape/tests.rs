@@ -19,7 +19,7 @@ fn a_pointer_leads_through_lists_maps_and_references() {
 }
 
 #[test]
-fn types_are_told_in_words() {
+fn types_are_explained_in_words() {
     for (pointer, label) in [
         ("/kindlm", "`1`"),
         ("/tests", "list of mappings"),

@@ -106,6 +106,13 @@ pub struct AgentAction {
     /// The deadline of the whole task. Not part of what is done: a longer one makes no recording stale.
     #[serde(skip)]
     pub timeout_ms: Option<u64>,
+    /// Commands that are run to judge what the agent did. Which they are is no part of what is done.
+    #[serde(skip)]
+    pub verify: Vec<String>,
+    /// Files of the workspace that its commands and `cli` name, with a digest of their content. Part of the key by its own
+    /// parameter, as those of a command are.
+    #[serde(skip)]
+    pub inputs: Inputs,
     /// What all tasks of the suite share.
     pub surroundings: Arc<AgentSurroundings>,
 }
@@ -259,13 +266,21 @@ impl Action {
         }
     }
 
+    /// Whether a subject may act in it, whether the suite names it or somebody who runs it.
+    pub fn admits(&self, subject: &Subject) -> bool {
+        match self {
+            Action::Agent(_) | Action::Prompt(_) => subject.model_id().is_some(),
+            Action::Command(_) | Action::Trigger(_) | Action::None => self.subjects().contains(subject),
+        }
+    }
+
     /// Who acts: one subject for each attempt of a repetition.
     pub fn subjects(&self) -> Vec<Subject> {
         self.subjects_of(&[], &[])
     }
 
-    /// The same, where somebody names the models or the help modes: what is not empty takes the place of what the suite
-    /// says.
+    /// The same, where the command line or the editor names the models or the help modes: what is not empty takes the place
+    /// of what the suite says.
     pub fn subjects_of(&self, models: &[String], help_modes: &[HelpMode]) -> Vec<Subject> {
         match self {
             Action::Command(_) => vec![Subject::Command],
@@ -342,6 +357,8 @@ mod tests {
             teardown: Vec::new(),
             scaffold: None,
             timeout_ms: None,
+            verify: Vec::new(),
+            inputs: Inputs::new(),
             surroundings: Arc::new(surroundings),
         }))
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Inputs;
+use super::{AgentAction, Inputs};
 use crate::files::{FileKind, Files, inside};
 
 /// Maximum number of words of one command that are looked at.
@@ -28,6 +28,78 @@ pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
         }
     }
     inputs
+}
+
+/// Returns the files of the workspace that a task depends on beside its scaffold: the program under test, and what the
+/// commands of `setup`, `verify` and `version_command` name. Relative paths begin in the `workdir` of the suite; where it has
+/// none, in a directory that is made for the task, where nothing of the workspace is. What is in the `workdir` itself does not
+/// count, because tasks change it; the program does.
+pub fn inputs_of_task(task: &AgentAction, files: &dyn Files) -> Inputs {
+    let around = &task.surroundings;
+    let mut inputs = Inputs::new();
+    let mut add = |path: String| {
+        let found = match inside(&path) {
+            Some(path) if files.kind(&path) == Some(FileKind::File) => files.digest(&path).map(|digest| (path, digest)),
+            Some(_) => None,
+            None => outside(&path).and_then(|path| Some((path.to_owned(), files.digest_beyond(path)?))),
+        };
+        inputs.extend(found);
+    };
+    let directory = around.workdir.as_deref();
+    let program = words(&around.cli);
+    program.iter().flat_map(|word| candidates(word)).filter_map(|word| placed(word, directory)).for_each(&mut add);
+    let first = program.iter().find(|word| !word.contains('=')).filter(|word| !word.contains('/'));
+    if let (Some(name), Some(path)) = (first, task.environment().get("PATH")) {
+        let directories = path.split(':').filter(|directory| directory.starts_with('/'));
+        directories.for_each(|directory| add(format!("{}/{name}", directory.trim_end_matches('/'))));
+    }
+    let own = directory.and_then(|directory| placed(directory, Some(".")));
+    let whole = own.as_ref().map(|own| match own.starts_with('/') {
+        true => own.clone(),
+        false => lexical(&format!("{}/{own}", files.root().to_string_lossy())),
+    });
+    let is_beside = |path: &String| {
+        let top = if path.starts_with('/') { &whole } else { &own };
+        !top.as_ref().is_some_and(|top| is_in(path, top))
+    };
+    let commands = around.version_command.iter().chain(&around.setup).chain(&task.setup).chain(&task.verify);
+    for command in commands {
+        let words = words(command);
+        let paths = words.iter().flat_map(|word| candidates(word)).filter_map(|word| placed(word, directory));
+        paths.filter(is_beside).for_each(&mut add);
+    }
+    inputs
+}
+
+/// The path of a word from the directory of the suite; `None` for one that begins in a directory of the task's own.
+fn placed(word: &str, directory: Option<&str>) -> Option<String> {
+    if word.starts_with('/') {
+        return Some(lexical(word));
+    }
+    let is_path = !word.is_empty() && !word.starts_with(['-', '~', '$']);
+    directory.filter(|_| is_path).map(|directory| lexical(&format!("{directory}/{word}")))
+}
+
+/// A path without `.`, and with `..` only where it leads out.
+fn lexical(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
+}
+
+/// Whether a path is a directory or something in it.
+fn is_in(path: &str, directory: &str) -> bool {
+    if directory.is_empty() {
+        return !path.starts_with("..");
+    }
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory == "/")
 }
 
 /// Returns the paths in a command that it probably writes to, by the option before them: `-o out.txt`, `--report=r.json`.

@@ -44,31 +44,70 @@ impl Subject {
     }
 }
 
-/// Returns the names of subjects in lenses, tables and lists: the shortest end of each id that is the end of no other one,
-/// with the help mode where there are several.
-pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
-    let parts: Vec<(String, Option<HelpMode>)> = subjects.iter().map(|subject| parts(subject)).collect();
-    let has_modes = parts.iter().any(|(_, mode)| *mode != parts[0].1);
-    let name = |(id, mode): &(String, Option<HelpMode>)| {
-        let is_unique = |end: &str| {
-            let ends = |other: &str| other == end || other.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
-            parts.iter().all(|(other, _)| other == id || !ends(other))
-        };
-        let starts = id.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
-        let end = starts.map(|start| &id[start..]).find(|end| is_unique(end)).unwrap_or(id);
-        match mode.filter(|_| has_modes) {
-            Some(mode) => format!("{end} ({})", mode.as_str()),
-            None => end.to_owned(),
-        }
-    };
-    parts.iter().map(name).collect()
+/// How the id of an agent program begins, and that of one whose commands are all recorded.
+const PROGRAM: &str = "exec:";
+const WHOLE_PROGRAM: &str = "exec-complete:";
+
+/// Maximum number of characters of the name of an agent program, where that is enough to tell it from the others.
+const MAX_PROGRAM: usize = 24;
+
+/// A program that acts in place of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentProgram<'i> {
+    /// The shell command that starts it.
+    pub command: &'i str,
+    /// Whether somebody vouches that it runs every command through the shell that records: then what is not recorded did not
+    /// run.
+    pub is_complete: bool,
 }
 
-fn parts(subject: &Subject) -> (String, Option<HelpMode>) {
-    match subject {
-        Subject::Model { model, mode } => (model.clone(), *mode),
-        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => (subject.to_string(), None),
+/// Returns the agent program of an id such as `exec:my-agent --quiet`; `None` for the id of a model.
+pub fn program_of(id: &str) -> Option<AgentProgram<'_>> {
+    let (command, is_complete) = match (id.strip_prefix(PROGRAM), id.strip_prefix(WHOLE_PROGRAM)) {
+        (Some(command), _) => (command, false),
+        (None, Some(command)) => (command, true),
+        (None, None) => return None,
+    };
+    Some(AgentProgram { command: command.trim(), is_complete }).filter(|program| !program.command.is_empty())
+}
+
+/// Returns the names of subjects in tables and lists: the shortest end of a model's id, or the beginning of the command of
+/// an agent program, that tells it from the others; and the help mode where there are several.
+pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
+    let modes = |subject: &Subject| match subject {
+        Subject::Model { mode, .. } => *mode,
+        Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+    };
+    let has_modes = subjects.iter().any(|subject| modes(subject) != modes(subjects[0]));
+    let short = |subject: &&Subject| {
+        let Some(model) = subject.model_id() else { return subject.to_string() };
+        let others = || subjects.iter().filter_map(|other| other.model_id()).filter(|other| *other != model);
+        let is_free = |name: &String| !others().any(|other| names_of(other).contains(name));
+        let name = names_of(model).into_iter().find(is_free).unwrap_or_else(|| model.to_owned());
+        match modes(subject).filter(|_| has_modes) {
+            Some(mode) => format!("{name} ({})", mode.as_str()),
+            None => name,
+        }
+    };
+    subjects.iter().map(short).collect()
+}
+
+/// The names that a model may have, the shortest first.
+fn names_of(model: &str) -> Vec<String> {
+    let Some(AgentProgram { command, .. }) = program_of(model) else {
+        let starts = model.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
+        return starts.map(|start| model[start..].to_owned()).collect();
+    };
+    let (program, arguments) = command.split_at(command.find(char::is_whitespace).unwrap_or(command.len()));
+    // The directory of a program says little, and its arguments may well be paths.
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let whole = format!("{program}{arguments}");
+    let mut names: Vec<String> = Vec::new();
+    if whole.chars().count() > MAX_PROGRAM {
+        names.push(format!("{}…", whole.chars().take(MAX_PROGRAM - 1).collect::<String>().trim_end()));
     }
+    names.extend([whole, model.to_owned()]);
+    names
 }
 
 /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
@@ -103,5 +142,39 @@ mod tests {
         assert_eq!(short(&[model("one"), model("b/one")]), ["one", "b/one"]);
         assert_eq!(short(&[Subject::Command]), ["command"]);
         assert_eq!(short(&[]), [""; 0]);
+        assert_eq!(short(&[model("a/x/one"), model("b/y/one"), model("b/z")]), ["x/one", "y/one", "z"]);
+        assert_eq!(short(&[model("one"), model("b/one")]), ["one", "b/one"]);
+    }
+
+    #[test]
+    fn agent_program_is_named_by_its_command() {
+        let short = |ids: &[&str]| {
+            let subjects: Vec<Subject> = ids.iter().map(|id| Subject::model(id, None)).collect();
+            short_names(&subjects.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(short(&["exec:/usr/bin/claude -p --model x/y"]), ["claude -p --model x/y"]);
+        assert_eq!(
+            short(&["exec:./agents/run.sh", "exec: python agent.py", "a/b"]),
+            ["run.sh", "python agent.py", "b"]
+        );
+        let long = ["exec:agent --config some/very/long/path.toml", "exec:agent --config some/very/long/other.toml"];
+        assert_eq!(
+            short(&long),
+            ["agent --config some/very/long/path.toml", "agent --config some/very/long/other.toml"]
+        );
+        assert_eq!(short(&long[..1]), ["agent --config some/ver…"]);
+        assert_eq!(short(&["exec:a/run", "exec:b/run"]), ["exec:a/run", "exec:b/run"]);
+        assert_eq!(short(&["exec:a/run", "exec-complete:a/run"]), ["exec:a/run", "exec-complete:a/run"]);
+    }
+
+    #[test]
+    fn programs_have_ids_of_their_own() {
+        let program = |command, is_complete| Some(AgentProgram { command, is_complete });
+        assert_eq!(program_of("exec:my-agent --quiet"), program("my-agent --quiet", false));
+        assert_eq!(program_of("exec-complete: my-agent"), program("my-agent", true));
+        assert_eq!(
+            (program_of("exec: "), program_of("exec-complete:"), program_of("openai/gpt-4o")),
+            (None, None, None)
+        );
     }
 }

@@ -108,7 +108,7 @@ fn the_form_that_the_tag_names_is_what_is_checked() {
 }
 
 #[test]
-fn one_assertion_stands_in_one_item() {
+fn one_assertion_is_in_one_item() {
     shows(
         "assert:\n  - exit_code: 0\n    ran: x\n  - {}\n  - exit_cod: 0\n  - { ran: a, exit_code: 1 }\n",
         expect![[r#"

@@ -87,7 +87,7 @@ struct Mapping<'d> {
     free: Vec<&'static str>,
     /// Those that must be there, alone or in place of another one, and are not.
     missing: Vec<&'static str>,
-    /// The key that tells its form, and which one it has.
+    /// The key that decides its form, and which form it has.
     variant: Option<(&'static str, &'static str)>,
     /// The tags of its forms, with the keys of each.
     tags: Vec<(&'static str, Vec<&'static str>)>,

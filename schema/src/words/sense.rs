@@ -256,7 +256,7 @@ impl Written {
         more.flatten().into_iter().chain(less.flatten()).min()
     }
 
-    /// Whether the lengths alone tell that a name is another one, whatever word of it is replaced: most are.
+    /// Whether the lengths alone show that a name is another one, whatever word of it is replaced: most are.
     fn is_far(&self, name: &str, limit: usize) -> bool {
         name.len().abs_diff(self.letters.len()) > LONGEST_WORD + 3 + limit
     }

@@ -145,7 +145,7 @@ fn below(
     let look = |path: &PathBuf| {
         let real = absolute(path).ok()?;
         let named = kind::of_path(&slashed(&real));
-        // What has the name of a suite is one, whatever it holds: a pipe too is told to be no text.
+        // What has the name of a suite is one, whatever it holds: a pipe, too, is reported as no text.
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || has_tests(scope.file);
@@ -228,19 +228,19 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
     )
 }
 
-/// What becomes of a file that nobody named.
+/// What becomes of a file that the command line does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// It is taken.
     Counts,
-    /// It is a suite by what it holds alone, and nobody asked to run it.
+    /// It is a suite by its content alone, and the command line does not name it.
     Unasked,
     /// It is a part of something else, or of nothing.
     Part,
 }
 
-/// Whether a file counts that nobody named. Content alone makes what is checked, as in editors, and contracts, whose
-/// names are free; a KindLM or cli-bench suite under another name is run by nobody who did not ask for it.
+/// Whether a file counts that the command line does not name. For `check`, as in editors, and for contracts, whose names are
+/// free, its content decides; a KindLM or cli-bench suite under another name is run only where the command line names it.
 fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standing {
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
@@ -278,7 +278,7 @@ fn has_tests(file: SpecFile) -> bool {
     }
 }
 
-/// A file that was named outright: its name tells, else what it holds.
+/// A file that was named outright: its name decides, else its content.
 fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
     let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (text, problem) = read_text(&real);
@@ -353,13 +353,13 @@ pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
         let main_place = Some(main.scope.place.clone());
         let scope = Scope { file, root, place: place.clone(), main: main_place, is_guess: false };
         let scope = said.filter(|said| said.file != file).unwrap_or(scope);
-        // A path that begins above the one that was named cannot be told from there.
+        // A path that begins above the one that was named is not known from there.
         Found { path: if place.starts_with("..") { path } else { parent.join(place) }, scope }
     };
     paths.map(part).collect()
 }
 
-/// A script that the command line names; nothing where there is none, which is told when it is to be played.
+/// A script that the command line names; nothing where there is none, which is reported when it is to be played.
 pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     let real = absolute(path).ok().filter(|real| real.is_file())?;
     let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::Script);

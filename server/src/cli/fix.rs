@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     pub(super) failed: Vec<String>,
 }
 
-/// The fix of a problem that needs nobody's judgement.
+/// The safe fix of a problem.
 pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }

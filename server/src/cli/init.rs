@@ -63,7 +63,7 @@ impl Dialect {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let files = args.dialect.files();
-    // All of them or none: half a suite helps nobody.
+    // All of them or none: half a suite is of no use.
     if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
         bail!("{path} exists already and stays as it is; nothing was written: move it away first");
     }

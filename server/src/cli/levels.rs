@@ -7,19 +7,19 @@ use speclens_schema::{
     words,
 };
 
-/// The word that stands for all warnings.
+/// The word for all warnings.
 const WARNINGS: &str = "warnings";
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct LevelArgs {
-    /// Count problems of this kind as errors; `warnings` stands for all warnings (repeatable)
+    /// Count problems of this kind as errors; `warnings` means all warnings (repeatable)
     #[arg(long, value_name = "CODE|warnings", value_delimiter = ',', value_parser = denied)]
     deny: Vec<Denied>,
     /// Count problems of this kind as warnings (repeatable)
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
     warn: Vec<Code>,
-    /// Do not tell about problems of this kind (repeatable)
+    /// Do not report problems of this kind (repeatable)
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
     allow: Vec<Code>,
 }

@@ -38,7 +38,7 @@ use crate::{
 /// A suite, ready to be reported, or run.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// What reports tell about it.
+    /// What reports say about it.
     pub(crate) report: SuiteReport,
     /// The settings that apply.
     pub(crate) workspace: Workspace,
@@ -281,7 +281,7 @@ fn root_of(directory: &Path) -> Root {
     Root { directory: PathBuf::from(shown(directory)), here }
 }
 
-/// A path as reports name it: relative to the working directory where it lies below it.
+/// A path as reports name it: relative to the working directory where it is below it.
 pub(super) fn shown(path: &Path) -> String {
     let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();

@@ -34,7 +34,7 @@ pub(super) fn columns() -> usize {
 }
 
 /// Prints a result. Colours reach terminals only, and `NO_COLOR` keeps them away from those too. A reader
-/// that has gone away is nobody's mistake.
+/// that has gone away is not an error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -13,7 +13,7 @@ pub(super) struct Args {
     /// List the directories that are trusted
     #[arg(long, conflicts_with_all = ["directory", "remove"])]
     list: bool,
-    /// Trust this directory no longer
+    /// No longer trust this directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "directory")]
     remove: Option<PathBuf>,
 }

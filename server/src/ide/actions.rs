@@ -1,4 +1,4 @@
-//! Quick fixes: the cures that problems bring along, one by one, or many at once.
+//! Quick fixes: the fixes of problems, one by one, or many at once.
 
 use std::ops::Range;
 
@@ -15,28 +15,28 @@ pub struct QuickFix {
     pub title: String,
     /// The changes, none overlapping another.
     pub edits: Vec<Edit>,
-    /// The files that it brings into being.
+    /// The files that it creates.
     pub creates: Vec<NewFile>,
-    /// Whether it is the best cure of its problem.
+    /// Whether it is the best fix of its problem.
     pub preferred: bool,
     /// The problem that it solves: its place in the list of problems.
     pub solves: usize,
 }
 
-/// What is put right at once.
+/// What is fixed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All problems of a kind, each by its best cure.
+    /// All problems of a kind, each by its best fix.
     Kind(Code),
-    /// All problems with a cure that needs nobody's judgement.
+    /// All problems with a safe fix.
     Safe,
 }
 
 impl Scope {
-    /// The cure that is to be applied to a problem.
+    /// The fix that is to be applied to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
-            // What brings files into being is chosen one by one.
+            // A fix that creates files is chosen one by one.
             Scope::Kind(code) => {
                 problem.fixes.iter().find(|fix| fix.preferred && fix.creates.is_empty() && problem.code == code)
             }
@@ -45,10 +45,14 @@ impl Scope {
     }
 }
 
-/// The fixes for the problems that touch a range.
+/// Maximum number of problems whose fixes are offered at once: a selection of the whole text touches all of them.
+const MAX_OFFERED: usize = 100;
+
+/// The fixes for the problems that touch a range, in the order of the text.
 pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
     let mut fixes = Vec::new();
-    for (index, problem) in touched(problems, &range) {
+    for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.fixes.is_empty()).take(MAX_OFFERED)
+    {
         fixes.extend(problem.fixes.iter().map(|fix| QuickFix {
             title: fix.title.clone(),
             edits: cure::adapted(document, &fix.edits),
@@ -60,21 +64,24 @@ pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize
     fixes
 }
 
-/// What can be put right at once from a range, with a menu entry: the kinds of its problems, where the file has
-/// several that can be cured.
+/// What can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has several
+/// with a fix.
 pub fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> {
-    let mut kinds: Vec<(Scope, String)> = Vec::new();
+    let mut codes: Vec<Code> = Vec::new();
     for (_, problem) in touched(problems, &range) {
-        let scope = Scope::Kind(problem.code);
-        let count = problems.iter().filter(|problem| scope.choose(problem).is_some()).count();
-        if count > 1 && scope.choose(problem).is_some() && kinds.iter().all(|(known, _)| *known != scope) {
-            kinds.push((scope, format!("Fix all {count} problems of the kind `{}`", problem.code.as_str())));
+        if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(problem).is_some() {
+            codes.push(problem.code);
         }
     }
-    kinds
+    let kind = |code: Code| {
+        let scope = Scope::Kind(code);
+        let count = problems.iter().filter(|problem| scope.choose(problem).is_some()).count();
+        (count > 1).then(|| (scope, format!("Fix all {count} problems of the kind `{}`", code.as_str())))
+    };
+    codes.into_iter().filter_map(kind).collect()
 }
 
-/// The menu entry for all that can be put right without anybody's judgement; nothing where there is nothing.
+/// The menu entry for all safe fixes; `None` where there are none.
 pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
     let count = problems.iter().filter(|problem| Scope::Safe.choose(problem).is_some()).count();
     let title = match count {
@@ -85,7 +92,7 @@ pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
     Some((Scope::Safe, title))
 }
 
-/// The edits that put everything right at once. `look` says what is wrong with a text.
+/// The edits that fix everything at once. `look` says what is wrong with a text.
 pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
     let revealing = match scope {
         // As `speclens check --fix` does.
@@ -110,9 +117,9 @@ pub fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usiz
 }
 
 fn touched<'p>(problems: &'p [Problem], range: &Range<usize>) -> impl Iterator<Item = (usize, &'p Problem)> {
-    let touches = move |problem: &Problem| problem.range.start <= range.end && range.start <= problem.range.end;
-    let range_problems: Vec<_> = problems.iter().enumerate().filter(|(_, problem)| touches(problem)).collect();
-    range_problems.into_iter()
+    let Range { start, end } = *range;
+    let touches = move |problem: &Problem| problem.range.start <= end && start <= problem.range.end;
+    problems.iter().enumerate().filter(move |(_, problem)| touches(problem))
 }
 
 #[cfg(test)]
@@ -128,6 +135,26 @@ mod tests {
 
     fn look(document: &Document) -> Vec<Problem> {
         Analyzer::new(SpecFile::KindLm).problems(document, &MemoryFiles::default(), &Settings::default())
+    }
+
+    #[test]
+    fn selection_of_a_whole_long_text_offers_the_fixes_of_its_first_problems() {
+        let test = |number: usize| format!("  - {{name: t{number}, command: x, expct: {{}}}}\n");
+        for list in
+            [(0..300).map(test).collect::<String>(), (0..300).map(test).collect::<String>().replace("  - ", "- ")]
+        {
+            let text = format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{list}");
+            let document = Document::read(&text, ScalarRules::Yaml12);
+            let problems = look(&document);
+            let fixes = quick_fixes(&document, &problems, 0..text.len());
+            let solved: std::collections::BTreeSet<usize> = fixes.iter().map(|fix| fix.solves).collect();
+            assert_eq!(solved.len(), MAX_OFFERED);
+            let kinds = kinds(&problems, 0..text.len());
+            assert!(
+                kinds.iter().any(|(_, title)| title == "Fix all 300 problems of the kind `unknown-key`"),
+                "{kinds:?}"
+            );
+        }
     }
 
     #[track_caller]

@@ -10,7 +10,7 @@ use super::card;
 /// What names of agents are called in the schema.
 pub const KIND: &str = "agents";
 
-/// What is told about an agent that a directory defines.
+/// What hover says about an agent that a directory defines.
 pub(crate) const AGENT: &str = "agent of this workspace";
 
 /// The file that defines an agent, from the root of the workspace.
@@ -20,8 +20,8 @@ pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
 
 /// Why an agent cannot get another name by a change of specs alone.
 ///
-/// Its directory gives it the name. Were only the specs changed, all of them would name nobody: so the directory comes
-/// first, and what then names nobody is renamed to what the directory is called now.
+/// Its directory gives it the name. Were only the specs changed, all of them would name no agent: so the directory comes
+/// first, and what then names no agent is renamed to what the directory is called now.
 pub fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> {
     let Standing::Known(file) = agents::standing(from, files) else { return None };
     if matches!(agents::standing(to, files), Standing::Known(_)) {
@@ -57,7 +57,7 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
 
 /// The names that agents of the workspace can be called by, best first: with what each is.
 pub(crate) fn offered(as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
-    /// Nobody reads a longer list.
+    /// Maximum number of entries of a list.
     const LIMIT: usize = 200;
     let found = agents::all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };

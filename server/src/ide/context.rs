@@ -96,7 +96,7 @@ struct Finder<'d> {
     offset: usize,
 }
 
-/// More blanks than anybody begins a line with.
+/// More blanks than any line begins with.
 const BLANKS: &str = "                                                                ";
 
 /// Where something goes that is written on a blank line.

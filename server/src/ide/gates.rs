@@ -51,7 +51,7 @@ fn planned<'r>(case: &Case, attempts: &[&'r RunResult]) -> Option<Vec<&'r RunRes
         return None;
     }
     let subjects = case.action.subjects();
-    // Somebody else may have been chosen to act as well.
+    // Another model may have been chosen to act as well.
     let own = attempts.iter().copied().filter(|attempt| subjects.contains(&attempt.subject));
     let own: Vec<&RunResult> = own.collect();
     let is_whole = !own.is_empty() && own.len() == subjects.len() * case.repeat as usize;

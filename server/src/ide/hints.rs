@@ -19,7 +19,7 @@ pub struct Hint {
     pub at: usize,
     /// What it says.
     pub label: String,
-    /// The pattern of files that it counts: who asks for more is told which they are.
+    /// The pattern of files that it counts: the tooltip lists them.
     pub pattern: Option<String>,
 }
 
@@ -80,7 +80,7 @@ fn placeholders(
     }
 }
 
-/// Whether a value stands on the same line: nobody has to be told.
+/// Whether a value is on the same line, which needs no hint.
 fn is_near(document: &Document, value: NodeRef<'_>, at: usize) -> bool {
     let text = document.text();
     text.byte_to_line(value.own_range().start) == text.byte_to_line(at)

@@ -36,7 +36,7 @@ pub struct Hover {
     pub range: Range<usize>,
     /// Markdown.
     pub markdown: String,
-    /// Where the reference tells more.
+    /// Where the reference says more.
     pub page: Option<Page>,
 }
 
@@ -45,7 +45,7 @@ pub struct Hover {
 pub struct Page {
     /// The mapping, with `[]` for items of lists: `tests[].expect`.
     pub path: String,
-    /// The key and the value that tell the form of the mapping.
+    /// The key and the value that decide the form of the mapping.
     pub tag: Option<(&'static str, &'static str)>,
     /// The key; nothing for the mapping as a whole.
     pub key: Option<String>,
@@ -121,7 +121,7 @@ impl<'d> Place<'d> {
             }
             // A name of the author's own choice, or one that the format does not have.
             None => match (holder.word(), holder.map_value()) {
-                (Some(Word::Defines("vars")), _) => format!("**{name}** · what `{{{{{name}}}}}` stands for"),
+                (Some(Word::Defines("vars")), _) => format!("**{name}** · the value of `{{{{{name}}}}}`"),
                 (_, Some(value)) => card::field(&name, &value, &Need::Optional),
                 (_, None) => {
                     let known = holder.fields(self.document.find(&parent));
@@ -174,7 +174,7 @@ impl<'d> Place<'d> {
         Some(Hover { range: alias.range(), markdown, page: None })
     }
 
-    /// What counts where a key is not set: what another section says, another file, or nobody.
+    /// What counts where a key is not set: what another section says, another file, or the default.
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         match self.file {
             SpecFile::KindLm => {
@@ -220,7 +220,7 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// Where the reference tells about a key of the mapping around the cursor.
+    /// Where the reference explains a key of the mapping around the cursor.
     fn page(&self, key: Option<&str>) -> Page {
         let parent = self.at.parent().unwrap_or_default();
         let node = self.document.find(&parent);

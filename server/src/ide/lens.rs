@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use speclens_schema::{
+    dialect::Dialect,
     document::{Document, NodeRef},
     json_schema::SpecFile,
     suite::{WrittenCase, list_of_cases, written_cases},
@@ -97,6 +98,8 @@ pub enum LensAction {
     RunWith(String),
     /// Asks the judges of the test with this name about what is recorded.
     Ask(String),
+    /// Says what a run of the task with this name would do.
+    DryRun(String),
     /// Runs every test of the file.
     RunFile,
     /// Shows what the last run of this test did.
@@ -105,14 +108,14 @@ pub enum LensAction {
     Cancel(String),
     /// Cancels every run of the file.
     CancelFile,
-    /// Says what is known of every test of the file: the lens itself tells.
+    /// Says what is known of every test of the file: the title has it.
     Status,
 }
 
 impl CaseState {
     /// The state in a few words; nothing for a test that never ran.
     pub fn title(&self) -> Option<String> {
-        let claims = |count: &usize| if *count == 1 { "1 claim".to_owned() } else { format!("{count} claims") };
+        let claims = |count: &usize| if *count == 1 { "1 assertion".to_owned() } else { format!("{count} assertions") };
         Some(match self {
             CaseState::NeverRun => return None,
             CaseState::Running => "… running".to_owned(),
@@ -241,6 +244,9 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 if around.has_choice {
                     push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
                 }
+                if around.looks.file.dialect() == Some(Dialect::CliBench) {
+                    push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
+                }
                 let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
@@ -335,13 +341,13 @@ mod tests {
             (
                 SpecFile::CliBench,
                 "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
-                vec!["1: ▶ Run file", "3: ▶ Run"],
+                vec!["1: ▶ Run file", "3: ▶ Run", "3: Dry run"],
             ),
             (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
             (
                 SpecFile::CliBenchTasks,
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
-                vec!["2: ▶ Run file", "2: ▶ Run", "3: ▶ Run"],
+                vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
             ),
             (SpecFile::ClawSpecScenarios, "scenarios:\n  - name: a\n", vec!["1: ▶ Run file", "2: ▶ Run"]),
             (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run"]),
@@ -410,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn lenses_tell_what_came_of_the_last_run() {
+    fn lenses_show_what_came_of_the_last_run() {
         check(
             "tests:\n- name: a\n- name: b\n- name: c\n- name: d\n- name: e\n- name: f\n",
             &[
@@ -428,7 +434,7 @@ mod tests {
                 2: ▶ Run
                 2: ✓ passed 1.2 s, recorded on another machine
                 3: ▶ Run
-                3: ✗ 2 claims failed
+                3: ✗ 2 assertions failed
                 4: ▶ Run
                 4: ⚠ stale, run again
                 5: ▶ Run
@@ -451,7 +457,7 @@ mod tests {
                 1: ▶ Run file
                 1: 1 unknown
                 2: ▶ Run
-                2: ? 1 claim unknown
+                2: ? 1 assertion unknown
                 2: Ask judge
             "#]],
         );

@@ -75,7 +75,8 @@ pub fn find_other(document: &Document, file: SpecFile, offset: usize, kind: &Nam
         NameKind::Thing(kind) => finder.thing(kind, name, token, &pointer),
         NameKind::Shared(kind) => Some(finder.shared(kind, name, token)),
         NameKind::Variable(kind) => finder.variable(kind, name, token, &pointer),
-        NameKind::BuiltIn | NameKind::Anchor => None,
+        NameKind::Anchor => return anchors_named(document, name),
+        NameKind::BuiltIn => None,
     };
     found.map(|found| found.places).unwrap_or_default()
 }
@@ -393,9 +394,21 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     Some(Occurrences::sorted(name, NameKind::Anchor, token, places))
 }
 
-/// The name in `&name`, which stands before its node; a tag may stand between.
+/// The nodes with an anchor of this name, and the aliases of this name.
+fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    walk::nodes(document, &mut |node, _: &Place<'_, '_>| {
+        let is_definition = node.anchor() == Some(name);
+        if is_definition || node.alias() == Some(name) {
+            found.push(Occurrence { range: node.own_range(), is_definition, scalar: None });
+        }
+    });
+    found
+}
+
+/// The name in `&name`, which is before its node; a tag may be between them.
 fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<usize>> {
-    /// Anchors stand near their nodes; comments may lie between.
+    /// Anchors are near their nodes; comments may be between them.
     const REACH: usize = 4096;
     let text = document.text();
     let from = text.char_to_byte(text.byte_to_char(node.saturating_sub(REACH)));

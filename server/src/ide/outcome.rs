@@ -58,11 +58,7 @@ impl CaseOutcome {
             Phase::Cancelled => CaseState::Cancelled,
             Phase::AtRest if attempts.is_empty() && any_stale => CaseState::Stale,
             Phase::AtRest if attempts.is_empty() => CaseState::NeverRun,
-            Phase::AtRest => match finished_state(&attempts) {
-                // The repetitions that are missing may fail.
-                CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
-                state => state,
-            },
+            Phase::AtRest => settled_state(&attempts, is_partial),
         };
         let is_plain = match (own, subjects.as_slice()) {
             // There is only one that could be meant.
@@ -105,7 +101,8 @@ impl CaseOutcome {
     /// Returns what is wrong with the attempts, at its places in the document that holds the case.
     pub fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
         let mut found: Vec<RunProblem> = Vec::new();
-        for attempt in self.attempts.iter().map(|attempt| &attempt.result) {
+        let begun = self.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
+        for attempt in begun {
             let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
             for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
                 // Attempts that break alike are one diagnostic.
@@ -122,7 +119,7 @@ impl CaseOutcome {
 }
 
 /// An attempt, judged by the claims as they are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct JudgedAttempt {
     /// What came of it.
     pub result: RunResult,
@@ -146,8 +143,17 @@ fn can_ask(case: &Case, result: &RunResult) -> bool {
         && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
 }
 
-fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
+pub(super) fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
     result.absence.as_ref().is_some_and(|absence| absence.kind == kind)
+}
+
+/// The state of a case that does not run, where some of its attempts may be missing.
+pub(super) fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
+    match finished_state(attempts) {
+        // The repetitions that are missing may fail.
+        CaseState::Passed { .. } | CaseState::Warned { .. } if is_partial => CaseState::Stale,
+        state => state,
+    }
 }
 
 fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {

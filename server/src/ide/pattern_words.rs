@@ -5,7 +5,7 @@ use super::{
     tokens::{TokenKind, pattern},
 };
 
-/// As many parts are told: more nobody reads.
+/// Maximum number of parts that are explained.
 const PARTS: usize = 24;
 
 /// One part, with how often it is wanted.
@@ -180,7 +180,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn common_parts_are_told() {
+    fn common_parts_are_explained() {
         let show = |pattern: &str| format!("{pattern}\n{}\n\n", words(pattern).unwrap_or_default());
         let patterns =
             [r"^git (push|pull)+\s*$", r"(?<n>a{2,3}?)\.[^x]\k<n>b?", r"(?i)a.*\d{3}", "plain text", "(", "a**"];

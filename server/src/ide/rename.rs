@@ -33,7 +33,7 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
             return Err(format!("`{to}` cannot be an anchor: it must not be empty, nor hold blanks or brackets"));
         }
         NameKind::Thing(_) | NameKind::Shared(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
-            return Err("a name must not be empty, and is one line".to_owned());
+            return Err("a name must not be empty, and must be one line".to_owned());
         }
         NameKind::Thing(kind) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
@@ -60,7 +60,12 @@ pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> R
         NameKind::BuiltIn => {
             return Err(format!("`{}` is a name of the format, and has no other", found.name));
         }
-        NameKind::Anchor => {}
+        NameKind::Anchor => {
+            let others = occurrences::find_other(document, file, offset, &found.kind, to);
+            if to != found.name && !others.is_empty() {
+                return Err(format!("`{to}` is another anchor or alias here: choose another name"));
+            }
+        }
     }
     let mut places = found.places;
     if let NameKind::Thing(kind) = &found.kind
@@ -345,6 +350,17 @@ tests:
                   - expect: *a
             "#]],
         );
+    }
+
+    #[test]
+    fn anchor_does_not_get_the_name_of_another_one() {
+        for text in [
+            "tests:\n  - name: a\n    expect: &a$0 {}\n  - {name: b, expect: &b {}}\n  - {name: c, expect: *b}\n  - {name: d, expect: *a}\n",
+            "tests:\n- name: a\n  expect: &a {}\n- name: b\n  expect: &b {}\n- name: c\n  expect: *a$0\n",
+            "tests:\n  - {name: a, expect: &a {}}\n  - {name: b, expect: *$0a}\n  - {name: c, expect: *b}\n",
+        ] {
+            check(text, "b", expect!["`b` is another anchor or alias here: choose another name"]);
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunP
     Some(problem)
 }
 
-/// The results of one attempt that are not as they should be, each with what it is about.
+/// The results of one attempt that are not as they should be, each with the part that decides.
 fn of_attempt(
     dialect: Dialect,
     document: &Document,

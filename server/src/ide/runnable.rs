@@ -13,7 +13,7 @@ use speclens_schema::{
     suite::{Suite, WrittenCase, case_items, list_of_cases, name_of_item, written_cases},
 };
 
-/// Why a test is not run when somebody asks for it.
+/// Why a test is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The author switched it off.

@@ -47,7 +47,7 @@ pub fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tall
 }
 
 /// What the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it names, those
-/// that failed come first. `None` for a state that the counts do not tell.
+/// that failed come first. `None` for a state that counts do not show.
 pub fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
         CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,

@@ -136,7 +136,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str(&format!("note: {note}\n"));
     }
     if !judged.is_empty() {
-        text.push_str("\nclaims\n");
+        text.push_str("\nassertions\n");
     }
     for Judged { verdict, .. } in judged {
         text.push_str(&format!("  {} {}{}\n", mark(verdict.outcome.status()), verdict.label, score(verdict)));
@@ -196,7 +196,7 @@ pub(super) fn mark(status: Status) -> char {
 }
 
 /// A text that cannot end its line.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -126,7 +126,7 @@ pub(crate) fn templates<'d>(
     values_where(document, file, &holds_one, visit);
 }
 
-/// What lies at bytes that are not wanted is not looked into.
+/// What is at bytes that are not wanted is not looked into.
 fn values_where<'d>(
     document: &'d Document,
     file: SpecFile,

@@ -165,7 +165,7 @@ impl<'s> Reader<'s> {
         Written { text: self.text, start, places: Some(self.places) }
     }
 
-    /// A scalar that lies between its neighbours on the same line, and perhaps on more lines.
+    /// A scalar that is between its neighbours on the same line, and perhaps on more lines.
     fn flow(&mut self, style: Style) {
         while let Some((at, letter)) = self.letters.next() {
             match letter {

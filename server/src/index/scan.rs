@@ -27,7 +27,7 @@ const STRANGERS: usize = 100_000;
 /// More changes at once are found faster by looking at everything.
 const CHANGES: usize = 500;
 
-/// Whoever has the index filled.
+/// What the index asks while it is filled.
 pub trait Host {
     /// What files belong to.
     fn scopes(&self) -> &Scopes;

@@ -8,7 +8,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     convert,
     edits::Edited,
-    indexing::{PATIENCE, Told},
+    indexing::{PATIENCE, Source},
     session::{Session, Snapshot},
 };
 use crate::{
@@ -74,9 +74,9 @@ impl Crossing {
             (lsp::Location { uri: uri.clone(), range }, mention.place.is_definition)
         });
         let mut places: Vec<_> = own.collect();
-        for told in session.told_by_all(Some(&uri.0)) {
-            let mut facts = told.facts.places(self.kind, &self.name, &self.home).peekable();
-            let Some(uri) = facts.peek().and_then(|_| told.uri()) else { continue };
+        for other in session.sources(Some(&uri.0)) {
+            let mut facts = other.facts.places(self.kind, &self.name, &self.home).peekable();
+            let Some(uri) = facts.peek().and_then(|_| other.uri()) else { continue };
             places.extend(
                 facts.map(|fact| (lsp::Location { uri: uri.clone(), range: range(fact.span) }, fact.is_definition)),
             );
@@ -96,7 +96,7 @@ impl Crossing {
             return Err("the path of a log cannot be renamed: edit it where it is".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
-            return Err("a name must not be empty, and is one line".to_owned());
+            return Err("a name must not be empty, and must be one line".to_owned());
         }
         if to != self.name
             && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)
@@ -115,7 +115,7 @@ impl Crossing {
         if let Some(reason) = session.index.cut() {
             return Err(reason);
         }
-        let others = session.told_by_all(Some(&uri.0));
+        let others = session.sources(Some(&uri.0));
         if to != self.name {
             self.refuse_a_collision(&others, snapshot, to)?;
         }
@@ -127,24 +127,24 @@ impl Crossing {
         if only_here {
             return Ok(all);
         }
-        for told in others.iter().filter(|told| self.is_in(told, &self.name)) {
+        for other in others.iter().filter(|other| self.is_in(other, &self.name)) {
             // What is on the disk now counts, not what was there when it was indexed.
-            let document = match (&told.open, &told.path) {
+            let document = match (&other.open, &other.path) {
                 (Some((_, open)), _) => open.document.clone(),
                 (None, Some(path)) => {
                     let (text, problem) = read_text(path);
                     if let Some(problem) = problem {
                         return Err(format!("{} names `{}`, too: {}", path.display(), self.name, problem.message));
                     }
-                    Document::read_cut(&text, told.facts.scope.file.scalar_rules())
+                    Document::read_cut(&text, other.facts.scope.file.scalar_rules())
                 }
                 (None, None) => continue,
             };
-            let scope = &told.facts.scope;
+            let scope = &other.facts.scope;
             let found = self.those_of(crossing::mentions(&document, scope.file, &scope.place), scope);
             if !found.is_empty() {
-                let version = told.open.as_ref().map(|(_, open)| open.version);
-                let Some(uri) = told.uri() else { continue };
+                let version = other.open.as_ref().map(|(_, open)| open.version);
+                let Some(uri) = other.uri() else { continue };
                 let encoding = snapshot.abilities.encoding;
                 let edits = found.iter().map(|mention| convert::text_edit(&document, encoding, &edit(mention)));
                 all.push(Edited { uri, version, edits: edits.collect() });
@@ -154,31 +154,31 @@ impl Crossing {
     }
 
     /// Whether the place defines one of several things with the name: then it gets a name of its own. Which of them a
-    /// reference means cannot be told.
-    fn is_one_of_several(&self, others: &[Told]) -> Result<bool, String> {
+    /// reference means is not known.
+    fn is_one_of_several(&self, others: &[Source]) -> Result<bool, String> {
         let own = self.own.iter().filter(|mention| mention.place.is_definition).count();
-        let elsewhere = others.iter().flat_map(|told| told.facts.places(self.kind, &self.name, &self.home));
+        let elsewhere = others.iter().flat_map(|other| other.facts.places(self.kind, &self.name, &self.home));
         if own + elsewhere.filter(|fact| fact.is_definition).count() < 2 {
             return Ok(false);
         }
         if self.at.place.is_definition { Ok(true) } else { Err(rename::ambiguous(self.kind, &self.name)) }
     }
 
-    fn is_in(&self, told: &Told, name: &str) -> bool {
-        told.facts.places(self.kind, name, &self.home).next().is_some()
+    fn is_in(&self, other: &Source, name: &str) -> bool {
+        other.facts.places(self.kind, name, &self.home).next().is_some()
     }
 
     /// Two things must not come to have one name.
-    fn refuse_a_collision(&self, others: &[Told], snapshot: &Snapshot, to: &str) -> Result<(), String> {
+    fn refuse_a_collision(&self, others: &[Source], snapshot: &Snapshot, to: &str) -> Result<(), String> {
         let all = crossing::mentions(&snapshot.document, self.scope.file, &self.scope.place);
         let is_own = all.iter().any(|mention| {
             mention.kind == self.kind && mention.name == to && index::home_of(&self.scope, &mention.home) == self.home
         });
         let place = match is_own {
             true => "this file".to_owned(),
-            false => match others.iter().find(|told| self.is_in(told, to)) {
-                Some(told) => {
-                    let path = told.path.as_ref().map(|path| path.strip_prefix(&self.scope.root).unwrap_or(path));
+            false => match others.iter().find(|other| self.is_in(other, to)) {
+                Some(other) => {
+                    let path = other.path.as_ref().map(|path| path.strip_prefix(&self.scope.root).unwrap_or(path));
                     path.map_or_else(|| "another document".to_owned(), |path| format!("`{}`", path.display()))
                 }
                 None => return Ok(()),

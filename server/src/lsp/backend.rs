@@ -55,7 +55,7 @@ impl Backend {
         runs::cancel_by_token(&self.session, &params.token);
     }
 
-    /// Reads the client's settings; tells once what is wrong with them.
+    /// Reads the client's settings; reports once what is wrong with them.
     fn configure(&self, settings: &Value) {
         let (display, wrong) = Display::read(settings);
         let (fresh, lenses, hints): (Vec<String>, bool, bool) = {
@@ -63,7 +63,7 @@ impl Backend {
             let before = std::mem::replace(&mut state.display, display);
             let lenses = before.code_lens != display.code_lens && state.abilities.refreshes_lenses;
             let hints = before.inlay_hints != display.inlay_hints && state.abilities.refreshes_hints;
-            (wrong.into_iter().filter(|message| state.told.insert(message.clone())).collect(), lenses, hints)
+            (wrong.into_iter().filter(|message| state.shown_messages.insert(message.clone())).collect(), lenses, hints)
         };
         let client = self.session.client.clone();
         tokio::spawn(async move {
@@ -150,7 +150,7 @@ impl Backend {
         self.with_on(&self.session.patient, uri, About::All, move |snapshot| work(&session, snapshot)).await
     }
 
-    /// Looks from time to time for what the terminal records, where the client does not tell about files.
+    /// Looks from time to time for what the terminal records, where the client does not watch files.
     fn look_for_recordings(&self) {
         /// One look at the time of a directory for each open suite.
         const EVERY: std::time::Duration = std::time::Duration::from_secs(1);
@@ -223,7 +223,7 @@ impl LanguageServer for Backend {
         let (abilities, messages) = {
             let mut state = self.session.state();
             let messages = std::mem::take(&mut state.waiting_messages);
-            state.told.extend(messages.iter().cloned());
+            state.shown_messages.extend(messages.iter().cloned());
             (state.abilities, messages)
         };
         let client = self.session.client.clone();

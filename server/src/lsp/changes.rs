@@ -112,17 +112,17 @@ impl Changes {
         about: About<'_>,
         look: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
-        let (tell, told) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let look: Job = Box::new(move || {
             // Who has gone away needs no answer.
-            let _ = tell.send(look());
+            let _ = answer.send(look());
         });
         let follower = Follower::new(Mutex::new(Some(look)));
         for change in self.queue().changes.iter_mut().filter(|change| change.concerns(about)) {
             change.followers.push(Arc::clone(&follower));
         }
         let_go(follower);
-        told
+        answered
     }
 
     /// Makes changes until the server stops. Blocks its thread.
@@ -143,7 +143,7 @@ impl Changes {
         queue.is_stopping = true;
         let dropped = std::mem::take(&mut queue.changes);
         drop(queue);
-        // Whoever waits for them waits no longer.
+        // Requests that wait for them wait no longer.
         drop(dropped);
         self.bell.notify_all();
     }

@@ -11,11 +11,11 @@ pub(super) struct Abilities {
     pub encoding: Encoding,
     /// It asks for diagnostics, so they are not pushed.
     pub pulls_diagnostics: bool,
-    /// It asks again for diagnostics when told to.
+    /// It asks again for diagnostics on request.
     pub refreshes_diagnostics: bool,
-    /// It asks again for lenses when told to.
+    /// It asks again for lenses on request.
     pub refreshes_lenses: bool,
-    /// It asks again for hints when told to.
+    /// It asks again for hints on request.
     pub refreshes_hints: bool,
     /// It asks for the edit of an action when one is chosen.
     pub resolves_edits: bool,
@@ -43,6 +43,8 @@ pub(super) struct Abilities {
     pub shows_lenses: bool,
     /// It shows transcripts itself. It says so like [`SUGGEST`].
     pub shows_transcripts: bool,
+    /// It shows dry runs itself. It says so like [`SUGGEST`].
+    pub shows_dry_runs: bool,
     /// It asks the person who is to act, and runs the tests with that model. It says so like [`SUGGEST`].
     pub asks_for_models: bool,
     /// It opens a document when asked to.
@@ -77,6 +79,7 @@ impl Default for Abilities {
             asks: false,
             shows_lenses: false,
             shows_transcripts: false,
+            shows_dry_runs: false,
             asks_for_models: false,
             shows_documents: false,
         }
@@ -102,6 +105,7 @@ impl Abilities {
                 .iter()
                 .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),
             shows_transcripts: knows("speclens.showTranscript"),
+            shows_dry_runs: knows("speclens.dryRun"),
             asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),
@@ -170,7 +174,7 @@ impl Display {
         let mut wrong = Vec::new();
         let Some(settings) = settings.as_object() else {
             if !settings.is_null() {
-                wrong.push("the settings of speclens are no object".to_owned());
+                wrong.push("the settings of speclens are not an object".to_owned());
             }
             return (display, wrong);
         };
@@ -196,10 +200,10 @@ impl Display {
                     ("inlayHints.enable", _) => {
                         wrong.push("`speclens.inlayHints.enable` must be true or false".to_owned());
                     }
-                    ("run.severity", _) => wrong.push("`speclens.run.severity` must be a text".to_owned()),
+                    ("run.severity", _) => wrong.push("`speclens.run.severity` must be a string".to_owned()),
                     ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
                     (other, _) => wrong.push(format!(
-                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; what is a mistake is set in `speclens.yaml`"
+                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; the severity of problems is set in `speclens.yaml`"
                     )),
                 }
             }

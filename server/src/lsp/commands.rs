@@ -14,7 +14,7 @@ use tower_lsp_server::{
 
 use super::{
     backend::{failed, panicked},
-    convert, features,
+    convert, dry, features,
     runs::{self, Chosen, Deed, Refused, Wanted},
     session::Session,
 };
@@ -26,6 +26,9 @@ use crate::ide::{
 /// The answer that the person gives to have a folder trusted.
 const TRUST: &str = "Trust and run";
 
+/// Why there is nothing to say about a document.
+const NOT_OPEN: &str = "this file is not open, or not a suite: open it first";
+
 /// The answer that the person gives to have every model of the suite at work.
 const WHOLE_SUITE: &str = "as the suite says";
 
@@ -36,14 +39,23 @@ enum Name {
     RunFile,
     RunWith,
     Ask,
+    DryRun,
     Cancel,
     ShowTranscript,
     ShowStatus,
 }
 
 impl Name {
-    const ALL: [Name; 7] =
-        [Name::Run, Name::RunFile, Name::RunWith, Name::Ask, Name::Cancel, Name::ShowTranscript, Name::ShowStatus];
+    const ALL: [Name; 8] = [
+        Name::Run,
+        Name::RunFile,
+        Name::RunWith,
+        Name::Ask,
+        Name::DryRun,
+        Name::Cancel,
+        Name::ShowTranscript,
+        Name::ShowStatus,
+    ];
 
     /// What the client calls it.
     fn as_str(self) -> &'static str {
@@ -52,6 +64,7 @@ impl Name {
             Name::RunFile => "speclens.runFile",
             Name::RunWith => "speclens.runWith",
             Name::Ask => "speclens.ask",
+            Name::DryRun => "speclens.dryRun",
             Name::Cancel => "speclens.cancel",
             Name::ShowTranscript => "speclens.showTranscript",
             Name::ShowStatus => "speclens.showStatus",
@@ -74,6 +87,7 @@ pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
         LensAction::RunWith(test) => (Name::RunWith, json!({ "uri": uri.0, "test": test })),
         LensAction::Ask(test) => (Name::Ask, json!({ "uri": uri.0, "test": test })),
+        LensAction::DryRun(test) => (Name::DryRun, json!({ "uri": uri.0, "test": test })),
         LensAction::RunFile => (Name::RunFile, json!({ "uri": uri.0 })),
         LensAction::Transcript(test) => (Name::ShowTranscript, json!({ "uri": uri.0, "test": test })),
         LensAction::Cancel(test) => (Name::Cancel, json!({ "uri": uri.0, "test": test })),
@@ -112,7 +126,10 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
             let choices = session.requests.perform(listing).await.map_err(panicked)?;
             if choices.is_empty() {
-                session.tell(MessageType::Info, "no model acts in the tests of this file, so there is none to choose");
+                session.show_message(
+                    MessageType::Info,
+                    "no model acts in the tests of this file, so there is none to choose",
+                );
                 return Ok(None);
             }
             let offers = offers(choices);
@@ -136,11 +153,18 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
                 transcript::of_test(latest.as_deref(), &test)
             };
             let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
-            let abilities = session.state().abilities;
-            if abilities.shows_documents && !abilities.shows_transcripts {
-                tokio::spawn(show_text(session.client.clone(), text.clone(), language));
-            }
-            Ok(Some(json!({ "text": text, "language": language.as_str() })))
+            let is_shown = session.state().abilities.shows_transcripts;
+            Ok(Some(shown(session, "transcript", text, language, is_shown)))
+        }
+        Name::DryRun => {
+            let (uri, test) = (needed("uri")?, needed("test")?);
+            let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
+            let Some(snapshot) = snapshot else { return Err(failed(NOT_OPEN.to_owned())) };
+            let looking = Arc::clone(session);
+            let plan = move || dry::page(&looking, &snapshot, &uri, &test);
+            let text = session.requests.perform(plan).await.map_err(panicked)?;
+            let is_shown = session.state().abilities.shows_dry_runs;
+            Ok(Some(shown(session, "dry-run", text, Language::Markdown, is_shown)))
         }
         Name::ShowStatus => {
             let snapshot = match text("uri") {
@@ -176,7 +200,7 @@ async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Ve
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
     let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
     if let Err(error) = run(&session, &uri, wanted, Deed::Run { models }).await {
-        session.tell(MessageType::Error, &error.message);
+        session.show_message(MessageType::Error, &error.message);
     }
 }
 
@@ -185,8 +209,8 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
         Ok(number) => Ok(Some(json!({ "run": number }))),
         Err(Refused::Failed(reason)) => Err(failed(reason)),
         Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
-        Err(Refused::Told(kind, message)) => {
-            session.tell(kind, &message);
+        Err(Refused::Because(kind, message)) => {
+            session.show_message(kind, &message);
             Ok(Some(json!({ "run": null, "reason": message })))
         }
         Err(Refused::Untrusted(directory)) => {
@@ -202,20 +226,20 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
 async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Wanted, Deed), directory: PathBuf) {
     let asks = session.state().abilities.asks;
     if !asks {
-        tell_of_trust(&session, &directory).await;
+        explain_trust(&session, &directory).await;
     }
     let message =
         format!("Running executes the commands of this suite on your machine. Do you trust {}?", directory.display());
     let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
     let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
     if answer.is_err() {
-        tell_of_trust(&session, &directory).await;
+        explain_trust(&session, &directory).await;
     }
     if !matches!(answer, Ok(Some(action)) if action.title == TRUST) {
         return;
     }
     if let Err(error) = crate::trust::trust(&directory) {
-        session.tell(MessageType::Error, &format!("{error:#}"));
+        session.show_message(MessageType::Error, &format!("{error:#}"));
         return;
     }
     // The recordings of the other suites in the folder are believed from now on, too.
@@ -223,36 +247,44 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     match runs::start(&session, &uri, wanted, deed).await {
         Ok(_) | Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
-            session.tell(MessageType::Error, &format!("{} is not trusted", directory.display()));
+            session.show_message(MessageType::Error, &format!("{} is not trusted", directory.display()));
         }
-        Err(Refused::Told(kind, message)) => session.tell(kind, &message),
-        Err(Refused::Failed(message)) => session.tell(MessageType::Error, &message),
+        Err(Refused::Because(kind, message)) => session.show_message(kind, &message),
+        Err(Refused::Failed(message)) => session.show_message(MessageType::Error, &message),
     }
 }
 
-/// Shows a transcript to the person in a file of the program's own, always the same.
-async fn show_text(client: tower_lsp_server::Client, text: String, language: Language) {
+/// The answer with a page for the person. Where the client does not show it by itself, it is asked to open a file of it.
+fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
+    if !is_shown && session.state().abilities.shows_documents {
+        tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));
+    }
+    json!({ "text": text, "language": language.as_str() })
+}
+
+/// Shows a page to the person in a file of the program's own, always the same for the same kind of page.
+async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: String, language: Language) {
     let written = tokio::task::spawn_blocking(move || {
-        let path = crate::trust::state_directory()?.join(format!("transcript.{}", language.extension()));
+        let path = crate::trust::state_directory()?.join(format!("{name}.{}", language.extension()));
         crate::trust::write_whole(&path, &text).ok()?;
         convert::uri(&path)
     });
     let Ok(Some(uri)) = written.await else { return };
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
     if let Err(error) = client.send_request::<ShowDocumentRequest>(params).await {
-        tracing::warn!("the client does not show the transcript: {error}");
+        tracing::warn!("the client does not show the {name}: {error}");
     }
 }
 
-/// Tells once how a folder comes to be trusted, where nobody can be asked.
-async fn tell_of_trust(session: &Session, directory: &Path) {
+/// Says once how to trust a folder, where the client cannot ask.
+async fn explain_trust(session: &Session, directory: &Path) {
     let message = format!(
         "Nothing was run, because {} is not trusted, and running executes the commands of its suites on your machine. \
          If you trust it, enter `speclens trust '{}'` in a terminal, and run the test again.",
         directory.display(),
         directory.display()
     );
-    let is_new = session.state().told.insert(message.clone());
+    let is_new = session.state().shown_messages.insert(message.clone());
     if is_new {
         session.client.show_message(MessageType::Warning, message).await;
     }

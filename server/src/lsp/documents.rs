@@ -46,7 +46,7 @@ pub(super) struct Place {
     pub scope: Option<Scope>,
 }
 
-/// An open document that is not ours, as far as can be told yet.
+/// An open document that is not ours, as far as is known yet.
 pub(super) struct Stranger {
     /// Counts openings, like that of an open document.
     opening: u64,
@@ -76,7 +76,7 @@ impl Place {
         self.file.dialect()
     }
 
-    /// Whether it holds tests that somebody may want to run: a document that was never saved is in no directory.
+    /// Whether it holds tests that can be run: a document that was never saved is in no directory.
     pub(super) fn has_tests(&self) -> bool {
         self.path.is_some() && self.file.has_cases()
     }
@@ -173,7 +173,7 @@ impl Session {
 
     /// Takes a document for ours. Where it is a main file, or was one, others may be its parts. Only its text as it is
     /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
-    /// meanwhile, or somebody else found a place for it.
+    /// meanwhile, or another thread found a place for it.
     fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
         let is_main = place.file == SpecFile::CliBench;
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
@@ -181,8 +181,8 @@ impl Session {
         }
         let mut document = Document::read_rope(seen.text.clone(), place.file.scalar_rules());
         if let Some(path) = &place.path {
-            // The document tells about itself while it is open.
-            self.forget_told(path);
+            // The document has its own diagnostics while it is open.
+            self.forget_published(path);
         }
         let results = self.results_of(&place.suite(uri));
         let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
@@ -269,7 +269,7 @@ impl Session {
             let closed = session.remove(&at)?;
             let results = Arc::clone(&closed.results);
             let forgotten = at.clone();
-            // Whoever judges holds the lock, and may take long.
+            // Judging holds the lock, and may take long.
             session.requests.begin(move || {
                 results.lock().unwrap_or_else(PoisonError::into_inner).forget(&forgotten);
             });
@@ -285,7 +285,7 @@ impl Session {
         };
         self.remembered().remove(uri);
         if open.is_some() {
-            // What was told because of it is taken back.
+            // The diagnostics that it caused are removed.
             self.analyse(uri);
         }
         if let Some(path) = convert::path(uri) {
@@ -297,7 +297,7 @@ impl Session {
         open.map(|open| Closed { results: open.results, file: open.place.file })
     }
 
-    /// What a document that is closed leaves to do: what is on the disk counts from now on, and others tell about it.
+    /// What a document that is closed leaves to do: what is on the disk counts from now on, and other documents report it.
     fn follow_close(&self, uri: &str, closed: &Closed) {
         let gone = self.client.publish_diagnostics(Uri(uri.to_owned()), Vec::new(), None);
         Handle::current().block_on(gone);
@@ -305,7 +305,7 @@ impl Session {
             self.neighbours_changed();
         }
         let Some(path) = convert::path(uri) else { return };
-        self.forget_told(&path);
+        self.forget_published(&path);
         if closed.file == SpecFile::Settings {
             self.files_changed(None);
         } else {
@@ -326,7 +326,7 @@ impl Session {
         let about = if decides { About::All } else { About::Document(uri) };
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {
-            // Where nobody tells what became of other files, something may have meanwhile.
+            // Without notice of changes, other files may have changed meanwhile.
             let may_others_have_changed = session.look_again();
             if may_others_have_changed || session.holds_settings(&at) {
                 session.files_changed(None);
@@ -367,7 +367,7 @@ impl Session {
                 // Each analysis looks whether there are others than it knows.
                 session.analyse_all();
             }
-            // Open documents are told about by the editor.
+            // The editor reports changes of open documents.
             let is_open = |change: &FileEvent| session.is_open(&change.uri.0);
             if changes.iter().all(|change| is_recording(change) || is_open(change)) {
                 return None;
@@ -406,7 +406,7 @@ impl Session {
         }
     }
 
-    /// Looks for files that changed outside of the editor, where the client does not tell. Says whether that is so.
+    /// Looks for files that changed outside of the editor, where the client does not watch files. Says whether that is so.
     fn look_again(&self) -> bool {
         let is_told = self.state().abilities.watches_files;
         if !is_told {
@@ -462,7 +462,7 @@ impl Session {
             if self.adopt(uri, &seen, place) {
                 return true;
             }
-            // What somebody else found may be older than what was found here.
+            // What another thread found may be older than what was found here.
         }
     }
 
@@ -547,7 +547,7 @@ impl State {
     }
 }
 
-/// Applies one change as the client tells it. Returns the byte where it ends; 0 for a new text.
+/// Applies one change of the client. Returns the byte where it ends; 0 for a new text.
 fn apply(document: &mut Document, encoding: speclens_schema::document::Encoding, change: Change) -> usize {
     match change {
         Change::TextDocumentContentChangePartial(change) => {

@@ -1,4 +1,4 @@
-//! What is told of files that nobody has open, because of an open document: the settings that it is under, the files that
+//! Diagnostics of files that are not open, because of an open document: the settings that it is under, the files that
 //! hold tests of its suite.
 
 use std::{
@@ -12,25 +12,25 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{convert, session::Session};
 
-/// What was told, by the path of the file.
-pub(super) type Told = BTreeMap<PathBuf, Entry>;
+/// What was published, by the path of the file.
+pub(super) type Published = BTreeMap<PathBuf, Entry>;
 
-/// What was told of one file.
+/// What was published of one file.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    /// The open documents because of which it was told.
+    /// The open documents because of which it was published.
     documents: BTreeSet<String>,
     diagnostics: Vec<lsp::Diagnostic>,
 }
 
-/// Tells of other files because of a document, and takes back what was told because of it before and is not so any more.
-/// A file that is open tells about itself. Runs on the thread of the analysis only, so what is told last is what is known
+/// Publishes diagnostics of other files because of a document, and removes those that it no longer causes.
+/// A file that is open has its own. Runs on the thread of the analysis only, so what is published last is what is known
 /// last.
-pub(super) fn tell(session: &Session, runtime: &Handle, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
+pub(super) fn publish(session: &Session, runtime: &Handle, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
     let mut changed: Vec<(PathBuf, Vec<lsp::Diagnostic>)> = Vec::new();
     {
-        let mut told = session.told_elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
-        told.retain(|path, entry| {
+        let mut published = session.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        published.retain(|path, entry| {
             if !files.iter().any(|(stays, _)| stays == path) {
                 entry.documents.remove(uri);
             }
@@ -41,7 +41,7 @@ pub(super) fn tell(session: &Session, runtime: &Handle, uri: &str, files: Vec<(P
             keep
         });
         for (path, diagnostics) in files {
-            let entry = told.entry(path.clone()).or_default();
+            let entry = published.entry(path.clone()).or_default();
             entry.documents.insert(uri.to_owned());
             if entry.diagnostics != diagnostics {
                 entry.diagnostics.clone_from(&diagnostics);

@@ -4,7 +4,7 @@ use std::{collections::HashSet, path::Path};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::problem::Problem;
+use speclens_schema::{dialect::Dialect, problem::Problem};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -158,6 +158,9 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
         }
+        if snapshot.place.file.dialect() == Some(Dialect::CliBench) {
+            actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
+        }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(&test)) {
             actions.push(action(format!("Show transcript of `{test}`"), LensAction::Transcript(test.clone())));
@@ -196,7 +199,7 @@ pub(super) fn completion(
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let mut found = completion::complete_with(document, snapshot.place.file, offset, values, &elsewhere);
-    // Where it begins no alias, a star is a letter of a pattern: nobody asked for a list.
+    // Where it begins no alias, a star is a letter of a pattern, and no list is wanted.
     if trigger == Some("*") {
         found.retain(|item| item.label.starts_with('*'));
     }
@@ -211,7 +214,7 @@ pub(super) fn completion(
         item.data = data.then(|| json!({ "list": list, "index": index }));
         item
     });
-    // What fits changes with the first letter: keys that only somebody who begins to type them may mean.
+    // What fits changes with the first letter: some keys are offered only once they are begun.
     let mut list = CompletionList { is_incomplete, items: items.collect(), ..CompletionList::default() };
     if snapshot.abilities.shares_completions {
         share(&mut list);
@@ -272,7 +275,7 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
     let filter_text = (item.filter_text != item.label).then_some(item.filter_text);
     let more = item.more.iter().map(|edit| convert::text_edit(&snapshot.document, snapshot.abilities.encoding, edit));
     let more: Vec<TextEdit> = more.collect();
-    // There are no commit characters: each of them may be a part of what somebody writes.
+    // There are no commit characters: each of them may be a part of the text.
     CompletionItem {
         label: item.label,
         kind: Some(match item.kind {

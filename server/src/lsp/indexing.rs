@@ -23,8 +23,8 @@ use crate::{
 /// How long an answer waits for files that are still to be read.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a file says, and which one it is.
-pub(super) struct Told {
+/// A file, and what it says about names.
+pub(super) struct Source {
     /// Its path; nothing for a document that was never saved.
     pub path: Option<PathBuf>,
     /// Its address and the document, when it is open.
@@ -33,7 +33,7 @@ pub(super) struct Told {
     pub facts: Arc<Facts>,
 }
 
-impl Told {
+impl Source {
     /// Its address.
     pub(super) fn uri(&self) -> Option<lsp::Uri> {
         match (&self.open, &self.path) {
@@ -82,7 +82,7 @@ impl Host for Filler {
 
 impl Session {
     /// What every file says, the open ones as they stand in the editor; but for one of them.
-    pub(super) fn told_by_all(&self, but: Option<&str>) -> Vec<Told> {
+    pub(super) fn sources(&self, but: Option<&str>) -> Vec<Source> {
         let open = self.snapshots();
         let paths: BTreeSet<PathBuf> = {
             let state = self.state();
@@ -91,12 +91,12 @@ impl Session {
         let mut all = Vec::new();
         for (path, facts) in self.index.files() {
             if !paths.contains(&path) {
-                all.push(Told { path: Some(path), open: None, facts });
+                all.push(Source { path: Some(path), open: None, facts });
             }
         }
         for (uri, snapshot) in open.into_iter().filter(|(uri, _)| Some(uri.as_str()) != but) {
             let facts = self.facts_of(&uri, &snapshot);
-            all.push(Told { path: snapshot.place.path.clone(), open: Some((uri, snapshot)), facts });
+            all.push(Source { path: snapshot.place.path.clone(), open: Some((uri, snapshot)), facts });
         }
         all.sort_by(|one, other| one.path.cmp(&other.path));
         all
@@ -104,7 +104,7 @@ impl Session {
 
     /// Names of a kind in other files that could be meant at a place of a document, each once.
     pub(super) fn names_elsewhere(&self, uri: &str, snapshot: &Snapshot, offset: usize, kind: &str) -> Vec<String> {
-        /// Nobody reads a longer list.
+        /// Maximum number of entries of a list.
         const LIMIT: usize = 200;
         let Some(scope) = &snapshot.place.scope else { return Vec::new() };
         let contract = match kind {
@@ -120,12 +120,12 @@ impl Session {
             _ => None,
         };
         let mut names = BTreeSet::new();
-        for told in self.told_by_all(Some(uri)) {
-            let other = &told.facts.scope;
+        for source in self.sources(Some(uri)) {
+            let other = &source.facts.scope;
             let is_near = other.file.dialect() == scope.file.serves()
                 && (scope.file.serves() != Some(Dialect::ClawSpec) || other.root == scope.root);
             if is_near {
-                let fits = told.facts.of_kind(kind).filter(|fact| match &contract {
+                let fits = source.facts.of_kind(kind).filter(|fact| match &contract {
                     Some(contract) => fact.is_definition && *fact.home == **contract,
                     None => true,
                 });

@@ -25,7 +25,7 @@ use crate::ide::{
     values::Values,
 };
 
-/// As many symbols of the workspace are answered: nobody reads more.
+/// Maximum number of symbols in an answer about the workspace.
 const SYMBOL_LIMIT: usize = 1000;
 
 fn range(snapshot: &Snapshot, bytes: Bytes<usize>) -> Range {
@@ -223,9 +223,9 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
 pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
     session.index.settle(PATIENCE);
     let mut found = Vec::new();
-    for told in session.told_by_all(None) {
-        let Some(uri) = told.uri() else { continue };
-        for landmark in told.facts.landmarks.iter().filter(|landmark| fits(&landmark.name, query)) {
+    for source in session.sources(None) {
+        let Some(uri) = source.uri() else { continue };
+        for landmark in source.facts.landmarks.iter().filter(|landmark| fits(&landmark.name, query)) {
             if found.len() >= SYMBOL_LIMIT {
                 return found;
             }

@@ -1,5 +1,5 @@
-//! The analysis: a thread of its own looks at the newest version of each document that changed, and tells
-//! the client. Versions that were overtaken are never told.
+//! The analysis: a thread of its own looks at the newest version of each document that changed, and publishes
+//! its diagnostics, never those of an overtaken version.
 
 use std::{
     path::PathBuf,
@@ -12,13 +12,14 @@ use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     convert, elsewhere,
-    run_diagnostics::Teller,
+    run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
 };
 use crate::{
     ide::{
         latest::{self, Latest, RunProblems},
+        left_out,
         run_problems::RunProblem,
         runnable,
     },
@@ -38,7 +39,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
-        elsewhere::tell(session, runtime, uri, Vec::new());
+        elsewhere::publish(session, runtime, uri, Vec::new());
         return;
     };
     let workspace = snapshot.workspace();
@@ -80,22 +81,22 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
         let Some(open) = state.open.get_mut(uri).filter(|open| open.opening == snapshot.opening) else { return };
         open.latest = Some(latest);
         if open.version != snapshot.version {
-            // Overtaken: the next round tells what is wrong. It will not see that the lenses changed.
+            // Overtaken: the next round reports what is wrong. It will not see that the lenses changed.
             drop(state);
             refresh();
             return;
         }
     }
-    let mut others = tell_parts(session, &snapshot, uri, &parts);
+    let mut others = diagnostics_of_parts(session, &snapshot, uri, &parts);
     others.extend(settings::wrong(session, &snapshot, &workspace));
-    elsewhere::tell(session, runtime, uri, others);
+    elsewhere::publish(session, runtime, uri, others);
     publish(session, runtime, uri, &snapshot, &problems, &run_problems);
     refresh();
 }
 
 /// The diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file, the one
-/// that the file belongs to tells of it.
-fn tell_parts(
+/// that the file belongs to reports it.
+fn diagnostics_of_parts(
     session: &Session,
     snapshot: &Snapshot,
     uri: &str,
@@ -103,7 +104,7 @@ fn tell_parts(
 ) -> Vec<(PathBuf, Vec<lsp::Diagnostic>)> {
     let folders = session.scopes.folders();
     let suite = snapshot.place.suite(uri);
-    let told = parts.iter().filter_map(|(file, problems)| {
+    let found = parts.iter().filter_map(|(file, problems)| {
         let path = snapshot.place.directory.join(&file.path);
         let is_in = |folder: &PathBuf| path.starts_with(folder);
         if session.is_ours(&path) || !(folders.is_empty() || folders.iter().any(is_in)) {
@@ -112,11 +113,11 @@ fn tell_parts(
         let scope = session.scopes.find(&path, &String::from(file.document.text()))?;
         let is_own = scope.root == suite.directory && scope.main.as_ref() == Some(&suite.place);
         let address = convert::uri(&path).filter(|_| is_own)?;
-        let open = Teller::of(snapshot, &address, &folders);
-        let teller = Teller { document: &file.document, edited_at: 0, ..open };
-        Some((path, teller.diagnostics(problems)))
+        let open = Converter::of(snapshot, &address, &folders);
+        let converter = Converter { document: &file.document, edited_at: 0, ..open };
+        Some((path, converter.diagnostics(problems)))
     });
-    told.collect()
+    found.collect()
 }
 
 /// What the recordings say about the suite as it stands.
@@ -133,7 +134,7 @@ fn results(
     let place = &snapshot.place;
     let results = || snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
     let trusted = session.may_run_in(&place.directory);
-    // Whoever runs or records waits for none of this: the lock is held only to ask, and to say what was found.
+    // Runs and recordings wait for none of this: the lock is held only to ask, and to say what was found.
     let book = results::book(&snapshot.results, &place.suite(uri), &workspace.settings, trusted);
     if book.look_again() {
         results().recorded_elsewhere();
@@ -146,7 +147,10 @@ fn results(
         Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
     let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
     let seen = look.take(&suite);
-    let outcomes = results().remember(seen);
+    let mut outcomes = results().remember(seen);
+    if workspace.settings.limits.stop_repeats {
+        outcomes = left_out::without_spare(&suite, outcomes);
+    }
     // Where a run refuses the suite, its gates say nothing.
     let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;
@@ -154,7 +158,7 @@ fn results(
     (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)
 }
 
-/// Tells the client. Where it asks for problems of the text itself, only results of runs are told.
+/// Publishes diagnostics. To a client that asks for problems of the text itself, only results of runs are sent.
 fn publish(
     session: &Session,
     runtime: &Handle,
@@ -171,7 +175,7 @@ fn publish(
         convert::diagnostics(document, encoding, &lsp_uri, problems, snapshot.edited_at)
     };
     let folders = session.scopes.folders();
-    diagnostics.extend(Teller::of(snapshot, &lsp_uri, &folders).diagnostics(run_problems));
+    diagnostics.extend(Converter::of(snapshot, &lsp_uri, &folders).diagnostics(run_problems));
     let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
     runtime.block_on(publish);
     if !session.is_open(uri) {

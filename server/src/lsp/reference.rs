@@ -8,7 +8,7 @@ use tower_lsp_server::gen_lsp_types::Uri;
 
 use crate::{ide::hover::Page, trust};
 
-/// The reference, and where it lies.
+/// The reference, and its address.
 struct Written {
     text: String,
     address: Uri,
@@ -38,7 +38,7 @@ pub(super) fn page_of(code: Code) -> Option<Uri> {
     Some(Uri(format!("{}#{}", written.address.0, code.as_str())))
 }
 
-/// Writes it, unless it is there. Nobody is to edit it by accident: it can only be read.
+/// Writes it, unless it is there. It is read-only, so that it is not edited by accident.
 fn write() -> Option<Written> {
     let text = reference::reference();
     let path: PathBuf = trust::state_directory()?.join(concat!("reference-", env!("CARGO_PKG_VERSION"), ".md"));

@@ -16,14 +16,14 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{convert, limit, session::Snapshot};
 use crate::ide::run_problems::{RunPlace, RunProblem};
 
-/// What it takes to tell about results in one document.
-pub(super) struct Teller<'s> {
+/// What the diagnostics of results in one document depend on.
+pub(super) struct Converter<'s> {
     pub document: &'s Document,
     pub uri: &'s lsp::Uri,
-    /// The byte where the last edit ends: what is near is told first.
+    /// The byte where the last edit ends: what is near comes first.
     pub edited_at: usize,
     pub encoding: Encoding,
-    /// How bad a failure is; `None` where results are not told.
+    /// How bad a failure is; `None` where results are not shown.
     pub severity: Option<Severity>,
     /// The directory that the paths of the suite start from.
     pub directory: &'s Path,
@@ -31,10 +31,10 @@ pub(super) struct Teller<'s> {
     pub folders: &'s [PathBuf],
 }
 
-impl<'s> Teller<'s> {
-    /// The teller for an open document.
-    pub(super) fn of(snapshot: &'s Snapshot, uri: &'s lsp::Uri, folders: &'s [PathBuf]) -> Teller<'s> {
-        Teller {
+impl<'s> Converter<'s> {
+    /// The converter for an open document.
+    pub(super) fn of(snapshot: &'s Snapshot, uri: &'s lsp::Uri, folders: &'s [PathBuf]) -> Converter<'s> {
+        Converter {
             document: &snapshot.document,
             uri,
             edited_at: snapshot.edited_at,
@@ -45,7 +45,7 @@ impl<'s> Teller<'s> {
         }
     }
 
-    /// The diagnostics, as many as are told of one document.
+    /// The diagnostics, at most as many as one document shows.
     pub(super) fn diagnostics(&self, problems: &[RunProblem]) -> Vec<lsp::Diagnostic> {
         let Some(severity) = self.severity else { return Vec::new() };
         let shown = limit::chosen(problems, self.edited_at, |problem| {
@@ -96,7 +96,7 @@ impl<'s> Teller<'s> {
 fn severity_of(status: Status, failing: Severity) -> Severity {
     match status {
         Status::Fail | Status::Error => failing,
-        // What is not known to be wrong is told more quietly.
+        // What is not known to be wrong has a lower severity.
         Status::Warn => failing.max(Severity::Warning),
         Status::Unknown | Status::Pass | Status::Skip => failing.max(Severity::Information),
     }

@@ -1,5 +1,5 @@
 //! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
-//! progress and its results are told as they come.
+//! progress and its results are reported as they come.
 
 use std::{
     collections::BTreeSet,
@@ -78,7 +78,7 @@ pub(super) enum Refused {
     /// The workspace is not trusted; the directory that would have to be.
     Untrusted(std::path::PathBuf),
     /// Something that the person has to know.
-    Told(lsp::MessageType, String),
+    Because(lsp::MessageType, String),
     /// It was cancelled before it began.
     Cancelled,
     /// The request is an error: it is about something that does not exist, or the server has a defect.
@@ -87,7 +87,7 @@ pub(super) enum Refused {
 
 impl Refused {
     fn warning(message: impl Into<String>) -> Refused {
-        Refused::Told(lsp::MessageType::Warning, message.into())
+        Refused::Because(lsp::MessageType::Warning, message.into())
     }
 
     fn by(obstacle: Obstacle, test: &str) -> Refused {
@@ -98,18 +98,18 @@ impl Refused {
                 lsp::MessageType::Error
             }
         };
-        Refused::Told(kind, obstacle.sentence(test))
+        Refused::Because(kind, obstacle.sentence(test))
     }
 }
 
 /// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
-/// begun. What it takes to decide is done by the threads for requests; whoever stops waiting wants no run.
+/// begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
 pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<u32, Refused> {
     let asked = Asking::begin(session, uri, &wanted);
     let (shared, at) = (Arc::clone(session), uri.to_owned());
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
-            // A script may have changed without anybody telling: what is recorded must be of what runs now.
+            // A script may have changed without notice: what is recorded must be of what runs now.
             open.place.files.forget();
             open.analyzer.files_changed();
         }
@@ -142,7 +142,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     begun.unwrap_or_else(|panicked| Err(Refused::Failed(format!("the request failed inside the server: {panicked}"))))
 }
 
-/// A run that somebody asked for, as long as it is not decided whether it begins.
+/// A run that was asked for, as long as it is not decided whether it begins.
 struct Asking {
     session: Arc<Session>,
     number: u32,
@@ -195,12 +195,12 @@ impl Request {
             asker: Asker::Editor { is_trusted: self.asked.session.may_run_in(&snapshot.place.directory) },
         });
         if let Err(Refusal::Settings(file)) = &prepared {
-            return Err(Refused::Told(lsp::MessageType::Error, job::settings_sentence(file)));
+            return Err(Refused::Because(lsp::MessageType::Error, job::settings_sentence(file)));
         }
         if self.asked.cancel.is_cancelled() {
             return Err(Refused::Cancelled);
         }
-        // Nobody is asked for trust in a test that does not run anyway.
+        // The question for trust is not asked for a test that does not run anyway.
         let mut cases = select(&suite, &candidates, snapshot.place.has_suite(), &self.wanted)?;
         let wanted = match self.wanted {
             Wanted::Test(_) => cases.len(),
@@ -208,7 +208,7 @@ impl Request {
         };
         let prepared = prepared.map_err(|refusal| match refusal {
             Refusal::Untrusted(directory) => Refused::Untrusted(directory),
-            Refusal::Settings(file) => Refused::Told(lsp::MessageType::Error, job::settings_sentence(&file)),
+            Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
@@ -239,7 +239,7 @@ impl Request {
         }
         if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == *uri) {
             let message = "the tests of this file are running already: stop them to run them again".to_owned();
-            return Err(Refused::Told(lsp::MessageType::Info, message));
+            return Err(Refused::Because(lsp::MessageType::Info, message));
         }
         // A second copy of a test beside the first would disturb it.
         let under_way = |case: &usize| state.runs.values().any(|run| run.is_running(&id, &suite.cases[*case].name));
@@ -249,7 +249,7 @@ impl Request {
                 Wanted::Test(name) => format!("`{name}` is running already: stop it to run it again"),
                 Wanted::File => "the tests of this file are running already: stop them to run them again".to_owned(),
             };
-            return Err(Refused::Told(lsp::MessageType::Info, message));
+            return Err(Refused::Because(lsp::MessageType::Info, message));
         }
         let token = lsp::ProgressToken::String(format!("speclens/run/{}", self.asked.number));
         let cases = cases.iter().map(|case| &suite.cases[*case]);
@@ -406,7 +406,7 @@ impl Planned {
             given_up: false,
             keep_directories: false,
         };
-        let (events, mut told) = mpsc::unbounded_channel();
+        let (events, mut happened) = mpsc::unbounded_channel();
         let act = self.session.acting.begin();
         let running = tokio::spawn(async move {
             let _act = act;
@@ -422,7 +422,7 @@ impl Planned {
             last: None,
             under_way: Vec::new(),
         };
-        while let Some(event) = told.recv().await {
+        while let Some(event) = happened.recv().await {
             listener.event(event).await;
         }
         if let Err(error) = running.await {
@@ -434,7 +434,7 @@ impl Planned {
     }
 }
 
-/// Passes on what a run tells.
+/// Passes on the events of a run.
 struct Listener<'p> {
     planned: &'p Planned,
     shows_progress: bool,
@@ -470,14 +470,17 @@ impl Listener<'_> {
                 return;
             }
             Event::AttemptFinished { case, run } => {
+                if run.is_left_out() {
+                    self.attempts -= 1;
+                    self.ended(case);
+                    return;
+                }
                 let cancelled = was_cancelled(&run);
                 self.done += usize::from(!cancelled);
                 self.cancelled += usize::from(cancelled);
                 self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
                 let name = &self.planned.suite.cases[case].name;
-                if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
-                    running.ended(name);
-                }
+                self.ended(case);
                 // One that was cancelled before it began does not end the running of another.
                 if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
                     self.under_way.swap_remove(begun);
@@ -510,6 +513,13 @@ impl Listener<'_> {
             Event::Finished(_) => return,
         }
         self.planned.session.analyse_suite(&self.planned.snapshot.results);
+    }
+
+    /// An attempt of a case does not run any longer.
+    fn ended(&self, case: usize) {
+        if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
+            running.ended(&self.planned.suite.cases[case].name);
+        }
     }
 
     fn keep(&self, case: usize, run: &RunResult) {
@@ -551,13 +561,13 @@ impl Listener<'_> {
             message.push_str(&format!(", {left_out} left out"));
         }
         if !self.planned.snapshot.abilities.shows_lenses {
-            self.tell(&message);
+            self.show_result(&message);
         }
         self.report(serde_json::json!({"kind": "end", "message": message})).await;
     }
 
     /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
-    fn tell(&self, counts: &str) {
+    fn show_result(&self, counts: &str) {
         let kind = match self.passed == self.attempts {
             true => lsp::MessageType::Info,
             false => lsp::MessageType::Warning,
@@ -579,7 +589,7 @@ impl Listener<'_> {
             }
             Some(_) | None => counts.to_owned(),
         };
-        self.planned.session.tell(kind, &message);
+        self.planned.session.show_message(kind, &message);
     }
 
     async fn report(&self, value: serde_json::Value) {

@@ -17,7 +17,7 @@ use super::{
     changes::{About, Changes},
     client::{Abilities, Display},
     documents::{Place, Stranger},
-    elsewhere::Told,
+    elsewhere::Published,
     indexing::Remembered,
     runs::Wanted,
 };
@@ -50,13 +50,13 @@ pub(super) struct Session {
     /// What messages change, as far as it is not done yet.
     pub changes: Changes,
     /// What open documents say about names.
-    told: Mutex<HashMap<String, Remembered>>,
-    /// What was told of files that are not open.
-    pub told_elsewhere: Mutex<Told>,
+    names: Mutex<HashMap<String, Remembered>>,
+    /// What was published of files that are not open.
+    pub published_elsewhere: Mutex<Published>,
     /// The runs whose processes may be alive.
     pub acting: Acting,
     state: Mutex<State>,
-    /// What is known about the tests of suites, for as long as somebody needs it.
+    /// What is known about the tests of suites, for as long as it is needed.
     shelf: Mutex<HashMap<SuiteId, Weak<Mutex<Results>>>>,
     /// Rung when there is something to analyse.
     bell: Condvar,
@@ -72,8 +72,8 @@ pub(super) struct State {
     /// How much the index holds at most.
     pub index_limits: Limits,
     /// Messages about settings that were shown already.
-    pub told: BTreeSet<String>,
-    /// Messages that wait until the client may be told.
+    pub shown_messages: BTreeSet<String>,
+    /// Messages that wait until they may be sent.
     pub waiting_messages: Vec<String>,
     /// Whether the client vouches for the workspace.
     pub trusted: bool,
@@ -168,7 +168,7 @@ pub(super) struct Open {
     pub edited_at: usize,
     pub place: Place,
     pub analyzer: Analyzer,
-    /// Under a lock of its own: judging takes longer than anybody may wait for the state.
+    /// Under a lock of its own: judging takes longer than the state may be locked.
     pub results: Arc<Mutex<Results>>,
     /// What the analysis found last.
     pub latest: Option<Arc<Latest>>,
@@ -211,7 +211,7 @@ impl Session {
             abilities: Abilities::default(),
             display: Display::default(),
             index_limits: Limits::default(),
-            told: BTreeSet::new(),
+            shown_messages: BTreeSet::new(),
             waiting_messages: Vec::new(),
             trusted: false,
             trust_is_clients: false,
@@ -236,8 +236,8 @@ impl Session {
             scopes,
             index: Index::default(),
             changes: Changes::default(),
-            told: Mutex::default(),
-            told_elsewhere: Mutex::default(),
+            names: Mutex::default(),
+            published_elsewhere: Mutex::default(),
             acting,
             state: Mutex::new(state),
             shelf: Mutex::default(),
@@ -259,7 +259,7 @@ impl Session {
 
     /// What open documents said about names when they were asked last.
     pub(super) fn remembered(&self) -> MutexGuard<'_, HashMap<String, Remembered>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state. A handler that panicked while it held the lock leaves it usable.
@@ -402,9 +402,9 @@ impl Session {
         self.state().open.values().any(|open| open.place.path.as_deref() == Some(path))
     }
 
-    /// What is told of a file that is not open is told anew from now on.
-    pub(super) fn forget_told(&self, path: &Path) {
-        self.told_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    /// Diagnostics of a file that is not open are published anew from now on.
+    pub(super) fn forget_published(&self, path: &Path) {
+        self.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
     /// Whether commands may be run in a directory.
@@ -417,7 +417,7 @@ impl Session {
     }
 
     /// Shows the person a message that says who speaks.
-    pub(super) fn tell(&self, kind: lsp::MessageType, message: &str) {
+    pub(super) fn show_message(&self, kind: lsp::MessageType, message: &str) {
         let (client, message) = (self.client.clone(), format!("speclens: {message}"));
         tokio::spawn(async move { client.show_message(kind, message).await });
     }

@@ -15,7 +15,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// What is wrong with the settings that a document is under, where nobody has them open.
+/// What is wrong with the settings that a document is under, where they are not open.
 pub(super) fn wrong(
     session: &Session,
     snapshot: &Snapshot,

@@ -375,7 +375,7 @@ mod tests {
         }
         let answer = service.call(Request::build("well").id(1).finish()).await.unwrap().unwrap();
         assert!(answer.is_ok());
-        // A notification has nobody to answer.
+        // A notification has no answer.
         assert!(service.call(Request::build("later").finish()).await.unwrap().is_none());
     }
 
@@ -455,8 +455,8 @@ mod tests {
         let mut passed = Vec::new();
         sift(text.as_bytes(), &mut passed, outbox).await;
         assert_eq!(String::from_utf8(passed).unwrap(), frame(good));
-        let mut told = String::new();
-        client.read_to_string(&mut told).await.unwrap();
-        assert_eq!(told.matches("\"error\"").count(), 3, "{told}");
+        let mut answers = String::new();
+        client.read_to_string(&mut answers).await.unwrap();
+        assert_eq!(answers.matches("\"error\"").count(), 3, "{answers}");
     }
 }

@@ -26,7 +26,7 @@ function scenario.tests(T)
 
   test('lenses stand above each task of a suite, and above the tasks in its files', function()
     T.open('greeter/cli-bench.yaml')
-    for _, title in ipairs({ '▶ Run', 'Run with…' }) do
+    for _, title in ipairs({ '▶ Run', 'Run with…', 'Dry run' }) do
       T.above('id: wave', title)
     end
     is('▶ Run file', T.titles('cli: echo')[1])
@@ -36,10 +36,27 @@ function scenario.tests(T)
     end
   end)
 
+  test('the lens of a dry run opens a page that says what would run', function()
+    T.run_lens('id: greet', 'Dry run')
+    local buf = wait('the page', function()
+      return vim.iter(vim.api.nvim_list_bufs()):find(function(it)
+        return vim.api.nvim_buf_get_name(it):find('speclens://dry-run/greet', 1, true)
+      end)
+    end)
+    is('markdown', vim.bo[buf].filetype)
+    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    for _, part in ipairs({ '# greet: dry run', 'a task for scripted/polite', 'would run' }) do
+      assert(text:find(part, 1, true), text)
+    end
+    vim.cmd.bwipeout(buf)
+    vim.api.nvim_set_current_win(vim.fn.bufwinid(T.buf))
+    vim.cmd.only()
+  end)
+
   test('a lens runs a task, and an assertion that fails is a diagnostic on its line', function()
     T.answer = 'scripted/polite'
     T.run_lens('id: greet', 'Run with…')
-    T.above('id: greet', '✗ 1 claim failed')
+    T.above('id: greet', '✗ 1 assertion failed')
     is({ 'scripted/polite', 'scripted/silent', 'as the suite says' }, T.questions[1])
     wait('the failure', function()
       return #failures() == 1
@@ -50,7 +67,7 @@ function scenario.tests(T)
   end)
 
   test('an assertion that is corrected is judged again, and nothing runs', function()
-    T.above('id: greet', '✗ 1 claim failed')
+    T.above('id: greet', '✗ 1 assertion failed')
     T.replace('hello moon', 'hello world')
     T.above('id: greet', '✓ passed')
     is({}, failures())
@@ -58,7 +75,7 @@ function scenario.tests(T)
   end)
 
   test('the lens leads to the transcript, a page of Markdown that follows the assertions', function()
-    T.run_lens('id: greet', '✗ 1 claim failed')
+    T.run_lens('id: greet', '✗ 1 assertion failed')
     local buf = wait('the page', transcript)
     is('markdown', vim.bo[buf].filetype)
     local function text()

@@ -40,7 +40,7 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.lens('name: greets', '✓ passed');
 
     await window.clickLens('name: finds the order', '▶ Run');
-    await window.lens('name: finds the order', '✗ 1 claim failed');
+    await window.lens('name: finds the order', '✗ 1 assertion failed');
     await window.problem('54321', '12345', 'speclens run');
     if (process.env.SPECLENS_UPDATE_SCREENSHOT) await window.picture(join(extension, 'screenshot.png'));
 
@@ -69,7 +69,7 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await window.openFile('tasks/greet.yaml');
     await page.waitForSelector('.editor-actions [aria-label*="Run File"]');
     await window.clickLens('id: greet', '▶ Run');
-    await window.lens('id: greet', '✗ 1 claim failed');
+    await window.lens('id: greet', '✗ 1 assertion failed');
     const row = await window.problem('hello world', 'speclens run');
     assert.match(await row.textContent(), /Ln 5, Col/);
 
@@ -82,6 +82,10 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await window.clickLens('id: greet', '✓ passed');
     await page.waitForSelector('.tab:has-text("greet (transcript).md")');
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("I greet.")');
+
+    await window.clickLens('id: greet', 'Dry run');
+    await page.waitForSelector('.tab:has-text("greet (dry run).md")');
+    await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("Nothing was run.")');
 
     await window.clickLens('id: greet', 'Run with…');
     await window.pick('Run with which model?', 'scripted/silent');

@@ -130,8 +130,15 @@ end
 
 -- What the server's answers look like -------------------------------------------------------------------------------
 
+--- The commands of the server whose answers are pages, and the part of a buffer's name that says which page it is.
+local PAGES = { ['speclens.showTranscript'] = 'transcript', ['speclens.dryRun'] = 'dry-run' }
+
+local function title_of(command, arguments)
+  return PAGES[command] .. '/' .. arguments[1].test
+end
+
 local function buffer_of(title)
-  return vim.fn.bufnr('^' .. vim.fn.fnameescape('speclens://transcript/' .. title) .. '$')
+  return vim.fn.bufnr('^' .. vim.fn.fnameescape('speclens://' .. title) .. '$')
 end
 
 local function set_text(buf, text)
@@ -140,11 +147,11 @@ local function set_text(buf, text)
   vim.bo[buf].modifiable = false
 end
 
-local shown = {} -- arguments of the transcripts that were shown, by title
+local shown = {} -- commands and arguments of the pages that were shown, by title
 
---- Shows a transcript in a window of its own, the same for the same test.
+--- Shows a page in a window of its own, the same for the same test.
 local function show_text(title, text, language)
-  local name = 'speclens://transcript/' .. title
+  local name = 'speclens://' .. title
   local buf = buffer_of(title)
   if buf == -1 then
     buf = vim.api.nvim_create_buf(false, true)
@@ -170,14 +177,14 @@ local function execute(client, command, arguments, done)
   end)
 end
 
-local asked_for = {} -- by title: how often its transcript was asked for again
+local asked_for = {} -- by title: how often its page was asked for again
 
---- Asks again for a transcript that was shown.
-local function refresh_transcript(client, arguments)
-  local title = arguments[1].test
+--- Asks again for a page that was shown.
+local function refresh_page(client, command, arguments)
+  local title = title_of(command, arguments)
   local number = (asked_for[title] or 0) + 1
   asked_for[title] = number
-  execute(client, 'speclens.showTranscript', arguments, function(result)
+  execute(client, command, arguments, function(result)
     local buf = buffer_of(title)
     -- Answers may overtake each other: the one to the last question counts.
     if buf ~= -1 and asked_for[title] == number then
@@ -186,21 +193,22 @@ local function refresh_transcript(client, arguments)
   end)
 end
 
-local function show_transcript(client, arguments)
-  execute(client, 'speclens.showTranscript', arguments, function(result)
-    shown[arguments[1].test] = arguments
-    show_text(arguments[1].test, result.text, result.language)
+local function show_page(client, command, arguments)
+  execute(client, command, arguments, function(result)
+    local title = title_of(command, arguments)
+    shown[title] = { command = command, arguments = arguments }
+    show_text(title, result.text, result.language)
     -- What changed while the answer was on its way did not find a window to refresh.
-    refresh_transcript(client, arguments)
+    refresh_page(client, command, arguments)
   end)
 end
 
---- What is known of a spec has changed: the transcripts of it that can be seen are asked for again.
-local function refresh_transcripts(client, uri)
-  for title, arguments in pairs(shown) do
+--- What is known of a spec has changed: the pages about it that can be seen are asked for again.
+local function refresh_pages(client, uri)
+  for title, page in pairs(shown) do
     local buf = buffer_of(title)
-    if arguments[1].uri == uri and buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-      refresh_transcript(client, arguments)
+    if page.arguments[1].uri == uri and buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
+      refresh_page(client, page.command, page.arguments)
     end
   end
 end
@@ -221,14 +229,16 @@ function M.config()
       end
     end,
     -- What a lens does beyond asking the server.
-    commands = {
-      ['speclens.showTranscript'] = function(command, context)
-        show_transcript(assert(vim.lsp.get_client_by_id(context.client_id or clients(context.bufnr)[1].id)), command.arguments)
-      end,
-    },
+    commands = {},
   }
+  for command in pairs(PAGES) do
+    config.commands[command] = function(of_lens, context)
+      local client = assert(vim.lsp.get_client_by_id(context.client_id or clients(context.bufnr)[1].id))
+      show_page(client, command, of_lens.arguments)
+    end
+  end
   config.capabilities = vim.lsp.protocol.make_client_capabilities()
-  config.capabilities.experimental = { commands = { commands = { 'speclens.showTranscript' } } }
+  config.capabilities.experimental = { commands = { commands = vim.tbl_keys(PAGES) } }
   if not has_self_refreshing_lenses then
     config.capabilities.workspace.codeLens = { refreshSupport = true }
     config.handlers = { ['workspace/codeLens/refresh'] = lens_refresh_handler }
@@ -294,7 +304,7 @@ function M.attached(client, buf)
     group = vim.api.nvim_create_augroup('speclens.transcripts.' .. buf, {}),
     buffer = buf,
     callback = function()
-      refresh_transcripts(client, vim.uri_from_bufnr(buf))
+      refresh_pages(client, vim.uri_from_bufnr(buf))
     end,
   })
   vim.api.nvim_create_autocmd('BufWritePost', { group = vim.api.nvim_create_augroup('speclens.saved', {}), callback = tell_saved })
@@ -383,7 +393,15 @@ local subcommands = {
   end,
 
   transcript = function()
-    with_test(show_transcript)
+    with_test(function(client, arguments)
+      show_page(client, 'speclens.showTranscript', arguments)
+    end)
+  end,
+
+  ['dry-run'] = function()
+    with_test(function(client, arguments)
+      show_page(client, 'speclens.dryRun', arguments)
+    end)
   end,
 
   log = function()

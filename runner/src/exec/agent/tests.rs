@@ -23,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Surroundings, Worker, perform};
+use super::{Actor, Surroundings, Version, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
@@ -90,9 +90,9 @@ fn running(commands: &[&str]) -> Scripted {
     model(commands.iter().map(|command| Step::Answers(runs(&[command]))))
 }
 
-/// A task for the program `tool`.
+/// A task for the program `sh`.
 fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentAction {
-    let mut surroundings = AgentSurroundings { cli: "tool".to_owned(), ..AgentSurroundings::default() };
+    let mut surroundings = AgentSurroundings { cli: "sh".to_owned(), ..AgentSurroundings::default() };
     let mut action = AgentAction {
         at: Pointer::root(),
         intent: "Write a greeting".to_owned(),
@@ -102,6 +102,8 @@ fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentA
         teardown: Vec::new(),
         scaffold: None,
         timeout_ms: None,
+        verify: Vec::new(),
+        inputs: BTreeMap::new(),
         surroundings: Arc::default(),
     };
     change(&mut action, &mut surroundings);
@@ -129,6 +131,7 @@ struct Suite {
     cancel: CancellationToken,
     told: Mutex<Vec<String>>,
     turns: Mutex<Vec<u32>>,
+    version: Version,
     output_limit: usize,
 }
 
@@ -140,6 +143,7 @@ impl Suite {
             cancel: CancellationToken::new(),
             told: Mutex::default(),
             turns: Mutex::default(),
+            version: Version::default(),
             output_limit: 1024 * 1024,
         }
     }
@@ -165,6 +169,7 @@ impl Suite {
             keys: &self.keys,
             output_limit: self.output_limit,
             keep: false,
+            version: &self.version,
             cancel: &self.cancel,
             tell: &|message| self.told.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),

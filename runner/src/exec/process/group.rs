@@ -1,18 +1,20 @@
 //! Processes as Unix groups them.
 
 use std::{
-    io,
-    os::unix::process::ExitStatusExt,
+    io::{self, Write},
+    os::{fd::OwnedFd, unix::process::ExitStatusExt},
     process::Stdio,
     time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
 use speclens_schema::evidence::Exit;
-use tokio::process::{ChildStderr, ChildStdout};
+use tokio::{
+    io::AsyncWriteExt,
+    process::{ChildStderr, ChildStdin, ChildStdout},
+};
 
 use super::{Program, keeper};
-use tokio::io::AsyncWriteExt;
 
 /// A process that leads a group.
 pub(super) struct Child {
@@ -29,38 +31,67 @@ pub(super) struct Group {
     leaderless: bool,
 }
 
-/// The shell that stands at the gate: the one that is always there, and none that stands in for it in `PATH`.
-pub(super) const GATE: &str = "/bin/sh";
+/// What the shell of a command does first: it waits for a line. Where the program dies before it has said who has to be
+/// ended with it, the line never comes, and the script does not begin. It is on the first line of the script, so that line
+/// numbers are those of the script, and the shell may still become the last command of it. (A shell that waits and then starts
+/// another one costs as much again as the command itself.)
+const GATE: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; ";
 
-/// Waits for a line, and becomes the shell that it is told. Where the program dies before it has said who has to be ended
-/// with it, the line never comes, and nothing has begun.
-const WITH_INPUT: &str = "read -r go || exit; exec \"$1\" -c \"$2\"";
-pub(super) const WITHOUT_INPUT: &str = "read -r go || exit; exec \"$1\" -c \"$2\" < /dev/null";
+/// The same for a command that has nothing to read.
+const GATE_WITHOUT_INPUT: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; exec </dev/null; ";
+
+/// Opens the gate.
+const GO: &[u8] = b"\n";
+
+/// As much of the standard error of a shell may be about a script that it cannot read.
+const MAX_COMPLAINT: usize = 4 * 1024;
+
+/// What a shell is given to run.
+pub(super) fn gated(script: &str, input: &[u8]) -> String {
+    let gate = if input.is_empty() { GATE_WITHOUT_INPUT } else { GATE };
+    format!("{gate}{script}")
+}
+
+/// Removes the gate from the standard error of a shell: bash quotes the line that it cannot read.
+pub(super) fn without_gate(stderr: &mut Vec<u8>) {
+    let beginning = &stderr[..stderr.len().min(MAX_COMPLAINT)];
+    for gate in [GATE_WITHOUT_INPUT, GATE] {
+        if let Some(at) = beginning.windows(gate.len()).position(|window| window == gate.as_bytes()) {
+            stderr.drain(at..at + gate.len());
+            return;
+        }
+    }
+}
 
 pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
     keeper::prepare();
     let Program { shell, script } = command.program;
-    let gate = if command.input.is_empty() { WITHOUT_INPUT } else { WITH_INPUT };
-    let mut process = tokio::process::Command::new(GATE);
-    process.args(["-c", gate, GATE, shell, script]);
+    let (input, mut gate) = io::pipe()?;
+    let mut process = tokio::process::Command::new(shell);
+    process.args(["-c", &gated(script, command.input)]);
     for name in &command.environment.removed {
         process.env_remove(name);
     }
-    let mut leader = process
+    let leader = process
         .envs(&command.environment.set)
         .current_dir(command.directory)
-        .stdin(Stdio::piped())
+        .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
+    // It holds the end of the pipe that the command reads.
+    drop(process);
     let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let group = group.map(|id| {
         keeper::begun(id);
         Group { id, leaderless: false }
     });
-    if let Some(mut input) = leader.stdin.take() {
-        let bytes = [b"\n", command.input].concat();
+    // An empty pipe has room for it. A shell that is gone by now needs it no more.
+    let _ = gate.write_all(GO);
+    if !command.input.is_empty() {
+        let mut input = ChildStdin::from_std(OwnedFd::from(gate).into())?;
+        let bytes = command.input.to_vec();
         // A process that does not read it, or ends before, hangs nobody: the pipe ends with the process.
         tokio::spawn(async move { input.write_all(&bytes).await });
     }

@@ -350,21 +350,90 @@ async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
     assert_eq!(finished.stdout().text, "a b|gone|kept\n");
     let missing = Command { program: Program { shell: "no-such-shell", script: "true" }, ..command };
     let finished = run(missing, &Background::default(), &CancellationToken::new()).await;
-    assert_eq!(finished.ran.exit, Some(Exit { code: Some(127), signal: None }));
-    assert!(finished.stderr().text.contains("no-such-shell"), "{}", finished.stderr().text);
+    let error = finished.error.as_ref().unwrap();
+    assert_eq!((error.kind, finished.ran.exit), (RunErrorKind::Spawn, None));
+    assert!(error.message.contains("cannot start `no-such-shell`"), "{}", error.message);
 }
 
 /// A program that is killed while it starts a command has no time to say whom to end with it.
 #[test]
 fn command_begins_only_when_the_program_says_so() {
     let directory = directory();
-    let mut gate = std::process::Command::new(group::GATE)
-        .args(["-c", group::WITHOUT_INPUT, "sh", "sh", "touch marker"])
+    for (input, name) in [(&b""[..], "marker"), (b"text", "other")] {
+        let mut gate = std::process::Command::new("sh")
+            .args(["-c", &group::gated(&format!("touch {name}"), input)])
+            .current_dir(directory.path())
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(gate.stdin.take());
+        assert!(!gate.wait().unwrap().success());
+        assert!(!directory.path().join(name).exists());
+    }
+}
+
+/// The shells that are here, `sh` first.
+fn shells() -> impl Iterator<Item = &'static str> {
+    ["sh", "bash", "dash", "ksh", "zsh"].into_iter().filter(|shell| {
+        *shell == "sh" || std::process::Command::new(shell).args(["-c", "exit 0"]).status().is_ok_and(|it| it.success())
+    })
+}
+
+/// What a shell does with a script, with and without this program.
+async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, String, String); 2] {
+    use std::os::unix::process::ExitStatusExt;
+
+    let (directory, environment) = (directory(), Environment::default());
+    let alone = std::process::Command::new(shell)
+        .args(["-c", script])
         .current_dir(directory.path())
-        .stdin(std::process::Stdio::piped())
-        .spawn()
+        .stdin(std::process::Stdio::null())
+        .output()
         .unwrap();
-    drop(gate.stdin.take());
-    assert!(!gate.wait().unwrap().success());
-    assert!(!directory.path().join("marker").exists());
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let command = Command {
+        program: Program { shell, script },
+        directory: directory.path(),
+        environment: &environment,
+        input: &[],
+        timeout: Duration::from_secs(20),
+        limit: LIMIT,
+    };
+    let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+    let exit = finished.ran.exit.unwrap();
+    [
+        (alone.status.code(), alone.status.signal(), text(&alone.stdout), text(&alone.stderr)),
+        (exit.code, exit.signal, finished.stdout().text.clone(), finished.stderr().text.clone()),
+    ]
+}
+
+#[tokio::test]
+async fn script_does_what_it_does_in_a_shell_alone() {
+    let scripts = [
+        "",
+        "# nothing",
+        "no-such-command-at-all; echo $?",
+        "echo )",
+        "; true",
+        "&& true",
+        "if true",
+        "echo 'a",
+        "true\n(",
+        "cat <<END\na\nEND",
+        "cat; echo $?",
+        "for i in 1 2; do echo $i; done &\nwait",
+        "trap 'echo bye' EXIT; exit 3",
+        "echo $0 $# $- $LINENO; env | sed 's/=.*//'",
+        "set -u; echo $SPECLENS_GATE",
+        "kill -ABRT $$",
+        // The shell becomes its last command, whose end is its own.
+        "exec sh -c 'kill -ABRT $$'",
+        "sh -c 'kill -ABRT $$'",
+    ];
+    for shell in shells() {
+        for script in scripts {
+            let [alone, here] = both_ways(shell, script).await;
+            assert_eq!(here, alone, "{shell} -c {script:?}");
+        }
+    }
 }

@@ -131,6 +131,7 @@ fn of_process(error: RunError, limit: Duration) -> RunError {
         | RunErrorKind::MissingVariable
         | RunErrorKind::Workspace
         | RunErrorKind::Setup
+        | RunErrorKind::Program
         | RunErrorKind::Help
         | RunErrorKind::Provider
         | RunErrorKind::Key

@@ -22,7 +22,7 @@ pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, run_id: O
     let now = clock.seconds();
     let before = values(clock, directory, gateway, &run_id, &now);
     let templates = TemplateValues { before, after: BTreeMap::new(), utc_offset_s: Some(clock.utc_offset_s()) };
-    Context { started: clock.now(), run_id, templates: Some(templates) }
+    Context { started: clock.now(), run_id, templates: Some(templates), ..Context::default() }
 }
 
 /// The same when the act has ended. `run_id` is the id of the run, where it is another than it was given.

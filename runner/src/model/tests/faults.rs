@@ -78,7 +78,7 @@ async fn account_without_credit_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn failure_of_a_provider_is_told_with_its_words() {
+async fn failure_of_a_provider_is_reported_with_its_words() {
     let body = json!({ "error": "the model crashed" });
     let server = Loopback::start(vec![answer(500, &[("retry-after", "0")], body)]).await;
     let error = error_of(&server).await;
@@ -89,7 +89,7 @@ async fn failure_of_a_provider_is_told_with_its_words() {
 }
 
 #[tokio::test]
-async fn failure_that_comes_with_a_status_of_success_is_told_and_retried() {
+async fn failure_that_comes_with_a_status_of_success_is_reported_and_retried() {
     for api in [Api::OpenAi, Api::Anthropic, Api::Gemini, Api::Ollama] {
         let body = json!({ "error": { "message": format!("no access for {KEY}"), "code": 403 } });
         let server = Loopback::always(200, body).await;
@@ -219,7 +219,7 @@ async fn answer_that_says_nothing_known_is_unreadable() {
 }
 
 #[tokio::test]
-async fn provider_that_is_down_is_told_at_once() {
+async fn provider_that_is_down_is_reported_at_once() {
     let down = Loopback::gone().await;
     check(&error_of(&down).await, RunErrorKind::Provider, &["cannot reach", &down.host, "refused"]);
 }

@@ -1,4 +1,4 @@
-//! A provider on this machine: it records what it is asked, and answers as it is told.
+//! A provider on this machine: it records what it is asked, and answers as it is reported.
 
 use std::{
     collections::BTreeMap,

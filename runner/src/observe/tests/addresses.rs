@@ -22,7 +22,7 @@ impl Server {
         let asked = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let asked = head_of(&mut stream).await;
-            // Whoever has heard enough may hang up.
+            // A client that has read enough may hang up.
             let _ = stream.write_all(&response).await;
             if !closes {
                 let _ = stream.read_to_end(&mut Vec::new()).await;

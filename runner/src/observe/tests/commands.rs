@@ -66,12 +66,19 @@ async fn what_a_command_leaves_running_ends_with_the_attempt() {
 }
 
 #[tokio::test]
-async fn command_that_is_killed_from_outside_is_no_answer() {
+async fn command_that_is_killed_from_outside_has_the_exit_code_of_its_signal() {
     let directory = directory();
-    let Answer::Nothing(reason) = answer(&command("kill -s KILL $$", 20_000), &view(directory.path())).await else {
-        panic!("an answer")
-    };
-    assert!(reason.contains("signal 9 (KILL)"), "{reason}");
+    let ran = ran("echo before; kill -s KILL $$", &view(directory.path())).await;
+    assert_eq!(ran.exit.and_then(|exit| exit.shell_code()), Some(137));
+    assert_eq!((ran.stdout.unwrap().text.as_str(), ran.held), ("before\n", false));
+}
+
+#[tokio::test]
+async fn output_that_a_background_process_holds_open_is_known_to_be_held() {
+    let directory = directory();
+    let ran = ran("echo before; sleep 60 & exit 0", &view(directory.path())).await;
+    assert_eq!((ran.exit.and_then(|exit| exit.shell_code()), ran.held), (Some(0), true));
+    assert_eq!(ran.stdout.unwrap().text, "before\n");
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ async fn more_files_than_are_kept_are_said_to_be_cut() {
 }
 
 #[tokio::test]
-async fn names_beside_a_missing_file_are_told() {
+async fn names_beside_a_missing_file_are_reported() {
     let directory = directory();
     fs::create_dir(directory.path().join("a")).unwrap();
     fs::write(directory.path().join("a/draft.md"), "").unwrap();

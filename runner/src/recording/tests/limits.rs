@@ -32,7 +32,10 @@ fn recordings_of_tests_that_are_gone_go_first_and_those_of_renamed_tests_stay() 
     write(&recordings, OTHER, &label("gone", 0), "of a test that is gone");
     let since_us = beginning_us();
     write(&recordings, OTHER, &label("new", 0), "of this run, and of a test that is gone since");
-    let in_use = || InUse { acts: vec![(KEY.to_owned(), label("latter", 0)), (KEY.to_owned(), label("old", 0))] };
+    let in_use = || InUse {
+        acts: vec![(KEY.to_owned(), label("latter", 0)), (KEY.to_owned(), label("old", 0))],
+        ..InUse::default()
+    };
     let recordings = open(&directory);
     for (count, expected) in [
         (6, &["elsewhere", "former", "gone", "new", "old", "removed"][..]),
@@ -60,7 +63,7 @@ fn recordings_that_cannot_be_read_go_first_but_for_those_of_a_newer_version() {
     fs::write(&newer.path, "{\"speclens_recording\":5}").unwrap();
     fs::write(&older.path, "{\"speclens_recording\":2}").unwrap();
     fs::write(&damaged.path, "{\"speclens_rec").unwrap();
-    let in_use = || InUse { acts: vec![(KEY.to_owned(), label("useful", 0))] };
+    let in_use = || InUse { acts: vec![(KEY.to_owned(), label("useful", 0))], ..InUse::default() };
     assert_eq!(recordings.tidy(&retention(2), u64::MAX, in_use), None);
     assert!(newer.path.exists());
     assert_eq!(cases(&recordings), [Unusable::OtherVersion.sentence().as_str(), "useful"]);

@@ -38,7 +38,7 @@ fn read(recordings: &Recordings, name: &str) -> Result<String, Unusable> {
 }
 
 #[test]
-fn large_text_lies_beside_its_recording() {
+fn large_text_is_beside_its_recording() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     let text = "ä".repeat(LARGE);

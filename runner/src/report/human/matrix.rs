@@ -38,6 +38,9 @@ pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResul
             let _ = writeln!(text, "  {DIM}{}: {turns:.1} turns per test{DIM:#}\n", name(report, &only.name));
         }
     }
+    if let Some(version) = report.version() {
+        let _ = writeln!(text, "  {BOLD}version{BOLD:#}: {}\n", plain::line(&version));
+    }
     met_gates(text, report, result);
     spending(text, matrix.spending);
 }
@@ -120,7 +123,7 @@ impl View<'_> {
         name(self.report, &self.matrix.subjects[index].name)
     }
 
-    /// The parts that are known of anybody.
+    /// The parts that are known of some subject.
     fn parts(&self) -> Vec<Part> {
         let scores = || self.matrix.subjects.iter().map(|subject| subject.score);
         let is_known = |part: &Part| match part {
@@ -455,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn cost_of_judges_is_apart_and_stands_without_models() {
+    fn cost_of_judges_is_apart_and_shown_without_models() {
         let mut judged = RunResult::clone(&run("a/b", 0, Status::Pass, 1, None));
         judged.subject = Subject::Command;
         judged.figures = Figures { judges: Some(Judges { answers: 3, cost_usd: Some(0.0123) }), ..Figures::default() };

@@ -78,7 +78,7 @@ struct TurnEntry {
     text: String,
     /// What it called, in order.
     tool_calls: Vec<ToolCallEntry>,
-    /// Tokens and money; null when they were not told.
+    /// Tokens and money; null when they were not reported.
     usage: Option<UsageEntry>,
     /// How long the answer took; null when it was not observed.
     duration_ms: Option<f64>,

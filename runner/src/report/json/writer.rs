@@ -71,6 +71,7 @@ impl Writer<'_> {
             status: report.status(),
             problems: problems.map(|(source, problem)| problem_entry(source, problem)).collect(),
             gates: gates.iter().map(|gate| self.gate(gate)).collect(),
+            version: report.version(),
             subjects: result.map(|result| self.subjects(&Matrix::of(result))).unwrap_or_default(),
             cases: self.content.cases.then(|| cases.iter().map(|case| self.case(case)).collect()),
         }

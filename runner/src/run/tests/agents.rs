@@ -29,7 +29,7 @@ use crate::{
 
 /// Runs the commands that a function knows for a test, one in each turn, and says that it is done.
 #[derive(Debug)]
-struct Acts {
+pub(super) struct Acts {
     commands: fn(&str) -> Vec<String>,
     /// Requests that are under way, and the most that ever were.
     open: AtomicUsize,
@@ -38,7 +38,7 @@ struct Acts {
 }
 
 impl Acts {
-    fn new(commands: fn(&str) -> Vec<String>) -> Arc<Acts> {
+    pub(super) fn new(commands: fn(&str) -> Vec<String>) -> Arc<Acts> {
         Arc::new(Acts { commands, open: AtomicUsize::new(0), most: AtomicUsize::new(0), tests: Mutex::default() })
     }
 }
@@ -64,7 +64,7 @@ impl Model for Acts {
 }
 
 /// The job of a suite as it is written, with these models.
-fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
+pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
     let document = Document::read(text, SpecFile::CliBench.scalar_rules());
     let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");
     let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
@@ -73,7 +73,7 @@ fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
     Job { suite: Arc::new(suite), models: Arc::new(known), ..job(directory, Vec::new()) }
 }
 
-async fn run_job(job: Job, options: Options) -> Ran {
+pub(super) async fn run_job(job: Job, options: Options) -> Ran {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let result = run(job, options, CancellationToken::new(), sender).await;
     let mut events = Vec::new();
@@ -83,7 +83,7 @@ async fn run_job(job: Job, options: Options) -> Ran {
     Ran { result, events }
 }
 
-fn runs(ran: &Ran) -> Vec<&RunResult> {
+pub(super) fn runs(ran: &Ran) -> Vec<&RunResult> {
     ran.result.cases.iter().flat_map(|case| &case.runs).map(AsRef::as_ref).collect()
 }
 
@@ -170,7 +170,7 @@ async fn every_model_works_in_every_mode_and_thresholds_decide() {
         let bad = Acts::new(|_| vec!["echo bad".to_owned()]);
         let text = MATRIX.replace("BEHAVIOR", behavior);
         let job = job_of(directory.path(), &text, &[("a/good", Arc::clone(&good)), ("b/bad", bad)]);
-        let ran = run_job(job, Options::default()).await;
+        let ran = run_job(Job { stop_repeats: false, ..job }, Options::default()).await;
         let of_first: Vec<_> =
             ran.result.cases[0].runs.iter().map(|run| (run.subject.to_string(), run.repeat, run.status)).collect();
         let expected: Vec<_> = [("a/good", Status::Pass), ("b/bad", Status::Fail)]

@@ -12,7 +12,7 @@ use crate::document::Pointer;
 #[derive(Debug)]
 pub(super) struct Adapted {
     pub(super) schema: Value,
-    /// Formats that nobody checks.
+    /// Formats that no tool checks.
     pub(super) unchecked: BTreeSet<String>,
     /// Each `$ref`, with its place.
     pub(super) references: Vec<(Pointer, String)>,

@@ -34,13 +34,13 @@ use super::{tasks::Task, thresholds::Thresholds};
 pub struct Config {
     /// The program that the tasks are about. It must be on the `PATH`.
     ///
-    /// Its name is the first thing in the prompt of a model.
+    /// Its name is the first thing in the prompt of a model. Where the shell of a task does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
     pub cli: Name,
     /// The shell command that prints the program's version.
     ///
-    /// The first line that it prints is the version in reports. Without it there is none. Earlier documentation ran
-    /// `<cli> --version` then.
+    /// It runs once, and the first line that it prints is the version in reports. Without it there is none. Earlier
+    /// documentation ran `<cli> --version` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
@@ -99,7 +99,9 @@ pub struct Config {
     pub upload: Option<Upload>,
     /// How often each task is run with each model. A task may say otherwise.
     ///
-    /// The pass rate counts every run, so it shows a task that works only sometimes.
+    /// The pass rate counts every run, so it shows a task that works only sometimes. A run of the whole suite stops repeating
+    /// tasks once the threshold of their model is met or missed whatever comes of the rest (`limits.stop_repeats` in
+    /// `speclens.yaml`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,
@@ -110,7 +112,7 @@ pub struct Config {
     ///   The account is already logged in.
     /// ```
     ///
-    /// What a task needs to find on disk belongs into `scaffold` instead.
+    /// Put what a task needs on disk into `scaffold` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Names of environment variables whose values are masked wherever results are shown or stored.
@@ -135,7 +137,7 @@ pub struct Config {
     pub redact_patterns: Vec<Pattern>,
     /// Environment variables of every task: for `setup`, for the model's commands, and for `verify`.
     ///
-    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value stands for the absolute path of
+    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value is the absolute path of
     /// the working directory.
     ///
     /// ```yaml
@@ -196,7 +198,7 @@ impl Config {
 /// Environment variables by name. Values that are no text are taken as they are written.
 pub type Environment = BTreeMap<String, EnvironmentValue>;
 
-/// The value of an environment variable. `{{workdir}}` stands for the working directory.
+/// The value of an environment variable. `{{workdir}}` is the working directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EnvironmentValue(pub Value);
@@ -349,7 +351,7 @@ impl JsonSchema for TaskEntry {
             "then": {
                 "type": "string",
                 "pattern": "^file://.",
-                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` stands for any name or part of one, `**` for any number of directories.",
+                "description": "A task file, or a pattern that several match.\n\nThe path begins in the directory of the main file. `*` matches any name or part of one, `**` any number of directories.",
                 "examples": ["file://tasks/*.yaml"],
                 "x-file": "tasks",
                 "x-glob": true

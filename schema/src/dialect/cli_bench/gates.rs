@@ -4,8 +4,9 @@
 //! threshold that runs without an answer could turn is unknown.
 
 use crate::{
-    dialect::{CaseOutcome, GateOutcome, GateReport, RunOutcome},
+    dialect::{CaseOutcome, Count, GateOutcome, GateReport, count::share},
     document::{NodeRef, Pointer},
+    suite::Subject,
     verdict::Status,
 };
 
@@ -27,13 +28,11 @@ struct Limit {
     at: Pointer,
 }
 
-/// The runs of one model.
+/// The attempts of one model.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    passed: usize,
-    open: usize,
-    failed: usize,
-    all: usize,
+struct Attempts {
+    made: Count,
+    left_out: usize,
 }
 
 impl Gates {
@@ -64,38 +63,61 @@ impl Gates {
 
     /// Judges a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        let mut counts: Vec<(&str, Count)> = Vec::new();
-        for run in cases.iter().flat_map(|case| &case.runs) {
-            let model = run.subject.model_id().unwrap_or_default();
-            let index = counts.iter().position(|(known, _)| *known == model).unwrap_or_else(|| {
-                counts.push((model, Count::default()));
-                counts.len() - 1
-            });
-            counts[index].1.add(run);
+        let mut models: Vec<(&str, Attempts)> = Vec::new();
+        for case in cases {
+            for run in &case.runs {
+                attempts_of(run.subject, &mut models).made.add(run.status);
+            }
+            for subject in &case.left_out {
+                attempts_of(subject, &mut models).left_out += 1;
+            }
         }
-        let gates: Vec<GateOutcome> =
-            counts.iter().filter_map(|(model, count)| Some(self.gate(model, *count, self.limit(model)?))).collect();
-        let covered = counts.iter().all(|(model, count)| count.failed == 0 || self.limit(model).is_some());
+        let gate = |(model, attempts): &(&str, Attempts)| Some(self.gate(model, *attempts, self.limit(model)?));
+        let gates: Vec<GateOutcome> = models.iter().filter_map(gate).collect();
+        let covered = models.iter().all(|(model, attempts)| attempts.made.failed == 0 || self.limit(model).is_some());
         let rescued = covered
             && cases.iter().any(|case| case.status == Status::Fail)
             && gates.iter().all(|gate| matches!(gate.status, Status::Pass | Status::Warn));
         GateReport { gates, rescued }
     }
 
-    fn gate(&self, model: &str, count: Count, limit: &Limit) -> GateOutcome {
-        let least = (limit.value - self.tolerance).max(0.0);
-        let rate = count.rate(count.passed);
+    /// Returns whether the attempts of a model that are still to come cannot change what its threshold says. One that only
+    /// informs is there for its figures, so it is decided by all of them.
+    pub fn is_decided(&self, model: &str, made: Count, planned: usize) -> bool {
+        let Some(limit) = self.limit(model).filter(|_| self.can_be_decided(model)) else { return false };
+        let least = self.least(limit);
+        let reaches = |count: usize| rate(count, planned) >= least;
+        reaches(made.passed) || !reaches(planned.saturating_sub(made.failed))
+    }
+
+    /// Returns whether a model has a threshold that some of its attempts can decide.
+    pub fn can_be_decided(&self, model: &str) -> bool {
+        match self.behavior {
+            Behavior::Error => self.limit(model).is_some(),
+            Behavior::Informational => false,
+        }
+    }
+
+    /// The least rate that meets a threshold.
+    fn least(&self, limit: &Limit) -> f64 {
+        (limit.value - self.tolerance).max(0.0)
+    }
+
+    fn gate(&self, model: &str, attempts: Attempts, limit: &Limit) -> GateOutcome {
+        let Attempts { made: count, left_out } = attempts;
+        let least = self.least(limit);
+        let actual = rate(count.passed, count.all());
         let wanted = if self.tolerance > 0.0 {
             format!("{}% (threshold {}%, tolerance {})", percent(least), percent(limit.value), percent(self.tolerance))
         } else {
             format!("{}%", percent(least))
         };
-        let (status, message) = if rate >= least {
-            (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(rate)))
-        } else if count.rate(count.passed + count.open) >= least {
+        let (status, mut message) = if actual >= least {
+            (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
+        } else if rate(count.passed + count.open, count.all()) >= least {
             let message = format!(
                 "{model}: pass rate {}% is below {wanted}, but {} without an answer could turn it",
-                percent(rate),
+                percent(actual),
                 count.open
             );
             (Status::Unknown, message)
@@ -104,25 +126,30 @@ impl Gates {
                 Behavior::Error => Status::Fail,
                 Behavior::Informational => Status::Warn,
             };
-            (status, format!("{model}: pass rate {}% is below {wanted}", percent(rate)))
+            (status, format!("{model}: pass rate {}% is below {wanted}", percent(actual)))
         };
-        GateOutcome { name: "passRate", at: Some(limit.at.clone()), status, expected: least, actual: rate, message }
+        if left_out > 0 {
+            let planned = count.all() + left_out;
+            let rest = if left_out == 1 { "other" } else { "others" };
+            message.push_str(&format!(" (after {} of {planned} runs; the {rest} could not change this)", count.all()));
+        }
+        GateOutcome { name: "passRate", at: Some(limit.at.clone()), status, expected: least, actual, message }
     }
 }
 
-impl Count {
-    fn add(&mut self, run: &RunOutcome<'_>) {
-        self.all += 1;
-        match run.status {
-            Status::Pass | Status::Warn | Status::Skip => self.passed += 1,
-            Status::Unknown | Status::Error => self.open += 1,
-            Status::Fail => self.failed += 1,
-        }
-    }
+/// The attempts of the model of a subject, in the order in which models appear.
+fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attempts)>) -> &'m mut Attempts {
+    let model = subject.model_id().unwrap_or_default();
+    let index = models.iter().position(|(known, _)| *known == model).unwrap_or_else(|| {
+        models.push((model, Attempts::default()));
+        models.len() - 1
+    });
+    &mut models[index].1
+}
 
-    fn rate(self, count: usize) -> f64 {
-        if self.all == 0 { 0.0 } else { count as f64 / self.all as f64 * 100.0 }
-    }
+/// The percentage of attempts.
+fn rate(count: usize, all: usize) -> f64 {
+    share(count, all) * 100.0
 }
 
 /// With one decimal, where there is one.
@@ -135,9 +162,8 @@ fn percent(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::{
-        dialect::{ScalarRules, cli_bench::config::HelpMode},
+        dialect::{RunOutcome, ScalarRules, cli_bench::config::HelpMode},
         document::Document,
-        suite::Subject,
     };
 
     /// A model, as reports write it.
@@ -163,7 +189,7 @@ mod tests {
                     duration_is_open: false,
                     cost_usd: None,
                 };
-                CaseOutcome { status: *status, runs: vec![run] }
+                CaseOutcome { status: *status, runs: vec![run], left_out: Vec::new() }
             })
             .collect();
         let report = gates.evaluate(&cases);
@@ -211,6 +237,87 @@ mod tests {
         let (gates, rescued) = report("{default: 95, behavior: informational}", &runs("a/b", 9, 1));
         assert_eq!((gates[0].0, rescued), (Status::Warn, true));
         assert!(!report("{default: 5}", &runs("a/b", 9, 0)).1, "there is nothing to rescue");
+    }
+
+    fn gates_of(thresholds: &str) -> Gates {
+        let document = Document::read(&format!("thresholds: {thresholds}\n"), ScalarRules::Yaml12);
+        Gates::lower(document.root().and_then(|root| root.get("thresholds")))
+    }
+
+    #[test]
+    fn threshold_is_decided_when_no_further_run_can_change_it() {
+        let count = |passed, failed, open| Count { passed, open, failed };
+        for (thresholds, made, decided) in [
+            ("{default: 80}", count(8, 0, 0), true),
+            ("{default: 80}", count(7, 2, 1), false),
+            ("{default: 80}", count(0, 3, 0), true),
+            ("{default: 80}", count(0, 2, 7), false),
+            ("{default: 85, tolerance: 5}", count(8, 0, 0), true),
+            ("{default: 100}", count(0, 1, 0), true),
+            ("{default: 0}", count(0, 0, 0), true),
+            ("{models: {a/b: 80}}", count(8, 0, 0), true),
+            ("{models: {c/d: 80}}", count(8, 0, 0), false),
+            ("{default: 80, behavior: informational}", count(10, 0, 0), false),
+            ("{}", count(10, 0, 0), false),
+        ] {
+            assert_eq!(gates_of(thresholds).is_decided("a/b", made, 10), decided, "{thresholds} {made:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn gate_that_stops_repeats_says_what_it_says_over_all_runs(
+            threshold in 0_u32..=100,
+            tolerance in 0_u32..=20,
+            outcomes in proptest::collection::vec(0_u8..4, 1..40),
+        ) {
+            let gates = gates_of(&format!("{{default: {threshold}, tolerance: {tolerance}}}"));
+            let subject = Subject::model("a/b", None);
+            let status = |outcome: &u8| [Status::Pass, Status::Fail, Status::Error, Status::Unknown][usize::from(*outcome)];
+            let answer = |made: &[u8]| {
+                let run = |outcome| RunOutcome {
+                    subject: &subject,
+                    status: status(outcome),
+                    verdicts: Vec::new(),
+                    duration_ms: None,
+                    duration_is_open: false,
+                    cost_usd: None,
+                };
+                let left_out = vec![&subject; outcomes.len() - made.len()];
+                let case = CaseOutcome { status: Status::Pass, runs: made.iter().map(run).collect(), left_out };
+                gates.evaluate(&[case]).gates[0].status
+            };
+            let mut made = Count::default();
+            let mut until = 0;
+            for outcome in &outcomes {
+                // The first attempt is always made.
+                if until > 0 && gates.is_decided("a/b", made, outcomes.len()) {
+                    break;
+                }
+                made.add(status(outcome));
+                until += 1;
+            }
+            proptest::prop_assert_eq!(answer(&outcomes[..until]), answer(&outcomes));
+        }
+    }
+
+    #[test]
+    fn gate_says_how_many_runs_were_left_out() {
+        let gates = gates_of("{default: 50}");
+        let subject = Subject::model("a/b", None);
+        let run = RunOutcome {
+            subject: &subject,
+            status: Status::Pass,
+            verdicts: Vec::new(),
+            duration_ms: None,
+            duration_is_open: false,
+            cost_usd: None,
+        };
+        let case = CaseOutcome { status: Status::Pass, runs: vec![run], left_out: vec![&subject] };
+        assert_eq!(
+            gates.evaluate(&[case]).gates[0].message,
+            "a/b: pass rate 100% meets 50% (after 1 of 2 runs; the other could not change this)"
+        );
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &
         assertions::lint(&list, &mut problems);
     }
     if spot.get("exit_code").is_some() {
-        // It only stands in the wrong place, which is told there.
+        // It is only in the wrong place, which is reported there.
         problems.retain(|problem| problem.code != Code::NoExitCode);
     }
     crate::dialect::kindlm::lint::scalars::lint_below(item, &|| Definition::Item(file, list).shape(), &mut problems);

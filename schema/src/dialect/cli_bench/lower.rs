@@ -25,7 +25,7 @@ use crate::{
     problem::Severity,
     script,
     settings::Settings,
-    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite},
+    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite, inputs_of_task},
     validate::{Definition, validate_node},
 };
 
@@ -136,7 +136,7 @@ pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Setting
 /// the place that the item has in the document.
 pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() == Shape::Mapping {
-        return vec![lower_task(item, at.clone(), context, None)];
+        return vec![lower_task(item, at.clone(), context, None, files)];
     }
     let Some(target) = item.as_str().and_then(|text| Target::of(text, files)) else { return Vec::new() };
     let index = at.last().and_then(|last| last.parse::<usize>().ok());
@@ -148,7 +148,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
         let Ok(file) = task_files::read(&path, files) else { continue };
         let Some(root) = file.document.root() else { continue };
         for (index, task) in root.items().enumerate().filter(|(_, task)| task.shape() == Shape::Mapping) {
-            let mut case = lower_task(task, Pointer::root().index(index), context, Some(&file));
+            let mut case = lower_task(task, Pointer::root().index(index), context, Some(&file), files);
             let is_clean = is_clean(task, files);
             case.intact &= file.document.is_intact();
             cases.push(if is_clean { case } else { case.doubted(&[]) });
@@ -164,7 +164,13 @@ fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
     problems.iter().all(|problem| problem.severity != Severity::Error)
 }
 
-fn lower_task(task: NodeRef<'_>, at: Pointer, context: &RootContext, file: Option<&Arc<CaseFile>>) -> Case {
+fn lower_task(
+    task: NodeRef<'_>,
+    at: Pointer,
+    context: &RootContext,
+    file: Option<&Arc<CaseFile>>,
+    files: &dyn Files,
+) -> Case {
     let mut value = value_of(task).unwrap_or_default();
     if let Value::Object(members) = &mut value {
         // A key without a value counts as absent.
@@ -190,7 +196,7 @@ fn lower_task(task: NodeRef<'_>, at: Pointer, context: &RootContext, file: Optio
         Action::None
     } else {
         let timeout = value.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
-        Action::Agent(Box::new(AgentAction {
+        let mut agent = AgentAction {
             at: at.key("intent"),
             intent,
             max_turns: number("max_turns").unwrap_or(Task::MAX_TURNS).clamp(1, 20),
@@ -199,8 +205,12 @@ fn lower_task(task: NodeRef<'_>, at: Pointer, context: &RootContext, file: Optio
             teardown: texts(task.get("teardown")),
             scaffold: value.get("scaffold").and_then(Value::as_str).map(str::to_owned),
             timeout_ms: timeout.map(|seconds| (seconds * 1000.0) as u64),
+            verify: after.0,
+            inputs: Inputs::new(),
             surroundings: Arc::clone(&context.surroundings),
-        }))
+        };
+        agent.inputs = inputs_of_task(&agent, files);
+        Action::Agent(Box::new(agent))
     };
     Case {
         intact: readable && !name.is_empty() && !claims.is_empty() && action != Action::None,

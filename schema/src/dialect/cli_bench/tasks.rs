@@ -77,7 +77,7 @@ pub struct Task {
     /// How often the model may answer. Looking for help takes turns like everything else.
     ///
     /// One answer is one turn, however many commands it holds. When the turns are used up, the assertions are judged all
-    /// the same. The documentation that can be read does not say what counts when the key is absent; here it is 5.
+    /// the same. The public documentation does not say what the default is; here it is 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
     pub max_turns: Option<u32>,
@@ -94,7 +94,7 @@ pub struct Task {
     pub repeat: Option<u32>,
     /// Environment variables of the task, in addition to those of the suite.
     ///
-    /// Where both have the same name, the task's value counts. `{{workdir}}` in a value stands for the absolute path of
+    /// Where both have the same name, the task's value counts. `{{workdir}}` in a value is the absolute path of
     /// the working directory.
     ///
     /// ```yaml
@@ -104,7 +104,7 @@ pub struct Task {
     pub env: Environment,
     /// A directory whose content is copied into the working directory, in place of the suite's `scaffold`.
     ///
-    /// The path is relative to the directory of the main file. The documentation that can be read describes the key for
+    /// The path is relative to the directory of the main file. The public documentation describes the key for
     /// the suite only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]

@@ -94,7 +94,7 @@ pub struct Config {
     /// Conditions on the whole run.
     ///
     /// What is written here decides whether a run with failed tests still counts as passed: with
-    /// `passRateMin: 0.8` one failed run of five is tolerated. A default never rescues. KindLM
+    /// `passRateMin: 0.8` one failed run of five is tolerated. A default never does that. KindLM
     /// lets gates only add failures.
     #[serde(default)]
     #[schemars(extend("default" = {}))]

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{CaseOutcome, GateOutcome, GateReport, RunOutcome},
+    dialect::{CaseOutcome, Count, GateOutcome, GateReport, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
 };
@@ -116,38 +116,14 @@ fn is_probabilistic(verdict: &Verdict) -> bool {
     PROBABILISTIC.contains(&verdict.kind)
 }
 
-/// How many of a kind passed, and how many have no answer.
-#[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    passed: usize,
-    open: usize,
-    all: usize,
-}
-
-impl Count {
-    fn add(&mut self, status: Status) {
-        self.all += 1;
-        match status {
-            Status::Pass | Status::Warn | Status::Skip => self.passed += 1,
-            Status::Unknown | Status::Error => self.open += 1,
-            Status::Fail => {}
-        }
-    }
-
-    /// Whether the share that passed reaches a limit, whatever the open ones turn out to be.
-    fn reaches(self, limit: f64) -> Status {
-        let share = |count: usize| if self.all == 0 { 0.0 } else { count as f64 / self.all as f64 };
-        if share(self.passed) >= limit {
-            Status::Pass
-        } else if share(self.passed + self.open) >= limit {
-            Status::Unknown
-        } else {
-            Status::Fail
-        }
-    }
-
-    fn share(self) -> f64 {
-        if self.all == 0 { 0.0 } else { self.passed as f64 / self.all as f64 }
+/// Whether the share that passed reaches a limit, whatever the open ones turn out to be.
+fn reaches(count: Count, limit: f64) -> Status {
+    if share(count.passed, count.all()) >= limit {
+        Status::Pass
+    } else if share(count.passed + count.open, count.all()) >= limit {
+        Status::Unknown
+    } else {
+        Status::Fail
     }
 }
 
@@ -301,7 +277,7 @@ impl<'c> Facts<'c> {
                 count.add(Status::Error);
             }
         }
-        if count.all == 0 {
+        if count.all() == 0 {
             let message = format!("{title} N/A meets minimum {} {}", percent(limit.value), trivial(word));
             return outcome(name, limit, Status::Pass, 1.0, message);
         }
@@ -314,17 +290,17 @@ fn outcome(name: &'static str, limit: &Limit, status: Status, actual: f64, messa
 }
 
 fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOutcome {
-    let status = count.reaches(limit.value);
+    let (status, passed) = (reaches(count, limit.value), share(count.passed, count.all()));
     if status == Status::Unknown {
         let message = format!(
             "{title} {} below minimum {}, but {} without an answer could turn it",
-            percent(count.share()),
+            percent(passed),
             percent(limit.value),
             count.open
         );
-        return outcome(name, limit, status, count.share(), message);
+        return outcome(name, limit, status, passed, message);
     }
-    at_least(name, title, count.share(), limit)
+    at_least(name, title, passed, limit)
 }
 
 fn at_least(name: &'static str, title: &str, actual: f64, limit: &Limit) -> GateOutcome {

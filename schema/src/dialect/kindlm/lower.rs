@@ -90,7 +90,7 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// An entry of `models` as somebody who is asked.
+/// An entry of `models` as the model that is asked.
 fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
     let provider = model.get("provider")?.as_str()?.to_owned();
     let reached = providers.and_then(|providers| providers.get(&provider));

@@ -254,7 +254,7 @@ impl Default for Params {
     }
 }
 
-/// What a model is asked. `{{name}}` stands for a value of the test's `vars`.
+/// What a model is asked. `{{name}}` is replaced by a value of the test's `vars`.
 ///
 /// ```yaml
 /// prompts:

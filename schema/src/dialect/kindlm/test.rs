@@ -32,8 +32,8 @@ pub struct Test {
     pub name: Defines<Tests>,
     /// The shell command that is run.
     ///
-    /// Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` stands
-    /// for a value of `vars`, put in as it is: quoting is yours. The exit status alone fails nothing.
+    /// Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` is
+    /// replaced by a value of `vars` without quoting. The exit status alone does not fail the test.
     ///
     /// ```yaml
     /// command: node agent.js --user {{user_id}}
@@ -51,7 +51,7 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1), extend("examples" = ["refund"]))]
     pub prompt: Option<Refers<Prompts>>,
-    /// What `{{name}}` stands for in the command or the prompt.
+    /// The values of `{{name}}` in the command or the prompt.
     ///
     /// Names consist of ASCII letters, digits, `_` and `.`; those that begin with `env.` are never replaced.
     /// Values must be text: put numbers in quotes. In a command they are put in without shell quoting.
@@ -66,7 +66,7 @@ pub struct Test {
     pub vars: BTreeMap<String, String>,
     /// The ids of the models that are asked; all of them when the key is absent.
     ///
-    /// An empty list makes a prompt test vanish. A command test asks no model, so the key has no effect
+    /// With an empty list a prompt test never runs. A command test asks no model, so the key has no effect
     /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]

@@ -80,7 +80,7 @@ impl Context<'_> {
         misspelt
     }
 
-    /// Whether an unknown key may be what somebody calls the one that is missing: its value could be there, and
+    /// Whether an unknown key may be another name for the one that is missing: its value could be there, and
     /// it is not one that belongs nearby.
     fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
         let is_near =
@@ -512,7 +512,7 @@ pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
     }
 }
 
-/// Whether a key of another place is what somebody means: a likeness that far away must be a close one.
+/// Whether a key of another place is meant: a likeness that far away must be a close one.
 fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
     is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
 }

@@ -109,18 +109,17 @@ impl Context<'_> {
             (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, &shape) => {
                 fix = Some(short.fix(node, short.text.clone()));
             }
+            (Type::Mapping, NodeShape::Sequence)
+                if !in_brackets && !at.is_root() && !items_are_entries(node, &shape) =>
+            {
+                problem.help = Some(keyed_help(node));
+            }
             (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !at.is_root() => {
                 problem.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
                 // A mapping whose keys are names of the author takes any item, and reads its keys as names.
                 let is_like = !shape.all_fields().is_empty()
                     && node.items().next().is_some_and(|item| fix::is_like(item, &shape));
-                // Where those names stand for mappings or lists, an item with other values is not what was meant.
-                let fits = shape.map_value().is_none_or(|value| {
-                    let is_nested = matches!(value.kind(), Type::Mapping | Type::List);
-                    let values = node.items().flat_map(NodeRef::entries).map(|entry| entry.value);
-                    !is_nested || values.into_iter().all(|value| value.shape() != NodeShape::Scalar)
-                });
-                let only = fix::only_item(node).filter(|_| fits);
+                let only = fix::only_item(node).filter(|_| items_are_entries(node, &shape));
                 fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
@@ -270,4 +269,30 @@ fn is_in_brackets(node: NodeRef<'_>) -> bool {
 
 fn first_field(shape: &Shape) -> &'static str {
     shape.fields(None).first().map_or("", |field| field.name)
+}
+
+/// Whether the items of a list are entries of a mapping, so that the list only has to go: where the keys are names of the
+/// author of mappings or lists, an item with other values is not what was meant.
+fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
+    let Some(value) = shape.map_value() else { return true };
+    let is_nested = matches!(value.kind(), Type::Mapping | Type::List);
+    let values = || list.items().flat_map(NodeRef::entries).map(|entry| entry.value);
+    let are_mappings = !shape.all_fields().is_empty() || list.items().all(|item| item.shape() == NodeShape::Mapping);
+    are_mappings && !(is_nested && values().any(|value| value.shape() == NodeShape::Scalar))
+}
+
+/// The help for a list of named things in place of a mapping from their names.
+fn keyed_help(list: NodeRef<'_>) -> String {
+    let is_name = |text: &&str| {
+        let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+        !text.is_empty() && text.chars().all(fits)
+    };
+    let name_of = |item: NodeRef<'_>| {
+        let named = ["id", "name"].into_iter().find_map(|key| item.get(key));
+        named.unwrap_or(item).text().filter(is_name).map(str::to_owned)
+    };
+    match list.items().next().and_then(name_of) {
+        Some(name) => format!("write each name as a key, such as `{name}:`, without the `- `"),
+        None => "write each item as a key and its value, `NAME: VALUE`, without the `- `".to_owned(),
+    }
 }

@@ -176,12 +176,21 @@ fn human(read: &Read<'_>) -> String {
 
 /// What was observed, in the order in which it happened.
 fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
+    if let Some(version) = &evidence.context.version {
+        say("version", version);
+    }
     if let Some(command) = &evidence.command {
         say("command", &command.command.text);
     }
     for command in evidence.commands.iter().flat_map(|log| &log.commands) {
         let exit = command.exit.map(|exit| format!(" ({})", exit.sentence()));
         say("ran", &format!("{}{}", command.command.text, exit.unwrap_or_default()));
+        for (name, capture) in [("it printed", &command.stdout), ("on standard error", &command.stderr)] {
+            let text = capture.as_ref().map(|capture| capture.text.trim_end()).unwrap_or_default();
+            if !text.is_empty() {
+                say(name, &format!("\n{}", cut(text)));
+            }
+        }
     }
     let took = evidence.duration_ms.map(|millis| duration(Duration::from_secs_f64((millis / 1000.0).max(0.0))));
     let took = took.map(|took| format!(", after {took}")).unwrap_or_default();
@@ -193,6 +202,19 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     }
     stream("standard output", evidence.stdout(), say);
     stream("standard error", evidence.stderr(), say);
+}
+
+/// The beginning of what one of several commands printed.
+fn cut(text: &str) -> String {
+    const MAX_LINES: usize = 20;
+    const MAX_CHARACTERS: usize = 2_000;
+    let lines = text.lines().count();
+    let kept = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
+    let shown: String = kept.chars().take(MAX_CHARACTERS).collect();
+    if lines <= MAX_LINES && shown.len() == kept.len() {
+        return shown;
+    }
+    format!("{shown}\n[… {} in all, see --format json …]", plural(text.len(), "byte"))
 }
 
 fn stream(name: &str, capture: Option<&Capture>, say: &mut impl FnMut(&str, &str)) {

@@ -1,7 +1,7 @@
 //! Which recordings there are beside suites, and what each is good for now.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -58,7 +58,7 @@ pub(super) struct Shelf {
 /// A recording that was asked for.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The suite as reports name it; `None` where the recording does not tell.
+    /// The suite as reports name it; `None` where the recording does not say.
     pub(super) suite: Option<String>,
     /// The test, secrets masked.
     pub(super) test: Option<String>,
@@ -216,11 +216,21 @@ impl Shelf {
     /// What the tests do, by their labels, and which of them are judged by which recording.
     fn acts(&self) -> Acts {
         let mut acts = Acts::default();
+        let recorded: HashSet<&str> = self.entries.iter().map(Entry::label).collect();
+        let acted: HashSet<&Subject> =
+            self.entries.iter().filter_map(|entry| Some(&entry.about.as_ref().ok()?.subject)).collect();
         for (at, loaded) in self.suites.iter().enumerate() {
             let suite = &loaded.report.suite;
             for (index, case) in suite.cases.iter().enumerate() {
-                for subject in case.action.subjects() {
-                    let asked = Asked { suite, case, subject: &subject, repeat: 0 };
+                let own = case.action.subjects();
+                // Somebody may have acted instead of those that the suite names.
+                let may_have_acted = |subject: &&Subject| {
+                    let label = Asked { suite, case, subject, repeat: 0 }.label();
+                    let is_recorded = || recorded.contains(&*Recordings::label_of(&loaded.place, &label));
+                    !own.contains(subject) && case.action.admits(subject) && is_recorded()
+                };
+                for subject in own.iter().chain(acted.iter().copied().filter(may_have_acted)) {
+                    let asked = Asked { suite, case, subject, repeat: 0 };
                     let key = asked.key();
                     for repeat in 0..case.repeat {
                         let label = Asked { repeat, ..asked }.label();
@@ -239,7 +249,7 @@ impl Shelf {
         acts
     }
 
-    /// A recording that says whose it is; `None` where nobody asked for it.
+    /// A recording that says whose it is; `None` where it is not asked for.
     fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
         let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
@@ -285,7 +295,7 @@ impl Shelf {
         })
     }
 
-    /// A recording that does not say whose it is, but for its name; `None` where nobody asked for it.
+    /// A recording that does not say whose it is, but for its name; `None` where it is not asked for.
     fn unreadable(
         &self,
         directory: &Path,

@@ -1,10 +1,14 @@
-//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where nobody can act.
+//! `--model` and `--help-mode`: who acts instead of what the suites say. Refused before anything is done where none can act.
 
 use std::{collections::BTreeSet, path::Path};
 
 use anyhow::{bail, ensure};
 use speclens_runner::model::{Models, manual};
-use speclens_schema::{script, suite::Action, words};
+use speclens_schema::{
+    script,
+    suite::{Action, program_of},
+    words,
+};
 
 use super::dry::Chosen;
 
@@ -42,7 +46,7 @@ fn has_tasks(suite: &Chosen<'_>) -> bool {
 /// Says why an id is not that of a model, with the nearest one that is.
 fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
     // Whether it can be asked is seen by asking: there is one terminal, and a program is any command.
-    if id == manual::ID || speclens_runner::exec::program::command_of(id).is_some() {
+    if id == manual::ID || program_of(id).is_some() {
         return None;
     }
     let is_script = id.starts_with("scripted:") || script::file_of(id).is_some();

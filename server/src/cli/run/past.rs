@@ -1,4 +1,4 @@
-//! `--failed`: what recordings tell about the tests.
+//! `--failed`: what recordings say about the tests.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -16,6 +16,9 @@ use crate::cli::output;
 /// Maximum number of lines below the bar.
 const MAX_LINES: usize = 8;
 
+/// Maximum number of events between two looks at the bar.
+const MAX_BATCH: usize = 64;
+
 /// Follows a run until it ends. `planned` says who acts, and how often.
 pub(super) async fn show(
     mut events: mpsc::UnboundedReceiver<Event>,
@@ -41,22 +44,29 @@ pub(super) async fn show(
             line
         })
         .collect();
-    while let Some(event) = events.recv().await {
-        match &event {
-            Event::Started { attempts } => bar.set_length(*attempts as u64),
-            Event::AttemptFinished { .. } => bar.inc(1),
-            Event::Note { message } => bars.suspend(|| output::remark(&secrets.mask(message))),
-            Event::Finished(_) => break,
-            Event::Waiting { case } => {
-                let name = &suite.cases[*case].name;
-                bars.suspend(|| output::remark(&secrets.mask(&waiting(name))));
+    let is_shown = !bars.is_hidden();
+    let mut batch = Vec::new();
+    // What has happened meanwhile is shown at once.
+    'run: while events.recv_many(&mut batch, MAX_BATCH).await > 0 {
+        for event in batch.drain(..) {
+            match &event {
+                Event::Started { attempts } => bar.set_length(*attempts as u64),
+                Event::AttemptFinished { .. } => bar.inc(1),
+                Event::Note { message } => bars.suspend(|| output::remark(&secrets.mask(message))),
+                Event::Finished(_) => break 'run,
+                Event::Waiting { case } => {
+                    let name = &suite.cases[*case].name;
+                    bars.suspend(|| output::remark(&secrets.mask(&waiting(name))));
+                }
+                Event::AttemptStarted { .. } | Event::TurnStarted { .. } => {}
             }
-            Event::AttemptStarted { .. } | Event::TurnStarted { .. } => {}
+            progress.follow(event);
         }
-        progress.follow(event);
-        bar.set_message(progress.message());
-        for (line, text) in lines.iter().zip(progress.lines()) {
-            line.set_message(text);
+        if is_shown {
+            bar.set_message(progress.message());
+            for (line, text) in lines.iter().zip(progress.lines()) {
+                line.set_message(text);
+            }
         }
     }
     lines.iter().for_each(ProgressBar::finish_and_clear);
@@ -124,6 +134,10 @@ impl<'s> Progress<'s> {
                 self.failed += usize::from(matches!(run.status, Status::Fail | Status::Error));
                 let Some(one) = self.of(&run.subject) else { return };
                 one.running.remove(&(case, run.repeat));
+                if run.is_left_out() {
+                    one.planned -= 1;
+                    return;
+                }
                 match run.status {
                     Status::Pass | Status::Warn | Status::Skip => one.passed += 1,
                     Status::Fail => one.failed += 1,

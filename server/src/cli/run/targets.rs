@@ -66,7 +66,7 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
     Ok(targets)
 }
 
-/// Whether a report can be written to a file, as far as that can be told without making one.
+/// Whether a report can be written to a file, as far as that is known without creating one.
 fn writable(file: &Path) -> anyhow::Result<()> {
     let shown = file.display();
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

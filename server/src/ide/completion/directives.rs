@@ -12,7 +12,7 @@ use super::{CompletionKind, List};
 use crate::ide::card;
 
 impl List<'_> {
-    /// What a comment can tell speclens: the directives, codes in `allow(`, kinds of files behind `dialect=`.
+    /// What a comment for speclens can hold: the directives, codes in `allow(`, kinds of files behind `dialect=`.
     pub(super) fn directives(&mut self) {
         let (line, start) = self.line();
         let before = &line[self.context.token.start - start..self.offset - start];

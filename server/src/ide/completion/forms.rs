@@ -56,7 +56,7 @@ impl List<'_> {
         }
     }
 
-    /// Keys of another form than the one whose tag is written, when somebody types one: it brings its tag along.
+    /// Keys of another form than the one whose tag is written, once one is begun: it brings its tag along.
     pub(super) fn fields_of_other_forms(
         &mut self,
         shape: &Shape,

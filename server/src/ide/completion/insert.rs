@@ -152,7 +152,7 @@ impl<'w> Writer<'w> {
         let is_end = self.text.len() == at + mark.len();
         match self.stops == 1 && is_end {
             true => self.text.truncate(at),
-            // Whoever comes to the last one is done with the snippet.
+            // The last one ends the snippet.
             false => self.text.replace_range(at..at + mark.len(), "$0"),
         }
         self.text

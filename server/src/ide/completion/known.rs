@@ -14,7 +14,7 @@ use speclens_schema::{
 
 use crate::ide::{agents, values};
 
-/// As many targets are looked for: more nobody chooses from.
+/// Maximum number of targets that are looked for.
 const TARGETS: usize = 200;
 
 /// A file larger than this is not read for its headings.
@@ -75,8 +75,8 @@ pub(super) fn log_path(file: SpecFile, files: &dyn Files) -> Option<String> {
     is_contract.then(|| lower::settings(files).log_path())
 }
 
-/// The tools, or the agents, that the configured log of the gateway names, as long as it lies in the workspace: what lies
-/// elsewhere is not read while somebody writes.
+/// The tools, or the agents, that the configured log of the gateway names, as long as it is in the workspace: what is
+/// elsewhere is not read while the author types.
 pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     let Some(path) = values.path_with(Some("clawspec"), &lower::settings(values.files).log_path()) else {
         return Vec::new();

@@ -118,7 +118,7 @@ impl List<'_> {
         self.values_beside(shape, quote, &lead);
         self.used_nearby(shape, quote, &lead);
         self.shared(shape, quote, &lead);
-        // Ids of models are the providers' own: nobody makes them up.
+        // Ids of models are the providers' own, not the author's.
         let is_name = match shape.word() {
             Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CliBench,
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
@@ -186,7 +186,7 @@ impl List<'_> {
         (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
     }
 
-    /// Whether a text goes on as somebody has begun. Examples are there to begin with, not to replace what is written.
+    /// Whether a text begins as typed. Examples are there to begin with, not to replace what is written.
     fn goes_on(&self, text: Option<&str>) -> bool {
         let token = self.context.token.clone();
         let written = String::from(self.document.text().byte_slice(token));
@@ -266,7 +266,7 @@ impl List<'_> {
         }
     }
 
-    /// The forms that the mapping around a value may have, when the value is the tag that tells them apart.
+    /// The forms that the mapping around a value may have, when the value is the tag that distinguishes them.
     fn variants_by_tag(&self) -> Vec<Variant> {
         let (Some(parent), Some(key)) = (self.context.at.parent(), self.context.at.last()) else { return Vec::new() };
         let holder = Shape::find(self.file, &parent, self.document.root());

@@ -115,7 +115,7 @@ fn a_key_has_its_page() {
         "tests:\n  - vars: { $0a: x }\n",
         expect![[r#"
             [a]
-            **a** · what `{{a}}` stands for
+            **a** · the value of `{{a}}`
         "#]],
     );
 }
@@ -268,7 +268,7 @@ fn paths_of_other_formats_lead_somewhere_too() {
 }
 
 #[test]
-fn names_that_the_format_fills_are_told() {
+fn names_that_the_format_fills_are_shown() {
     check(
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify: { run: \"test -s {{work$0dir}}/a\" }\n",
         expect![[r#"
@@ -305,7 +305,7 @@ fn artifacts_of_a_run_are_looked_for_as_of_today() {
 }
 
 #[test]
-fn patterns_are_told_in_words() {
+fn patterns_are_explained_in_words() {
     check(
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - ran: \"^git\\\\s+pu$0sh\"\n",
         expect![[r#"
@@ -319,7 +319,7 @@ fn patterns_are_told_in_words() {
 }
 
 #[test]
-fn defaults_of_the_file_are_told_where_they_count() {
+fn defaults_of_the_file_are_shown_where_they_count() {
     check(
         "defaults: { repeat: 3 }\ntests:\n  - rep$0eat: 2\n",
         expect![[r#"
@@ -403,8 +403,8 @@ fn a_damaged_document_answers_elsewhere() {
 
         The shell command that is run.
 
-        Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` stands
-        for a value of `vars`, put in as it is: quoting is yours. The exit status alone fails nothing.
+        Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` is
+        replaced by a value of `vars` without quoting. The exit status alone does not fail the test.
 
         ```yaml
         command: node agent.js --user {{user_id}}
@@ -531,7 +531,7 @@ fn a_field_that_depends_on_another_has_its_docs() {
         The exit code that the last command must end with: `0` is success.
 
         Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-        assertion fails. 124 stands for a command that ran out of time, 126 and 127 for one that could not be
+        assertion fails. 124 means a command that ran out of time, 126 and 127 for one that could not be
         started, 128 + *n* for one that signal *n* ended.
 
         ```yaml
@@ -547,7 +547,7 @@ fn a_field_that_depends_on_another_has_its_docs() {
 }
 
 #[test]
-fn what_counts_for_all_tasks_is_told_at_a_task() {
+fn what_counts_for_all_tasks_is_shown_at_a_task() {
     check(
         "//- /cli-bench.yaml\nrepeat: 4\ntasks:\n  - rep$0eat: 2\n",
         expect![[r#"
@@ -564,7 +564,7 @@ fn what_counts_for_all_tasks_is_told_at_a_task() {
 }
 
 #[test]
-fn an_alias_shows_what_it_stands_for() {
+fn alias_shows_its_value() {
     let suite = "tests:\n  - name: 😀\n    expect: &claims\n      output: { maxLength: 5 }\n  - name: b\n    expect: *cl$0aims\n";
     check(
         suite,

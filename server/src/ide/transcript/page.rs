@@ -52,6 +52,7 @@ fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
         started.map(|started| format!("started {started}")),
+        evidence.context.version.as_ref().map(|version| format!("version {}", one_line(version))),
         evidence.duration_ms.map(|it| format!("took {}", duration(it))),
         evidence.usage.map(spent),
         evidence.ended.map(|ended| ended_by(ended).to_owned()),
@@ -193,7 +194,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What somebody said, as a quotation.
+/// A text as a quotation.
 fn quoted(capture: &Capture) -> String {
     let (shown, note) = shortened(&capture.text, capture.cut);
     let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn page_tells_turn_by_turn_and_failing_attempts_come_first() {
+    fn page_goes_turn_by_turn_and_failing_attempts_come_first() {
         let mismatch = Mismatch { message: "`git status` did not run".to_owned(), ..Mismatch::default() };
         let failed = attempt(Status::Fail, 1, worked(), Outcome::Fail(mismatch));
         let passed = attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass);

@@ -132,7 +132,7 @@ const tests = {
     assert.match(spec.getText(failure.range), /54321|order_id/);
     assert.match(failure.message, /54321/);
     assert.match(failure.message, /12345/);
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     await replace('54321', '12345');
     await until('no failure', () => runProblems().length === 0);
     await state('finds the order', '✓ passed');
@@ -140,14 +140,14 @@ const tests = {
 
   async 'editing the command, or the script that it names, makes the result stale'() {
     await run('finds the order');
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     const script = sibling('agent.sh');
     const text = await workspace.fs.readFile(script);
     await workspace.fs.writeFile(script, Buffer.concat([text, Buffer.from('echo bye\n')]));
     await state('finds the order', '⚠ stale');
     await until('no failure: what came from another script says nothing about this one', () => runProblems().length === 0);
     await workspace.fs.writeFile(script, text);
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     await replace('sh agent.sh', 'sh ./agent.sh');
     await state('finds the order', '⚠ stale');
   },
@@ -157,14 +157,14 @@ const tests = {
     await commands.executeCommand('speclens.runActiveFile');
     await state('greets', '✓ passed');
     await state('never apologises', '✓ passed');
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
   },
 
   async 'the palette runs the test at the cursor and shows its transcript'() {
     const at = new vscode.Position(lineOf('order_id'), 6);
     window.activeTextEditor.selection = new vscode.Selection(at, at);
     await commands.executeCommand('speclens.runTestAtCursor');
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     await commands.executeCommand('speclens.showTranscriptAtCursor');
     const transcript = await until('the transcript', () => workspace.textDocuments.find((document) => document.uri.scheme === 'speclens-transcript'));
     assert.match(transcript.getText(), /status: delivered/);
@@ -197,7 +197,7 @@ const tests = {
     await until('a warning', () => runProblems()[0]?.severity === vscode.DiagnosticSeverity.Warning);
     await configure('run.severity', 'off');
     await until('nothing', () => runProblems().length === 0);
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     await configure('run.severity', undefined);
     await until('the error again', () => runProblems()[0]?.severity === vscode.DiagnosticSeverity.Error);
   },
@@ -295,7 +295,7 @@ const tests = {
 
   async 'a transcript that is open follows the claims'() {
     await run('finds the order');
-    await state('finds the order', '✗ 1 claim');
+    await state('finds the order', '✗ 1 assertion');
     await commands.executeCommand('speclens.showTranscript', { uri: spec.uri.toString(), test: 'finds the order' });
     const shown = await until('the transcript', () => workspace.textDocuments.find(({ uri }) => uri.scheme === 'speclens-transcript' && uri.path.includes('finds the order')));
     await until('a failing claim', () => shown.getText().includes('✗'));
@@ -335,7 +335,7 @@ const tests = {
     const here = async (title) => (await commands.executeCommand('vscode.executeCodeLensProvider', tasks.uri, 100)).some((lens) => lens.command.title.includes(title));
     await until('the lenses', () => here('Run with…'));
     await commands.executeCommand('speclens.runTestAtCursor');
-    await until('the model', () => here('✗ 1 claim failed'));
+    await until('the model', () => here('✗ 1 assertion failed'));
   },
 
   async 'the button for a whole file is offered where tests can be run only'() {

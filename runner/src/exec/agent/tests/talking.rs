@@ -45,7 +45,7 @@ async fn model_is_sent_program_task_and_instructions() {
         let model = model([]);
         close(suite.work_in(&action, &model, mode).await).await;
         let request = model.requests.lock().unwrap()[0].clone();
-        assert_eq!(request.messages, [Message::User("CLI: tool\nTask: Write a greeting".to_owned())]);
+        assert_eq!(request.messages, [Message::User("CLI: sh\nTask: Write a greeting".to_owned())]);
         assert!(request.system.ends_with("\n\nYou are logged in."), "{}", request.system);
         assert_eq!(request.system.contains("--help"), mode == HelpMode::Discoverable);
         assert_eq!((request.test.as_str(), request.tools[0].name), ("greet", "run_command"));
@@ -100,12 +100,58 @@ async fn injected_help_is_captured_from_the_program_and_its_subcommands() {
     assert_eq!(commands(&worked), [], "help is not a command of the agent");
     close(worked).await;
 
-    let absent = task(|_, all| all.cli = "no-such-program-here".to_owned());
-    let worked = suite.work_in(&absent, &model, HelpMode::Injected).await;
+    let silent = task(|_, all| all.cli = "true".to_owned());
+    let worked = suite.work_in(&silent, &model, HelpMode::Injected).await;
     let (kind, message) = broke(&worked);
     assert_eq!(kind, RunErrorKind::Help);
-    assert!(message.contains("did not find `no-such-program-here`"), "{message}");
+    assert!(message.contains("it printed nothing"), "{message}");
     close(worked).await;
+}
+
+#[tokio::test]
+async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked() {
+    for mode in HelpMode::ALL {
+        let (suite, model) = (Suite::new(), running(&["echo hello"]));
+        let absent = task(|_, all| all.cli = "no-such-program-here --color".to_owned());
+        let worked = suite.work_in(&absent, &model, mode).await;
+        let (kind, message) = broke(&worked);
+        assert_eq!(kind, RunErrorKind::Program);
+        assert!(message.contains("does not find `no-such-program-here`"), "{message}");
+        assert!(model.requests.lock().unwrap().is_empty());
+        close(worked).await;
+        // `setup` may make it, and the environment of the task says where it is.
+        let made = task(|task, all| {
+            all.cli = "made-by-setup".to_owned();
+            all.env.insert("PATH".to_owned(), format!("{{{{workdir}}}}/bin:{}", std::env::var("PATH").unwrap()));
+            let make = "mkdir bin; printf '#!/bin/sh\\necho Usage: it' > bin/made-by-setup; chmod +x bin/*";
+            task.setup.push(make.to_owned());
+        });
+        let worked = suite.work_in(&made, &model, mode).await;
+        assert_eq!(evidence(&worked).error, None, "{mode:?}");
+        close(worked).await;
+    }
+}
+
+#[tokio::test]
+async fn version_is_asked_for_once_and_recorded_with_every_attempt() {
+    let suite = Suite::new();
+    let asked = suite.path("asked");
+    let of = |command: String| task(move |_, all| all.version_command = Some(command));
+    let action = of(format!("echo x >> {}; echo; echo ' tool 1.2 '; echo more", asked.display()));
+    for _ in 0..2 {
+        let worked = suite.work(&action, &running(&["echo hello"])).await;
+        assert_eq!(evidence(&worked).context.version.as_deref(), Some("tool 1.2"));
+        close(worked).await;
+    }
+    assert_eq!(fs::read_to_string(asked).unwrap(), "x\n");
+    let other = Suite::new();
+    for _ in 0..2 {
+        let worked = other.work(&of("exit 3".to_owned()), &running(&["echo hello"])).await;
+        assert_eq!((evidence(&worked).context.version.as_ref(), &evidence(&worked).error), (None, &None));
+        close(worked).await;
+    }
+    let told = other.told.lock().unwrap().clone();
+    assert_eq!(told, ["the version of the program is not known from `exit 3`: it ended with exit status 3"]);
 }
 
 #[tokio::test]

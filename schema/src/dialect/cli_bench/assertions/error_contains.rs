@@ -46,7 +46,7 @@ impl Check for ErrorContains {
         let Some(stderr) = &command.stderr else {
             return row.unknown("what the last command wrote to standard error was not recorded");
         };
-        match contains(stderr, &self.0) {
+        match contains(stderr, &self.0).of(command) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {

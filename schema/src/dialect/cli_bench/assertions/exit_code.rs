@@ -15,7 +15,7 @@ use crate::{
 /// The exit code that the last command must end with: `0` is success.
 ///
 /// Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-/// assertion fails. 124 stands for a command that ran out of time, 126 and 127 for one that could not be
+/// assertion fails. 124 means a command that ran out of time, 126 and 127 for one that could not be
 /// started, 128 + *n* for one that signal *n* ended.
 ///
 /// ```yaml
@@ -63,7 +63,7 @@ impl Check for ExitCode {
             return row.pass();
         }
         let mut help = vec![format!("the last command was `{}`", brief(&command.command.text))];
-        help.extend(meaning(code).map(|meaning| format!("{code} stands for {meaning}")));
+        help.extend(meaning(code).map(|meaning| format!("{code} means {meaning}")));
         if let Some(text) = command.stderr.as_ref().map(|stderr| stderr.text.trim()).filter(|text| !text.is_empty()) {
             help.push(format!("standard error: {}", shown(text)));
         }

@@ -30,7 +30,7 @@ use crate::{
 pub struct FileContains {
     /// The file. A relative path begins in the working directory of the task.
     ///
-    /// `{{workdir}}` stands for that directory; `~` and `$NAME` are not expanded.
+    /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
     #[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["config.json"]))]
     pub path: String,
     /// The text that must occur in the file. Upper and lower case count.

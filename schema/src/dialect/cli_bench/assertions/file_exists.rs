@@ -15,7 +15,7 @@ use crate::{
 /// A path that must exist when the task is over.
 ///
 /// A file or a directory; a link that leads nowhere does not exist. A relative path begins in the working
-/// directory of the task; `{{workdir}}` stands for that directory, `~` and `$NAME` are not expanded.
+/// directory of the task; `{{workdir}}` is that directory, `~` and `$NAME` are not expanded.
 ///
 /// ```yaml
 /// assert:

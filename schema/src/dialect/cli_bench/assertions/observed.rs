@@ -17,7 +17,9 @@ const SHOWN: usize = 2_000;
 const STEPS: usize = 4_000_000;
 
 pub(super) const CUT: &str = "the output was cut off, and the missing part could decide";
-pub(super) const MASKED: &str = "a part of it is masked, and what stands under the stars could decide";
+const HELD: &str = "the command ended while a background process kept its output open, and what that would still print \
+                    could decide";
+pub(super) const MASKED: &str = "a part of it is masked, and the masked text could decide";
 
 /// A text as a result shows it.
 pub(super) fn shown(text: &str) -> String {
@@ -109,6 +111,16 @@ pub(super) enum Found {
     No,
     /// What is missing could decide, for this reason.
     Unclear(&'static str),
+}
+
+impl Found {
+    /// The same of an output of a command: what is missing of it is said as exactly as it is known.
+    pub(super) fn of(self, ran: &Ran) -> Found {
+        match self {
+            Found::Unclear(CUT) if ran.held => Found::Unclear(HELD),
+            Found::Yes | Found::No | Found::Unclear(_) => self,
+        }
+    }
 }
 
 /// Whether a text occurs in what was observed.
@@ -204,7 +216,7 @@ pub struct After(pub Vec<String>);
 
 impl After {
     /// What stands at a path. `content` asks for a state that holds the content. Where that was not observed, what the agent
-    /// did to its directory tells as well, so that a claim that is new is judged without a run.
+    /// did to its directory decides as well, so a new claim is judged without a run.
     pub(super) fn path<'e>(
         &self,
         evidence: &'e Evidence,
@@ -255,7 +267,7 @@ impl After {
     }
 }
 
-/// What stands at a path by what is known of the agent's directory; `None` where that does not tell.
+/// What is at a path by what is known of the agent's directory; `None` where that is not enough.
 fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     let below = wanted.strip_prefix("{{workdir}}/").unwrap_or(wanted);
     if below.starts_with('/') {

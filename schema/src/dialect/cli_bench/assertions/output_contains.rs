@@ -44,7 +44,7 @@ impl Check for OutputContains {
         let Some(stdout) = &command.stdout else {
             return row.unknown("what the last command printed was not recorded");
         };
-        match contains(stdout, &self.0) {
+        match contains(stdout, &self.0).of(command) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {

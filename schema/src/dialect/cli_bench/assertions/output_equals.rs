@@ -43,7 +43,7 @@ impl Check for OutputEquals {
         let Some(stdout) = &command.stdout else {
             return row.unknown("what the last command printed was not recorded");
         };
-        match equals(stdout, &self.0) {
+        match equals(stdout, &self.0).of(command) {
             Found::Yes => row.pass(),
             Found::Unclear(reason) => row.unknown(reason),
             Found::No => {

@@ -27,7 +27,7 @@ use crate::{
 ///   - ran: "git commit.*-m"
 /// ```
 ///
-/// Write `.*` where options may stand in any order or number: `npm install.*react`.
+/// Write `.*` where options may appear in any order or number: `npm install.*react`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["git commit.*-m"]))]

@@ -437,6 +437,40 @@ fn a_command_that_took_too_long_fails() {
 }
 
 #[test]
+fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_ends_its_output() {
+    let exit = Exit { code: None, signal: Some(9) };
+    let killed = Ran { exit: Some(exit), ..printed(0, "half") };
+    let evidence = Evidence { observations: vec![ran("check", killed)], ..Evidence::default() };
+    check(
+        "- verify: {run: check}\n",
+        &evidence,
+        expect![[r#"
+            fail /0/verify/run verify `check`
+              `check` ended by signal 9 (KILL), which is exit code 137
+              - exit code 0
+              + exit code 137
+              = standard output: half
+        "#]],
+    );
+    let mut held = Ran { held: true, ..printed(0, "half") };
+    held.stdout.as_mut().unwrap().cut = true;
+    let evidence = Evidence { observations: vec![ran("check", held.clone())], ..Evidence::default() };
+    assert_eq!(status("- verify: {run: check}", &evidence), Status::Pass);
+    assert_eq!(status("- verify: {run: check, output_contains: half}", &evidence), Status::Pass);
+    check(
+        "- verify: {run: check, output_contains: whole}\n",
+        &evidence,
+        expect![[r#"
+            unknown /0/verify/output_contains verify `check`
+              the command ended while a background process kept its output open, and what that would still print could decide
+        "#]],
+    );
+    let failed = Ran { exit: Some(Exit { code: Some(2), signal: None }), ..held };
+    let evidence = Evidence { observations: vec![ran("check", failed)], ..Evidence::default() };
+    assert_eq!(status("- verify: {run: check, output_contains: whole}", &evidence), Status::Fail);
+}
+
+#[test]
 fn without_any_command_only_prohibitions_hold() {
     let evidence = Evidence { commands: Some(CommandLog::default()), ..Evidence::default() };
     check(

@@ -75,12 +75,16 @@ impl VerifyClaim {
                 help: streams(answer),
             });
         }
-        let Some(code) = answer.exit.and_then(|exit| exit.shell_code()) else {
+        let Some((exit, code)) = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?))) else {
             return row.unknown("how the command ended was not recorded");
         };
         if code != 0 {
+            let message = match exit.signal {
+                Some(_) => format!("`{run}` {}, which is exit code {code}", exit.sentence()),
+                None => format!("`{run}` ended with exit code {code}"),
+            };
             return row.fail(Mismatch {
-                message: format!("`{run}` ended with exit code {code}"),
+                message,
                 expected: "exit code 0".to_owned(),
                 actual: format!("exit code {code}"),
                 help: streams(answer),
@@ -92,7 +96,7 @@ impl VerifyClaim {
         let Some(stdout) = &answer.stdout else { return row.unknown("what the command printed was not recorded") };
         let mut doubt = None;
         if let Some(wanted) = output_contains {
-            match contains(stdout, wanted) {
+            match contains(stdout, wanted).of(answer) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
                 Found::No => {
@@ -106,7 +110,7 @@ impl VerifyClaim {
             }
         }
         if let Some(wanted) = output_equals {
-            match equals(stdout, wanted) {
+            match equals(stdout, wanted).of(answer) {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_equals", reason)),
                 Found::No => {

@@ -267,7 +267,7 @@ impl<'d> Assertions<'d, '_> {
                 continue;
             }
             let first = &self.items[first];
-            // What is wrong in a line may be what tells it from the other.
+            // The mistake in a line may be what makes it different from the other.
             let is_sound = |item: &Spot<'_>| !problems.iter().any(|problem| problem.at.below(&item.at).is_some());
             let sound = is_sound(item) && is_sound(first);
             let problem = item.head_problem(Code::Collision, "duplicate assertion").with_help("remove it");

@@ -50,7 +50,7 @@ pub(super) fn lint(
     }
 }
 
-/// What an intent says, as far as the item alone tells: none of it is asked again with every edit elsewhere.
+/// What an intent says, as far as the item alone shows: none of it is asked again with every edit elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hints {
     wish: Wish,

@@ -44,7 +44,7 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
     match EcmaPattern::compile(pattern, false) {
         Err(error) if error.kind == PatternErrorKind::Invalid => {
             let message = format!("not a valid regular expression: {}", error.message);
-            // Whoever writes flags means a pattern, and the text itself is in no command.
+            // A text with flags is meant as a pattern, and the text itself is in no command.
             let flags = pattern.starts_with("(?");
             let severity = if flags { Severity::Warning } else { Severity::Information };
             let mut problem = spot.text_problem(Code::InvalidPattern, message).with_severity(severity);

@@ -189,7 +189,7 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
     }
 }
 
-/// The path behind whatever somebody wrote in place of the scheme.
+/// The path behind what is written in place of the scheme.
 pub(super) fn path_of(text: &str) -> &str {
     let is_scheme = |start: &str| start.eq_ignore_ascii_case("file:");
     let path = text.get(..5).filter(|start| is_scheme(start)).map_or(text, |start| &text[start.len()..]);

@@ -144,3 +144,26 @@ fn tasks_that_share_a_directory_run_one_after_the_other() {
     assert_eq!(lower("cli: x\nworkdir: /tmp/x\nconcurrency: 4\ntasks: []\n").concurrency, 1);
     assert_eq!(lower("cli: x\ntasks: []\n").concurrency, 3);
 }
+
+#[test]
+fn files_that_commands_and_cli_name_are_inputs_of_a_task_unless_they_are_in_its_directory() {
+    let files = || {
+        let names =
+            ["bin/tool", "setup.sh", "own.sh", "check.sh", "version.sh", "work/result.txt", "work/tool", "a.txt"];
+        MemoryFiles::new("/suite", names.map(|name| (name, name))).at("cli-bench.yaml")
+    };
+    let inputs = |head: &str| {
+        let text = format!(
+            "{head}\nversion_command: sh ../version.sh\nsetup: [sh ../setup.sh > ../a.txt]\ntasks:\n  - id: a\n    intent: b\n    \
+             setup: [\"sh '../own.sh' --in=../a.txt; rm result.txt\"]\n    teardown: [sh ../bin/tool]\n    assert:\n      - verify: \
+             {{run: sh ./../check.sh result.txt}}\n"
+        );
+        let document = Document::read(&text, task_files::rules());
+        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files(), &Settings::default()).suite;
+        agent(&suite.cases[0]).inputs.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(inputs("cli: ../bin/tool\nworkdir: work"), "a.txt bin/tool check.sh own.sh setup.sh version.sh");
+    assert_eq!(inputs("cli: ./tool x\nworkdir: ./work/"), "a.txt check.sh own.sh setup.sh version.sh work/tool");
+    assert_eq!(inputs("cli: bin/tool\nworkdir: ."), "bin/tool", "`..` leads out of the workspace");
+    assert_eq!(inputs("cli: tool"), "", "a new directory holds nothing of the workspace");
+}

@@ -86,7 +86,7 @@ pub struct DriftClaim;
 impl Check for DriftClaim {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
         let row = Row::new(Pointer::root(), "drift", "Drift check");
-        vec![row.unknown("claims about a stored answer are not supported yet")]
+        vec![row.unknown("expectations about a stored answer are not supported yet")]
     }
 
     fn texts(&self) -> Vec<String> {

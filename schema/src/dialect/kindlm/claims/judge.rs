@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_score_asks_nobody_again_and_another_criterion_does() {
+    fn lower_score_asks_no_model_again_and_another_criterion_does() {
         let one = claim(1);
         let mut other = one.clone();
         other.expect.min_score = 0.1;

@@ -141,7 +141,7 @@ pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
     }
 }
 
-/// Whether the number of a gate is one that could be missed. Others are told by themselves.
+/// Whether the number of a gate is one that could be missed. Others are reported by a rule of their own.
 fn can_fail(name: &str, gate: &Spot<'_>) -> bool {
     let idle = if name == "driftScoreMax" { 1.0 } else { 0.0 };
     gate.number().is_some_and(|number| (0.0..=1.0).contains(&number) && number != idle)

@@ -303,12 +303,12 @@ fn sections_are_the_headings_of_the_file() {
                   - Body text
     "#]],
     );
-    // Where there is no file of today, another day's tells the headings.
+    // Where there is no file of today, another day's has the headings.
     check_labels(&format!("{claim}-x.md\n        sections: [$0]\n{files}"), expect!["Old hook body cta"]);
 }
 
 #[test]
-fn the_target_is_the_directory_that_the_file_lies_in() {
+fn the_target_is_the_directory_that_the_file_is_in() {
     let files = "//- /skills/a/SKILL.md\nx\n//- /agents/b/SOUL.md\nx\n";
     let target = "//- /clawspec-scenarios.yaml\ntarget:\n  path: ";
     check(
@@ -330,7 +330,7 @@ fn the_target_is_the_directory_that_the_file_lies_in() {
 }
 
 #[test]
-fn what_stands_nearby_is_offered_again() {
+fn what_is_nearby_is_offered_again() {
     let near = format!("{SCENARIO}      - {{ type: tool_was_called, tool: mail.send }}\n");
     check_labels(&format!("{near}      - {{ type: tool_not_called, tool: m$0 }}\n"), expect!["mail.send"]);
     check_labels(

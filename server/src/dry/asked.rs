@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use speclens_runner::{
-    exec::{agent::grouped, program},
+    exec::agent::grouped,
     model::{Description, KeyState, Models, manual},
     report::{human::dollars, plain},
 };
-use speclens_schema::{mask::Secrets, script, settings::Price};
+use speclens_schema::{mask::Secrets, script, settings::Price, suite::program_of};
 
 use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
@@ -29,7 +29,7 @@ impl Asked {
                 for subject in subjects {
                     let Some(id) = subject.model_id() else { continue };
                     // A program asks by itself whom it wants, as often as it wants.
-                    let is_program = program::command_of(id).is_some();
+                    let is_program = program_of(id).is_some();
                     let bound = if is_program { Bound::default() } else { Bound::of(agent, subject).times(repeat) };
                     match self.models.iter_mut().find(|(known, ..)| known == id) {
                         Some((_, attempts, sum)) => {
@@ -73,7 +73,7 @@ impl Asked {
         for (id, attempts, bound) in &self.models {
             let requests = bound.requests;
             let times = format!("{attempts} {}", word(*attempts, "attempt"));
-            if program::command_of(id).is_some() {
+            if program_of(id).is_some() {
                 line("  ", format!("{id}: {times}; whom it asks is not known"));
                 continue;
             }
@@ -108,7 +108,7 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     }
     let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
     if let Some(path) = path {
-        // Opening a script reads it, and asks nobody.
+        // Opening a script only reads it.
         return match models.open(id) {
             Ok(_) => (format!("played from {path}, without a network"), Known::Free),
             Err(error) => (format!("its tests would break: {}", error.message), Known::Unknown),

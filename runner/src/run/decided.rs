@@ -1,0 +1,124 @@
+//! Repeats that are not needed: once no further attempt can change the answer of the gate of a model, tasks of that model
+//! are not repeated. What a run left out and what a replay finds missing are told by the same rule.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use speclens_schema::{
+    dialect::{Count, Gates},
+    suite::{Subject, Suite},
+    verdict::Status,
+};
+
+use super::{Options, Unit, plan};
+use crate::{
+    book::Asked,
+    event::{AbsenceKind, RunResult},
+};
+
+/// The models of a run and their attempts.
+#[derive(Debug, Default)]
+pub(super) struct Standings(Mutex<HashMap<Option<String>, Standing>>);
+
+/// The attempts of a model.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    made: Count,
+    planned: usize,
+}
+
+impl Standings {
+    pub(super) fn of(units: &[Unit]) -> Standings {
+        let mut standings: HashMap<_, Standing> = HashMap::new();
+        for unit in units {
+            standings.entry(model(&unit.subject)).or_default().planned += 1;
+        }
+        Standings(Mutex::new(standings))
+    }
+
+    /// Returns whether an attempt is left out. The first of each task never is: without it nothing is known of the task.
+    pub(super) fn may_skip(&self, gates: &Gates, unit: &Unit) -> bool {
+        let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let standing = standings.get(&model(&unit.subject)).copied().unwrap_or_default();
+        unit.repeat > 0 && gates.is_decided(&unit.subject, standing.made, standing.planned)
+    }
+
+    pub(super) fn made(&self, unit: &Unit, status: Status) {
+        let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        standings.entry(model(&unit.subject)).or_default().made.add(status);
+    }
+}
+
+fn model(subject: &Subject) -> Option<String> {
+    subject.model_id().map(str::to_owned)
+}
+
+/// Returns whether a run of these cases leaves repeats out: only one of all tests does, because the gate of a part is not
+/// that of the suite.
+pub(super) fn is_whole(suite: &Suite, options: &Options) -> bool {
+    let is_chosen = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
+    (0..suite.cases.len()).filter(|index| !suite.cases[*index].skip).all(|index| is_chosen(&index))
+}
+
+/// The plan of a run of the whole suite that acts as these options say.
+pub(super) fn whole(suite: &Suite, options: &Options) -> Vec<Unit> {
+    let all: Vec<usize> = (0..suite.cases.len()).collect();
+    plan(suite, &all, options)
+}
+
+/// Returns for each attempt of a whole suite whether it is left out, by what is known of the others. Attempts that nobody
+/// made, or only of what the test did before, may be; so may those that an earlier run made than the one that made the first
+/// attempt of the task. Where what is known of the others decides nothing, none is left out.
+///
+/// `attempts` come with the place of their case, those of a case and a subject in their order.
+pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
+    let mut first: HashMap<(usize, &Subject), u64> = HashMap::new();
+    for (case, run) in attempts.iter().filter(|(_, run)| run.repeat == 0) {
+        first.insert((*case, &run.subject), run.began_us);
+    }
+    let is_missing = |run: &RunResult| match run.absence.as_ref().map(|absence| absence.kind) {
+        Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => true,
+        Some(AbsenceKind::Broke(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
+    };
+    let is_spare: Vec<bool> = attempts
+        .iter()
+        .map(|(case, run)| {
+            let is_older = || first.get(&(*case, &run.subject)).is_some_and(|first| run.began_us < *first);
+            run.repeat > 0 && (is_missing(run) || is_older())
+        })
+        .collect();
+    let mut standings: HashMap<Option<&str>, Standing> = HashMap::new();
+    for ((_, run), is_spare) in attempts.iter().zip(&is_spare) {
+        let standing = standings.entry(run.subject.model_id()).or_default();
+        standing.planned += 1;
+        if !is_spare {
+            standing.made.add(run.status);
+        }
+    }
+    let decided = attempts.iter().zip(is_spare).map(|((_, run), is_spare)| {
+        let Standing { made, planned } = standings[&run.subject.model_id()];
+        is_spare && gates.is_decided(&run.subject, made, planned)
+    });
+    decided.collect()
+}
+
+impl Asked<'_> {
+    /// An attempt that is left out, because the gate of its model is decided.
+    pub fn left_out(&self) -> RunResult {
+        let subject = self.subject;
+        self.absent(AbsenceKind::Decided, format!("not run, because the threshold of `{subject}` is decided"))
+    }
+
+    /// What is said of a repeat that an earlier run may have left out, and that decides now. `None` for any other attempt.
+    pub(super) fn needed(&self, known: &RunResult, gates: &Gates) -> Option<RunResult> {
+        let is_missing = known.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::NoRecording);
+        let subject = self.subject;
+        (self.repeat > 0 && is_missing && gates.can_be_decided(subject)).then(|| {
+            let message =
+                format!("no recording, and the threshold of `{subject}` is not decided without it; run it again");
+            self.absent(AbsenceKind::NoRecording, message)
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run would do, where, and what it would take. Nothing is run to find out.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use speclens_runner::{
+    exec::{self, agent::Bound},
+    model::Models,
+    report::plain,
+};
+use speclens_schema::{
+    dialect::{Dialect, cli_bench::config::HelpMode},
+    evidence::{Context, Moment},
+    mask::Secrets,
+    suite::{Action, AgentAction, Case, Subject, Suite},
+};
+
+use asked::Asked;
+
+mod asked;
+
+/// A part of a suite, and who would act.
+#[derive(Debug)]
+pub struct Plan<'p> {
+    /// The suite.
+    pub suite: &'p Suite,
+    /// The chosen tests, by their place in it.
+    pub cases: &'p BTreeSet<usize>,
+    /// The models that it may ask.
+    pub models: &'p Models,
+    /// What is masked.
+    pub secrets: &'p Secrets,
+    /// The models that act in place of those of the suite; those of the suite when empty.
+    pub chosen: &'p [String],
+    /// The help modes in place of those of the suite; those of the suite when empty.
+    pub help_modes: &'p [HelpMode],
+}
+
+impl Plan<'_> {
+    /// Describes every chosen test and the models that they ask, and adds them to a sum.
+    pub fn describe(&self, sum: &mut Sum) -> String {
+        let mut text = String::new();
+        let mut asked = Asked::default();
+        for &index in self.cases {
+            let case = &self.suite.cases[index];
+            let subjects = case.action.subjects_of(self.chosen, self.help_modes);
+            let lines = lines(self.suite.dialect, case, &subjects, sum);
+            let _ = writeln!(text, "  {}", plain::line(&self.secrets.mask(&lines.title)));
+            for line in lines.does {
+                let _ = writeln!(text, "      {}", plain::line(&self.secrets.mask(&line)));
+            }
+            if !case.skip {
+                asked.add(case, &subjects);
+            }
+        }
+        let (paragraphs, has_tokens) = asked.describe(self.models, self.secrets);
+        text.push_str(&paragraphs);
+        sum.requests += asked.requests();
+        sum.questions += asked.questions();
+        sum.has_tokens |= has_tokens;
+        text
+    }
+}
+
+/// What is said about a test.
+struct Lines {
+    title: String,
+    does: Vec<String>,
+}
+
+fn lines(dialect: Dialect, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
+    let runs = subjects.len() * case.repeat as usize;
+    let does = match &case.action {
+        Action::Command(command) => match &command.expanded {
+            Ok(script) => script.trim_end().lines().map(str::to_owned).collect(),
+            Err(names) => vec![format!("{} (no value for {})", command.template, names.join(", "))],
+        },
+        Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
+        Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
+        Action::Agent(agent) => task(agent, subjects),
+        Action::Trigger(_) => vec!["a call of the gateway".to_owned()],
+        Action::None => vec!["nothing".to_owned()],
+    };
+    let obstacle = exec::unsupported(dialect, &case.action);
+    let mut remarks = vec![match (case.skip, obstacle, runs) {
+        (true, _, _) => "skipped".to_owned(),
+        (false, Some(_), _) => "cannot run yet".to_owned(),
+        (false, None, 1) => "once".to_owned(),
+        (false, None, runs) => format!("{runs} times"),
+    }];
+    if !case.tags.is_empty() {
+        remarks.push(format!("tags {}", case.tags.join(", ")));
+    }
+    match obstacle.filter(|_| !case.skip) {
+        Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
+        None => sum.attempts += if case.skip { 0 } else { runs },
+    }
+    Lines { title: format!("{} ({})", case.name, remarks.join("; ")), does }
+}
+
+/// What an agent would do, and where. Its own commands are not known before it has chosen them.
+fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
+    let mut names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
+    names.dedup();
+    let modes: BTreeSet<&str> = subjects
+        .iter()
+        .filter_map(|subject| match subject {
+            Subject::Model { mode, .. } => mode.map(HelpMode::as_str),
+            Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+        })
+        .collect();
+    let modes: Vec<&str> = modes.into_iter().collect();
+    let help = match modes[..] {
+        [] => String::new(),
+        [mode] if mode == HelpMode::default().as_str() => String::new(),
+        [mode] => format!(", in the help mode {mode}"),
+        _ => format!(", in each of the help modes {}", modes.join(", ")),
+    };
+    let place = match &agent.surroundings.workdir {
+        Some(workdir) => format!("in the directory {workdir}"),
+        None => "in a new directory".to_owned(),
+    };
+    let content = agent.scaffold().map(|scaffold| format!(" with a copy of {scaffold}")).unwrap_or_default();
+    let mut lines = vec![
+        format!("a task for {}{help}, in at most {} turns", names.join(", "), agent.max_turns),
+        format!("{place}{content}, with commands that the model chooses"),
+    ];
+    let setup = agent.surroundings.setup.iter().chain(&agent.setup).map(|command| ("setup", command));
+    let teardown = agent.teardown.iter().map(|command| ("teardown", command));
+    lines.extend(setup.chain(teardown).map(|(when, command)| format!("{when}: {}", command.trim_end())));
+    lines
+}
+
+/// The sum over all suites.
+#[derive(Debug, Default)]
+pub struct Sum {
+    attempts: usize,
+    requests: u64,
+    questions: u64,
+    /// Whether tokens were estimated.
+    has_tokens: bool,
+    /// Tests by what this version cannot do.
+    unsupported: BTreeMap<&'static str, usize>,
+}
+
+impl Sum {
+    /// Returns how much would run, and under which assumptions.
+    pub fn sentences(&self) -> String {
+        let Sum { attempts, requests, questions, has_tokens, unsupported } = self;
+        let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };
+        let mut asks = Vec::new();
+        if *requests > 0 {
+            asks.push(format!("at most {requests} {} to models", word(*requests, "request")));
+        }
+        if *questions > 0 {
+            asks.push(format!("at most {questions} {} to judges", word(*questions, "question")));
+        }
+        let asks = if asks.is_empty() { String::new() } else { format!(", with {}", asks.join(" and ")) };
+        let mut text = format!("{attempts} {attempts_word} would run{asks}\n");
+        if *has_tokens {
+            let _ = writeln!(text, "tokens and costs assume {}", exec::agent::assumptions());
+        }
+        for (obstacle, count) in unsupported {
+            let tests = if *count == 1 { "test" } else { "tests" };
+            let _ = writeln!(text, "{count} {tests} would not: {obstacle} is not supported yet");
+        }
+        text
+    }
+}
+
+fn word(count: u64, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}

@@ -1,0 +1,49 @@
+//! What a run of a task would do, as a page.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    session::{Session, Snapshot},
+    whole::cases_in,
+};
+use crate::{
+    dry::{Plan, Sum},
+    ide::{card, transcript::one_line},
+    job::{self, Asker, Order, Refusal},
+};
+
+/// The page, in Markdown. Nothing is run for it, so the directory need not be trusted.
+pub(super) fn page(session: &Session, snapshot: &Snapshot, uri: &str, test: &str) -> String {
+    let title = format!("# {}: dry run\n\n", one_line(test));
+    let workspace = snapshot.workspace();
+    let suite = Arc::new(session.whole_suite(snapshot, &workspace));
+    let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
+    let Some(index) = place else { return format!("{title}This file has no such test.\n") };
+    let id = snapshot.place.suite(uri);
+    let prepared = job::prepare(Order {
+        suite: &suite,
+        directory: &id.directory,
+        place: &id.place,
+        workspace: &workspace,
+        secrets: Arc::new(workspace.secrets_of(&suite)),
+        clock: session.clock,
+        gateway: None,
+        asker: Asker::Editor { is_trusted: true },
+    });
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
+        Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),
+    };
+    let mut sum = Sum::default();
+    let plan = Plan {
+        suite: &suite,
+        cases: &BTreeSet::from([index]),
+        models: prepared.models(),
+        secrets: &workspace.secrets_of(&suite),
+        chosen: &[],
+        help_modes: &[],
+    };
+    let text = plan.describe(&mut sum) + &sum.sentences();
+    format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", card::verbatim(text.trim_end(), "text"))
+}
