@@ -54,7 +54,12 @@ impl Span {
 
     /// The span of a run that another agent started.
     pub(super) fn agent(agent: &str) -> Span {
-        let attributes = [("gen_ai.operation.name", "invoke_agent".into()), ("gen_ai.agent.name", agent.into())];
+        let attributes = [
+            ("gen_ai.operation.name", "invoke_agent".into()),
+            ("gen_ai.agent.name", agent.into()),
+            // Otherwise the only agent of a trace is not one that was started by another.
+            ("subagent_id", agent.into()),
+        ];
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
     }
 

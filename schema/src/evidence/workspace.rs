@@ -118,34 +118,6 @@ pub enum Presence {
     Set,
 }
 
-/// The scores that a judge gives to a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ScoreNeed {
-    /// Where the judge is asked.
-    pub endpoint: Address,
-    /// The instruction.
-    pub rubric: String,
-    /// The file, its templates filled; the first match where the path has wildcards.
-    pub path: String,
-    /// The heading of the only section that is scored.
-    pub section: Option<String>,
-    /// The file that says who the author of the text is meant to be.
-    pub identity: Option<String>,
-    /// When.
-    pub moment: Moment,
-    /// How many times to ask.
-    pub times: u32,
-}
-
-/// The scores that were given.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ScoreAnswer {
-    /// One per time, in order.
-    pub scores: Vec<f64>,
-    /// Why there are fewer than were asked for.
-    pub error: Option<String>,
-}
-
 /// The values of the templates of a dialect, frozen for an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TemplateValues {

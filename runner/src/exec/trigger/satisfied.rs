@@ -87,7 +87,6 @@ fn is_all_new(first: &[Observation], now: &[Observation]) -> bool {
         | Answer::Variables(_)
         | Answer::Response(_)
         | Answer::Trace(_)
-        | Answer::Scores(_)
         | Answer::Question(_)
         | Answer::Nothing(_) => true,
     })

@@ -12,11 +12,11 @@ use super::{
     template::{NoValue, expand},
 };
 use crate::{
-    check::time,
+    check::{headings, time},
     document::{NodeRef, Pointer},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Moment, Need, Peer, Presence,
-        ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, ModelReply, Moment, Need, Peer,
+        Presence, ResponseAnswer, ResponseNeed, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
@@ -42,6 +42,11 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
     /// What the label adds to the type's name.
     fn subject(&self) -> String {
         String::new()
+    }
+
+    /// The least score that passes, where a score decides.
+    fn threshold(&self) -> Option<f64> {
+        None
     }
 
     /// What must be observed.
@@ -140,6 +145,10 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         vec![row.verdict(T::NAME, label)]
     }
 
+    fn threshold(&self) -> Option<f64> {
+        self.assertion.threshold()
+    }
+
     fn open(&self) -> Open {
         match self.scope.moment {
             // What is checked before the act does not wait for its end.
@@ -152,6 +161,9 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default())
     }
 }
+
+/// As many names are listed in a help.
+const MAX_LISTED: usize = 8;
 
 /// As many other places belong to one row.
 const MAX_RELATED: usize = 20;
@@ -394,6 +406,28 @@ impl<'e> Seen<'e> {
         near.map(|near| format!("`{near}` is beside it")).into_iter().collect()
     }
 
+    /// The heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a place.
+    pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+        let found = headings::headings(text);
+        let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
+        match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {
+            Some(heading) => {
+                let place = FilePlace::bytes(path, text, heading.range.clone());
+                let message = format!("the heading nearest to `{name}`");
+                (format!("the heading nearest to `{name}` is `{}`", heading.text), Some((message, place)))
+            }
+            None if found.is_empty() => (format!("`{path}` has no headings"), None),
+            None => {
+                let mut listed: Vec<String> =
+                    found.iter().take(MAX_LISTED).map(|heading| format!("`{}`", heading.text)).collect();
+                if found.len() > MAX_LISTED {
+                    listed.push(format!("{} more", found.len() - MAX_LISTED));
+                }
+                (format!("no heading of `{path}` is like `{name}`: it has {}", listed.join(", ")), None)
+            }
+        }
+    }
+
     /// The content of a file.
     pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, Row> {
         if file.directory {
@@ -470,14 +504,20 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The scores that a judge gave.
-    pub fn scores(&self, want: &ScoreNeed) -> Result<&'e ScoreAnswer, Row> {
-        match self.answer("rubric", &Need::Scores(want.clone()), "the judge")? {
-            Answer::Scores(answer) => Ok(answer),
-            _ => Err(Row::unknown("rubric", "the judge was not asked")),
+    /// What a judge answered when it was asked for scores.
+    pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], Row> {
+        match self.evidence.answer_to(&Need::Scores(want.clone())) {
+            Some(Answer::Question(answer)) => Ok(&answer.replies),
+            Some(Answer::Nothing(reason)) => Err(Row::unknown("rubric", reason.clone())),
+            Some(_) => Err(Row::unknown("rubric", "the recording holds another answer than that of a judge")),
+            None => Err(Row::unknown("rubric", UNASKED)),
         }
     }
 }
+
+/// What is said of a file that was recorded before the question about it was what it is.
+const UNASKED: &str = "the judge has not been asked about this file; ask it without starting the target: *Ask judge* \
+                       above the scenario, or `speclens run --recorded --ask`";
 
 /// `timeout` and `updated_after`, as the assertions about artifacts have them.
 #[derive(Clone, Copy, Debug)]
