@@ -1,15 +1,24 @@
 //! The settings of a ClawSpec workspace in force: the file, over it variables of the environment, over them the command line.
 
-use std::fmt;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use reqwest::Url;
 use speclens_schema::dialect::clawspec::config::{Backend, Config, Observability};
+
+use crate::{
+    clock::Clock,
+    player::{GatewayScript, Player},
+};
 
 /// Variables that hold the token, by rank. The first of them belongs to ClawSpec, the others to OpenClaw.
 pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TOKEN", "OPENCLAW_HOOKS_TOKEN"];
 
 /// Where a gateway is, and what it needs to know.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Gateway {
     /// Its address, without `/` at the end.
     pub base_url: String,
@@ -20,6 +29,24 @@ pub struct Gateway {
     /// Where traces come from.
     pub traces: Observability,
     token: Option<Token>,
+    script: Option<Script>,
+}
+
+/// What takes the place of the gateway.
+#[derive(Clone, Debug)]
+struct Script {
+    path: PathBuf,
+    /// The path as people know it.
+    name: String,
+    /// Once it is played.
+    playing: Option<Playing>,
+}
+
+#[derive(Clone, Debug)]
+struct Playing {
+    player: Arc<Player>,
+    /// The address of the gateway whose place it takes.
+    of: String,
 }
 
 #[derive(Clone, PartialEq)]
@@ -57,6 +84,47 @@ impl Gateway {
                 .find_map(|source| Some(Token { value: variable(source)?, source }))
                 .or_else(|| Some(Token { value: config.gateway_auth_token.clone()?, source: "gateway_auth_token" }))
                 .filter(|token| !token.value.is_empty()),
+            script: None,
+        }
+    }
+
+    /// The same, with a scripted gateway in its place. `name` is the path as people know it.
+    pub fn with_script(self, path: PathBuf, name: String) -> Gateway {
+        Gateway { script: Some(Script { path, name, playing: None }), ..self }
+    }
+
+    /// Whether a script takes its place.
+    pub fn is_scripted(&self) -> bool {
+        self.script.is_some()
+    }
+
+    /// Starts the script that takes its place, for as long as the result is kept. `root` is the root of the workspace. The error
+    /// is a sentence.
+    pub async fn opened(self: &Arc<Gateway>, root: &Path, clock: Clock) -> Result<Arc<Gateway>, String> {
+        let Some(Script { path, name, playing: None }) = &self.script else { return Ok(Arc::clone(self)) };
+        let script = GatewayScript::open(path, name)?;
+        let player = Player::start(&script, root, self, clock).await?;
+        let playing = Playing { of: self.base_url.clone(), player: Arc::new(player) };
+        Ok(Arc::new(Gateway {
+            base_url: playing.player.base_url().to_owned(),
+            log_pattern: playing.player.log_pattern().unwrap_or_else(|| self.log_pattern.clone()),
+            script: Some(Script { path: path.clone(), name: name.clone(), playing: Some(playing) }),
+            ..Gateway::clone(self)
+        }))
+    }
+
+    /// What plays the gateway.
+    pub fn player(&self) -> Option<&Player> {
+        Some(&*self.script.as_ref()?.playing.as_ref()?.player)
+    }
+
+    /// The address at which another one is reached: what is asked of the gateway is asked of the script in its place.
+    pub fn reached(&self, address: &str) -> String {
+        let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
+        let rest = playing.and_then(|playing| address.strip_prefix(&playing.of));
+        match rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?'])) {
+            Some(rest) => format!("{}{rest}", self.base_url),
+            None => address.to_owned(),
         }
     }
 
@@ -94,7 +162,7 @@ impl Gateway {
 /// Shows everything but the token.
 impl fmt::Debug for Gateway {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Gateway { base_url, webhook, log_pattern, traces, token } = self;
+        let Gateway { base_url, webhook, log_pattern, traces, token, script } = self;
         formatter
             .debug_struct("Gateway")
             .field("base_url", base_url)
@@ -102,6 +170,7 @@ impl fmt::Debug for Gateway {
             .field("log_pattern", log_pattern)
             .field("traces", traces)
             .field("has_token", &token.is_some())
+            .field("script", script)
             .finish()
     }
 }

@@ -13,7 +13,7 @@ mod workspace;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{MAIN_SEPARATOR, Path, PathBuf},
     str::FromStr as _,
     sync::{
         Arc, Mutex, PoisonError,
@@ -25,12 +25,14 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{
-    gateway_script::{self, Lines, LogForm},
+    files,
+    gateway_script::{self, Lines, Log, LogForm},
     script,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{clock::Clock, encryption};
+use crate::{clock::Clock, encryption, gateway::Gateway};
+use spans::Receiver;
 
 pub use program::Printed;
 
@@ -73,8 +75,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// Starts to play. `root` is the root of the workspace, `webhook` the place that starts a skill. The error is a sentence.
-    pub async fn start(script: &GatewayScript, root: &Path, webhook: &str, clock: Clock) -> Result<Player, String> {
+    /// Starts to play in the place of a gateway. `root` is the root of the workspace. The error is a sentence.
+    pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
         let wrong = |reason: String| format!("the scripted gateway {} cannot be played: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
         let encryption = encryption::of("http").map_err(wrong)?;
@@ -85,11 +87,12 @@ impl Player {
             name: script.name.clone(),
             lines: Arc::clone(&script.lines),
             root,
-            webhook: webhook.to_owned(),
+            webhook: of.webhook.clone(),
+            log: log_of(&script.lines, &of.log_pattern),
             time: Time::begin(clock),
             client,
             receiver: Mutex::default(),
-            log: tokio::sync::Mutex::default(),
+            logging: tokio::sync::Mutex::default(),
             faults: Mutex::default(),
             started: AtomicU64::default(),
             cancel: cancel.clone(),
@@ -109,16 +112,16 @@ impl Player {
             LogForm::None => None,
             LogForm::Words | LogForm::Json => {
                 let date = |name: &str| (name == "today").then_some(Cow::Borrowed("{date}"));
-                let path = gateway_script::expand(&self.stage.lines.log, date);
+                let path = gateway_script::expand(&self.stage.log, date);
                 Some(self.stage.root.join(path).to_string_lossy().into_owned())
             }
         }
     }
 
-    /// Sends the spans of the runs that follow to the receiver at this address. `None`: they are sent nowhere.
-    pub fn export_to(&self, receiver: Option<&str>) {
-        let receiver = receiver.map(|address| address.trim_end_matches('/').to_owned());
-        *self.stage.receiver.lock().unwrap_or_else(PoisonError::into_inner) = receiver;
+    /// Sends the spans of the runs that follow to the receiver that these variables of OpenTelemetry name. Without them they are
+    /// sent nowhere.
+    pub fn export_to(&self, environment: &[(String, String)]) {
+        *self.stage.receiver.lock().unwrap_or_else(PoisonError::into_inner) = Receiver::of(environment);
     }
 
     /// Plays the program `openclaw` with these arguments.
@@ -142,9 +145,11 @@ struct Stage {
     webhook: String,
     time: Time,
     client: reqwest::Client,
-    receiver: Mutex<Option<String>>,
+    /// The path of the log from the root, its templates not filled.
+    log: String,
+    receiver: Mutex<Option<Receiver>>,
     /// Lines are written one after the other.
-    log: tokio::sync::Mutex<()>,
+    logging: tokio::sync::Mutex<()>,
     faults: Mutex<Vec<String>>,
     /// How many runs were started.
     started: AtomicU64,
@@ -173,10 +178,17 @@ impl Stage {
         uuid(&format!("run {seed}"))
     }
 
-    /// The address that spans are sent to.
-    fn receiver(&self) -> Option<String> {
+    /// Where spans are sent to.
+    fn receiver(&self) -> Option<Receiver> {
         self.receiver.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// The log of a script that says nothing of it is that of the gateway, where it is in the workspace.
+fn log_of(lines: &Lines, pattern: &str) -> String {
+    let is_inside = !pattern.starts_with(MAIN_SEPARATOR) && files::inside(pattern).is_some();
+    let usual = || if is_inside { pattern.replace("{date}", "{{today}}") } else { Log::PATH.to_owned() };
+    lines.log.clone().unwrap_or_else(usual)
 }
 
 /// What time it is in a script: it goes on, even from a clock that stands still.

@@ -140,6 +140,8 @@ struct Run {
     background: Background,
     /// A recording could not be written, and this was told.
     warned: AtomicBool,
+    /// Why the script of the gateway is not played.
+    unplayed: Option<String>,
     /// Environment variables that commands of an agent do not see.
     keys: BTreeSet<String>,
     /// The version of the program under test.
@@ -151,6 +153,7 @@ struct Run {
 /// future ends every process.
 pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: Events) -> Arc<SuiteResult> {
     let (started, began_us) = (Instant::now(), recording::beginning_us());
+    let (job, unplayed) = opened(job, options.mode).await;
     let suite = Arc::clone(&job.suite);
     let selected = selected(&suite, &options);
     let units = plan(&suite, &selected, &options);
@@ -173,6 +176,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         standings,
         background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
+        unplayed,
         version: Version::default(),
         events,
     });
@@ -226,6 +230,20 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     });
     run.tell(Event::Finished(Arc::clone(&result)));
     result
+}
+
+/// Starts the script that takes the place of the gateway, where one does and anything is asked of it.
+async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
+    match (&job.gateway, mode) {
+        (None, _) | (Some(_), Mode::Recorded) => (job, None),
+        (Some(gateway), Mode::Live | Mode::Asking) => match gateway.opened(&job.directory, job.clock).await {
+            Ok(gateway) => {
+                job.gateway = Some(gateway);
+                (job, None)
+            }
+            Err(message) => (job, Some(message)),
+        },
+    }
 }
 
 /// Returns who acts in a run, in the order of the file, and in how many attempts.

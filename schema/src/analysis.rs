@@ -385,7 +385,8 @@ impl Analyzer {
 /// A suite with the files that settings declare, and those that tasks begin with. Only what is run here has inputs, so
 /// they are looked for nowhere else.
 fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
-    if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_))) {
+    if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_) | Action::Trigger(_)))
+    {
         suite.inputs = files.declared();
     }
     for case in &suite.cases {

@@ -43,7 +43,7 @@ pub const ENDING: &str = ".gateway.yaml";
 pub struct GatewayScript {
     /// What happens when something is started. The first run whose conditions hold is played.
     ///
-    /// Where none holds, the webhook answers with the status 404, and the program `openclaw` fails.
+    /// Where none holds, the webhook answers with the status 422, and the program `openclaw` fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [[{ "when": { "skill": "/daily-brief" }, "steps": [] }]]))]
     pub runs: Vec<Run>,
@@ -100,7 +100,7 @@ pub struct Run {
 pub struct When {
     /// The slash command that the webhook is asked for. What follows it after a blank does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^/", "examples" = ["/daily-brief"]))]
+    #[schemars(extend("examples" = ["/daily-brief"]))]
     pub skill: Option<Name>,
     /// The id of the agent that `openclaw agent` starts, or that the step `spawn` of another run starts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,8 +308,11 @@ pub struct Score {
 #[schemars(deny_unknown_fields)]
 pub struct Log {
     /// The file, from the root of the workspace. It takes the place of `gateway_log_pattern` in a run.
+    ///
+    /// When absent, it is that of `gateway_log_pattern` where this is a relative path, else
+    /// `.speclens/gateway/openclaw-{{today}}.log`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = ".speclens/gateway/openclaw-{{today}}.log", "examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
+    #[schemars(extend("examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
     pub path: Option<ScriptFile>,
     /// How its lines are written. `words` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,7 +334,7 @@ pub enum LogForm {
 }
 
 impl Log {
-    /// `path` when the key is absent.
+    /// `path` when the key is absent, and the log of the settings is not in the workspace.
     pub const PATH: &'static str = ".speclens/gateway/openclaw-{{today}}.log";
 }
 

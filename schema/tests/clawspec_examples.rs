@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{ScalarRules, clawspec::assertion::Assertion},
+    dialect::clawspec::assertion::Assertion,
     document::Document,
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -34,6 +34,8 @@ fn kind_of(path: &str) -> Option<SpecFile> {
         "clawspec.yaml" => SpecFile::ClawSpec,
         "coverage-ledger.yaml" => SpecFile::ClawSpecLedger,
         "baselines.yaml" => SpecFile::ClawSpecBaselines,
+        "speclens.yaml" => SpecFile::Settings,
+        name if name.ends_with(".gateway.yaml") => SpecFile::Gateway,
         _ if path.contains("/handoffs/") => SpecFile::ClawSpecHandoff,
         _ => return None,
     })
@@ -42,7 +44,7 @@ fn kind_of(path: &str) -> Option<SpecFile> {
 /// Analyses a contract; nothing may be wrong with it, but for what another program would do.
 fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles) -> Suite {
     let files = files.clone().at(path);
-    let document = Document::read(text, ScalarRules::Yaml11);
+    let document = Document::read(text, file.scalar_rules());
     let mut analysis = Analyzer::new(file).analyze(&document, &files, &Settings::default());
     analysis
         .problems
@@ -55,7 +57,7 @@ fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles) -> Suite {
 
 #[test]
 fn nothing_is_wrong_with_the_workspace() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples-editing/clawspec");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/clawspec");
     let mut texts = Vec::new();
     files(&folder, "", &mut texts);
     let workspace = MemoryFiles::new(&folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
@@ -77,7 +79,7 @@ fn nothing_is_wrong_with_the_workspace() {
             }
         }
     }
-    assert_eq!(kinds.len(), 6, "{kinds:?}");
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
     let unsupported = ["slack_message_sent", "email_received"];
     let all: BTreeSet<&str> =
         Assertion::TYPES.iter().map(|info| info.name).filter(|name| !unsupported.contains(name)).collect();

@@ -21,12 +21,12 @@ fn text_of(file: SpecFile) -> String {
         SpecFile::KindLm => "examples/order-status/kindlm.yaml",
         SpecFile::CliBench => "examples-editing/cli-bench/cli-bench.yaml",
         SpecFile::CliBenchTasks => "examples-editing/cli-bench/tasks/basics.yaml",
-        SpecFile::ClawSpec => "examples-editing/clawspec/clawspec.yaml",
-        SpecFile::ClawSpecLedger => "examples-editing/clawspec/coverage-ledger.yaml",
-        SpecFile::ClawSpecScenarios => "examples-editing/clawspec/skills/newsletter/tests/scenarios.yaml",
-        SpecFile::ClawSpecHandoff => "examples-editing/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
-        SpecFile::ClawSpecPipeline => "examples-editing/clawspec/skills/newsletter/tests/pipeline.yaml",
-        SpecFile::ClawSpecBaselines => "examples-editing/clawspec/skills/newsletter/tests/baselines.yaml",
+        SpecFile::ClawSpec => "examples/clawspec/clawspec.yaml",
+        SpecFile::ClawSpecLedger => "examples/clawspec/coverage-ledger.yaml",
+        SpecFile::ClawSpecScenarios => "examples/clawspec/skills/newsletter/tests/scenarios.yaml",
+        SpecFile::ClawSpecHandoff => "examples/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
+        SpecFile::ClawSpecPipeline => "examples/clawspec/skills/newsletter/tests/pipeline.yaml",
+        SpecFile::ClawSpecBaselines => "examples/clawspec/skills/newsletter/tests/baselines.yaml",
         SpecFile::Script => {
             return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: key\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
         }

@@ -18,6 +18,7 @@ use speclens_runner::{
     trace::{TraceSettings, Traces},
 };
 use speclens_schema::{
+    dialect::clawspec::config::Config,
     document::{Encoding, Lines},
     mask::Secrets,
     problem::Severity,
@@ -104,7 +105,7 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     }
     let settings = Arc::clone(&order.workspace.settings);
     let requests = bounded(order.suite.concurrency, &settings);
-    let gateway = order.suite.gateway().map(|config| Arc::new(Gateway::of(config, variable, order.gateway)));
+    let gateway = order.suite.gateway().map(|config| Arc::new(gateway(config, &settings, order.gateway)));
     Ok(Prepared {
         traces: Arc::new(Traces::new(traces(&settings, gateway.as_deref()))),
         models: Arc::new(
@@ -175,10 +176,24 @@ pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
 }
 
 /// Where the traces of acts come from under these settings: nowhere, without a gateway.
+/// The gateway in force. Who names one on the command line wants that one, and no script in its place.
+fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
+    let gateway = Gateway::of(config, variable, base_url);
+    match (&settings.clawspec.gateway, &settings.directory, base_url) {
+        (Some(script), Some(directory), None) => gateway.with_script(directory.join(&**script), script.0.clone()),
+        (Some(_) | None, _, _) => gateway,
+    }
+}
+
 fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     let Some(gateway) = gateway else { return TraceSettings::default() };
     let directory = settings.directory.clone().unwrap_or_default();
-    TraceSettings::of(&settings.clawspec.traces, &gateway.traces, directory, &variable)
+    let mut sources = settings.clawspec.traces.clone();
+    if gateway.is_scripted() {
+        // Its spans need a receiver, and it learns about any.
+        sources.port.get_or_insert(0);
+    }
+    TraceSettings::of(&sources, &gateway.traces, directory, &variable)
 }
 
 fn variable(name: &str) -> Option<String> {

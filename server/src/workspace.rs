@@ -300,8 +300,11 @@ impl Workspace {
 
     /// The files that the settings declare as inputs.
     pub fn declared(&self) -> Option<Declared> {
-        let directory = self.settings.directory.as_deref().filter(|_| !self.settings.inputs.is_empty())?;
-        Some(Declared::new(directory, &self.settings.inputs))
+        let directory = self.settings.directory.as_deref()?;
+        let mut entries = self.settings.inputs.clone();
+        // It decides what a run does, as a file that is declared.
+        entries.extend(self.settings.clawspec.gateway.as_ref().map(|script| script.0.clone()));
+        (!entries.is_empty()).then(|| Declared::new(directory, &entries))
     }
 
     /// The file of settings, if something in it is wrong: then nothing runs.

@@ -32,12 +32,13 @@ export function folder(name) {
   return mkdtempSync(join(temporary, `${name}-`));
 }
 
-/** A copy of tests/specs/editors to edit and to run in, and beside it the examples of the formats that are edited only. */
+/** A copy of tests/specs/editors to edit and to run in, and beside it examples of the other formats. */
 export function workspace() {
   const path = join(folder('workspace'), 'refund-desk'); // a name for the title bar
   const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
   copy('tests/specs/editors', path);
-  for (const format of ['cli-bench', 'clawspec']) copy(join('schema/examples-editing', format), join(path, format));
+  copy('schema/examples-editing/cli-bench', join(path, 'cli-bench'));
+  copy('schema/examples/clawspec', join(path, 'clawspec'));
   // An agent works in a directory of its own, so what counts its runs needs a path from the root.
   const suite = join(path, 'greeter/cli-bench.yaml');
   writeFileSync(suite, readFileSync(suite, 'utf8').replace('/dev/null', join(path, RUNS)));

@@ -11,15 +11,15 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../..')
 
 const examples = [
-  ['cli-bench', 'cli-bench/cli-bench.yaml'],
-  ['cli-bench-tasks', 'cli-bench/tasks/basics.yaml'],
-  ['clawspec', 'clawspec/clawspec.yaml'],
-  ['clawspec-scenarios', 'clawspec/skills/newsletter/tests/scenarios.yaml'],
-  ['clawspec-scenarios', 'clawspec/agents/brand/tests/scenarios.yaml'],
-  ['clawspec-handoff', 'clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml'],
-  ['clawspec-pipeline', 'clawspec/skills/newsletter/tests/pipeline.yaml'],
-  ['clawspec-ledger', 'clawspec/coverage-ledger.yaml'],
-  ['clawspec-baselines', 'clawspec/skills/newsletter/tests/baselines.yaml'],
+  ['cli-bench', 'examples-editing/cli-bench/cli-bench.yaml'],
+  ['cli-bench-tasks', 'examples-editing/cli-bench/tasks/basics.yaml'],
+  ['clawspec', 'examples/clawspec/clawspec.yaml'],
+  ['clawspec-scenarios', 'examples/clawspec/skills/newsletter/tests/scenarios.yaml'],
+  ['clawspec-scenarios', 'examples/clawspec/agents/brand/tests/scenarios.yaml'],
+  ['clawspec-handoff', 'examples/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml'],
+  ['clawspec-pipeline', 'examples/clawspec/skills/newsletter/tests/pipeline.yaml'],
+  ['clawspec-ledger', 'examples/clawspec/coverage-ledger.yaml'],
+  ['clawspec-baselines', 'examples/clawspec/skills/newsletter/tests/baselines.yaml'],
 ]
 
 /** A client of a few lines: it opens a document and waits for what is found in it. */
@@ -77,7 +77,7 @@ for (const [kind, path] of examples) {
     const client = new Client()
     try {
       await client.start(kind.startsWith('clawspec') ? '1.1' : '1.2')
-      const file = join(root, 'schema/examples-editing', path)
+      const file = join(root, 'schema', path)
       const head = `# yaml-language-server: $schema=${pathToFileURL(join(root, `schema/json/${kind}.schema.json`))}\n`
       const text = head + readFileSync(file, 'utf8')
       assert.deepEqual(await client.problems(file, text), [])

@@ -113,11 +113,19 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
     let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
     let mut watch = Watch::begin(act.gateway, act.world.directory, act.world.traces, identity).await;
+    if let Some(player) = act.gateway.player() {
+        player.export_to(&watch.environment());
+    }
     let Came { mut evidence, run_id, notes } = match act.action.kind {
         TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(act, &context, &mut watch).await,
         TriggerKind::Agent => program::start(act, &mut watch).await,
         TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
+    // What the script of a gateway could not do is nobody else's failure.
+    let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
+    if let (Some(message), None) = (fault, &evidence.error) {
+        evidence.error = Some(RunError { kind: RunErrorKind::Script, message });
+    }
     if evidence.duration_ms.is_none() {
         evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
     }

@@ -13,7 +13,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
     let address = match (&need.address, &view.gateway) {
-        (Address::Url(address), _) => address.clone(),
+        (Address::Url(address), Some(gateway)) => gateway.reached(address),
+        (Address::Url(address), None) => address.clone(),
         (Address::Gateway(path), Some(gateway)) => gateway.url(path),
         (Address::Gateway(_), None) => return Ok(Answer::Nothing("there is no gateway".to_owned())),
     };

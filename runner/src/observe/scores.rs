@@ -64,7 +64,10 @@ fn target(address: &Address, view: &View) -> Result<Target, String> {
     let parse = |text: &str| Url::parse(text).map_err(|error| format!("`{text}` is not a valid address: {error}"));
     let gateway = view.gateway.as_deref();
     let url = match address {
-        Address::Url(text) => parse(text)?,
+        Address::Url(text) => match gateway {
+            Some(gateway) => parse(&gateway.reached(text))?,
+            None => parse(text)?,
+        },
         Address::Gateway(path) => parse(&gateway.ok_or("no gateway is configured")?.url(path))?,
     };
     let is_gateway = gateway.is_some_and(|gateway| {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Stage, Values,
-    log::Line,
+    log::{Line, SPAWN},
     spans::{Span, Trace, send},
     uuid,
     workspace::Mode,
@@ -204,7 +204,7 @@ impl Act {
 
     /// Hands over to another agent, and waits for it.
     async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
-        let call_id = self.trace.next_call();
+        let (began, call_id, span) = (self.stage.time.nanoseconds(), self.trace.next_call(), self.trace.open());
         let child_id = uuid(&format!("child {} {call_id}", self.run_id));
         let line = Line::Spawn { agent: &spawn.agent, child: &child_id, call: call_id };
         self.log(run, line).await;
@@ -227,13 +227,14 @@ impl Act {
                 &*spawn.agent,
                 uuid(&format!("key {} {call_id}", self.run_id))
             ),
-            trace: self.trace.below(&child_id),
+            trace: self.trace.below(&child_id, &span),
             run_id: child_id,
             caller: Caller::Run { depth },
         };
         let end = Box::pin(child.play(None)).await;
         self.trace.take_over(child.trace);
-        self.log(run, Line::ToolEnded { name: "sessions_spawn", call: call_id }).await;
+        self.trace.close(span, Span::tool(SPAWN), began, self.stage.time.nanoseconds());
+        self.log(run, Line::ToolEnded { name: SPAWN, call: call_id }).await;
         if end == End::Open {
             // Who waits for what never ends does not end either.
             self.flush().await;
@@ -260,7 +261,7 @@ impl Act {
         if !self.stage.lines.spans || spans.is_empty() {
             return;
         }
-        if let Err(reason) = send(spans, &self.stage).await {
+        if let Err(reason) = send(spans, self.caller, &self.stage).await {
             self.stage.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.stage.name));
         }
     }

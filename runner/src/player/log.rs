@@ -1,7 +1,7 @@
 //! The gateway's log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
 
 use serde_json::json;
-use speclens_schema::gateway_script::{LogForm, RunLines};
+use speclens_schema::gateway_script::{self, LogForm, RunLines};
 
 use super::{Stage, act::Act, workspace::Mode};
 
@@ -52,7 +52,7 @@ pub(super) enum Line<'a> {
 }
 
 /// The tool that starts another agent.
-const SPAWN: &str = "sessions_spawn";
+pub(super) const SPAWN: &str = "sessions_spawn";
 
 impl Stage {
     /// Writes what happened to the log, as far as its form can say it.
@@ -64,8 +64,8 @@ impl Stage {
         };
         let Some(mut text) = lines else { return Ok(()) };
         text.push('\n');
-        let path = self.lines.log.replace("{{today}}", &self.time.today());
-        let _turn = self.log.lock().await;
+        let path = gateway_script::expand(&self.log, |name| (name == "today").then(|| self.time.today().into()));
+        let _turn = self.logging.lock().await;
         self.write(&path, &text, Mode::Append).await
     }
 }
@@ -82,9 +82,14 @@ fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String>
         Line::Tokens { input, output } => {
             format!("{now} run_id={id} token_usage input={input} output={output} total={}", input + output)
         }
-        Line::Done { session: _, duration_ms } => format!("{now} run_id={id} run_done duration_ms={duration_ms}"),
+        Line::Done { session, duration_ms } => format!("{now} {}", done(id, session, duration_ms)),
         Line::Written(text) => text.to_owned(),
     })
+}
+
+/// How OpenClaw says that a run has ended.
+fn done(id: &str, session: &str, duration_ms: u64) -> String {
+    format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
 }
 
 fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
@@ -99,9 +104,7 @@ fn json_line(act: &Act, line: Line<'_>, now: &str) -> Option<String> {
             format!("embedded run tool start: runId={id} tool={SPAWN} toolCallId=call_{call}")
         }
         Line::Tokens { .. } => return None,
-        Line::Done { session, duration_ms } => {
-            format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
-        }
+        Line::Done { session, duration_ms } => done(id, session, duration_ms),
         Line::Written(text) => return Some(text.to_owned()),
     };
     let line = json!({

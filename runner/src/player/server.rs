@@ -12,7 +12,10 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
-use speclens_schema::gateway_script::{Reply, Started};
+use speclens_schema::{
+    dialect::clawspec::config::Config,
+    gateway_script::{Reply, Started},
+};
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{
@@ -22,9 +25,6 @@ use super::{
 
 /// Maximum size of a request in bytes.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
-
-/// The place that starts a skill unless settings name another one. Pipelines always use it.
-const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 
 /// The place of the judge.
 const JUDGE: &str = "/qa/judge";
@@ -71,7 +71,7 @@ fn failure(status: u16, message: impl Into<String>) -> Answer {
 
 async fn respond(stage: &Arc<Stage>, request: Request<Incoming>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let is_webhook = [stage.webhook.as_str(), WEBHOOK].contains(&path.as_str());
+    let is_webhook = [stage.webhook.as_str(), Config::WEBHOOK].contains(&path.as_str());
     match (method, path.as_str()) {
         (Method::GET | Method::HEAD, HEALTH) => {
             let health = &stage.lines.health;
@@ -125,7 +125,7 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
     let order = Order { started: Started::Skill { command }, message: &message, params: &params };
     let index = match Act::find(stage, &order) {
         Ok(index) => index,
-        Err(message) => return failure(404, message),
+        Err(message) => return failure(422, message),
     };
     let session_key = asked.get("session_key").and_then(Value::as_str);
     let mut act = Act::begin(stage, index, Caller::Webhook, session_key);
@@ -159,7 +159,6 @@ fn judge(stage: &Stage, question: &Map<String, Value>) -> Answer {
         }
         None => {
             let message = format!("the scripted gateway {} has no score for this question", stage.name);
-            stage.fault(message.clone());
             failure(404, message)
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::gateway_script::ModelCall;
 
-use super::{Stage, hex};
+use super::{Stage, act::Caller, hex};
 
 /// How long the receiver has for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,6 +27,10 @@ enum Kind {
     Internal = 1,
     Client = 3,
 }
+
+/// The id of a span that has not ended.
+#[derive(Debug)]
+pub(super) struct SpanId(String);
 
 /// The spans of a run.
 #[derive(Debug)]
@@ -50,7 +54,12 @@ impl Span {
 
     /// The span of a run that another agent started.
     pub(super) fn agent(agent: &str) -> Span {
-        let attributes = [("gen_ai.operation.name", "invoke_agent".into()), ("gen_ai.agent.name", agent.into())];
+        let attributes = [
+            ("gen_ai.operation.name", "invoke_agent".into()),
+            ("gen_ai.agent.name", agent.into()),
+            // Otherwise the only agent of a trace is not one that was started by another.
+            ("subagent_id", agent.into()),
+        ];
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
     }
 
@@ -95,9 +104,20 @@ impl Trace {
         Trace::with(id, run_id, None)
     }
 
-    /// The spans of a run that this one started.
-    pub(super) fn below(&self, run_id: &str) -> Trace {
-        Trace::with(self.id.clone(), run_id, Some(self.root.clone()))
+    /// The spans of a run that a call of this one started.
+    pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
+        Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
+    }
+
+    /// The span of a call that has begun.
+    pub(super) fn open(&mut self) -> SpanId {
+        SpanId(self.next())
+    }
+
+    /// Ends the span of a call.
+    pub(super) fn close(&mut self, id: SpanId, span: Span, began: i128, ended: i128) {
+        let parent = Some(self.root.clone());
+        self.put(span, id.0, parent, began, ended);
     }
 
     fn with(id: String, seed: &str, parent: Option<String>) -> Trace {
@@ -125,8 +145,8 @@ impl Trace {
 
     /// Adds a span that has ended, below that of the run.
     pub(super) fn add(&mut self, span: Span, began: i128, ended: i128) {
-        let (id, parent) = (self.next(), Some(self.root.clone()));
-        self.put(span, id, parent, began, ended);
+        let id = self.open();
+        self.close(id, span, began, ended);
     }
 
     /// Ends the span of the run.
@@ -169,11 +189,38 @@ impl Trace {
     }
 }
 
-/// Sends spans to the receiver of the run, where there is one.
-pub(super) async fn send(spans: Vec<Value>, stage: &Stage) -> Result<(), String> {
-    let Some(receiver) = stage.receiver() else { return Ok(()) };
+/// Where spans are sent to.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    address: String,
+    /// The attributes of the resource that programs add which are started for the act.
+    resource: Map<String, Value>,
+}
+
+impl Receiver {
+    /// Reads the variables of OpenTelemetry.
+    pub(super) fn of(environment: &[(String, String)]) -> Option<Receiver> {
+        let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let address = value("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/').to_owned();
+        let resource = value("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default().split(',');
+        let resource = resource.filter_map(|pair| pair.split_once('='));
+        let resource = resource.map(|(name, value)| (name.trim().to_owned(), value.trim().into())).collect();
+        Some(Receiver { address, resource })
+    }
+}
+
+/// Sends spans to the receiver of the run, where there is one. A gateway runs before it is asked, so only the program knows what
+/// it was started for.
+pub(super) async fn send(spans: Vec<Value>, caller: Caller, stage: &Stage) -> Result<(), String> {
+    let Some(Receiver { address: receiver, resource }) = stage.receiver() else { return Ok(()) };
+    let own = match caller {
+        Caller::Program => resource,
+        Caller::Webhook | Caller::Run { .. } => Map::new(),
+    };
+    let mut resource = vec![attribute("service.name", &"openclaw".into())];
+    resource.extend(own.iter().map(|(name, value)| attribute(name, value)));
     let body = json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute("service.name", &"openclaw".into())] },
+        "resource": { "attributes": resource },
         "scopeSpans": [{ "scope": { "name": "speclens.gateway" }, "spans": spans }],
     }] });
     let request = stage.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");

@@ -9,8 +9,10 @@ use tokio::{
     sync::mpsc,
 };
 
+use speclens_schema::dialect::clawspec::config::Config;
+
 use super::{GatewayScript, Player};
-use crate::clock::Clock;
+use crate::{clock::Clock, gateway::Gateway};
 
 const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 
@@ -31,7 +33,8 @@ impl Stand {
         fs::write(&path, script).unwrap();
         let script = GatewayScript::open(&path, "demo.gateway.yaml").unwrap();
         let clock = Clock::fixed("2026-05-14T12:00:00Z").unwrap();
-        let player = Player::start(&script, root.path(), WEBHOOK, clock).await.unwrap();
+        let player =
+            Player::start(&script, root.path(), &Gateway::of(&Config::default(), |_| None, None), clock).await.unwrap();
         Stand { root, player }
     }
 
@@ -153,7 +156,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
     let child = lines[3].rsplit_once('=').unwrap().1.to_owned();
     let lines: Vec<String> = lines.iter().map(|line| line.replace(&child, "CHILD")).collect();
     // How long it took is not the same each time.
-    let lines: Vec<&str> = lines.iter().map(|line| line.split(" duration_ms=").next().unwrap()).collect();
+    let lines: Vec<&str> = lines.iter().map(|line| line.split(" sessionId=").next().unwrap()).collect();
     assert_eq!(
         lines[..8],
         [
@@ -163,7 +166,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
             "run_id=ID tool=sessions_spawn agent=lead params.agentId=copy child_run_id=CHILD",
             "run_id=CHILD session_started agent=copy",
             "run_id=CHILD tool=write agent=copy",
-            "run_id=CHILD run_done",
+            "embedded run done: runId=CHILD",
             "run_id=ID tool=web.fetch agent=lead",
         ]
     );
@@ -178,11 +181,12 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
 async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
     let stand = Stand::of(&BRIEF.replace(" {{other}}", "")).await;
     let (address, mut traces) = receiver().await;
-    stand.player.export_to(Some(&format!("{address}/")));
+    stand.player.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
     stand.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
     let (path, sent) = traces.recv().await.unwrap();
     assert_eq!(path, "/v1/traces");
     let run = || Some("openclaw.run".to_owned());
+    let spawn = || Some("execute_tool sessions_spawn".to_owned());
     let copy = || Some("invoke_agent copy".to_owned());
     let span = |name: &str, parent, error: Option<&str>| (name.to_owned(), parent, error.map(str::to_owned));
     assert_eq!(
@@ -191,20 +195,21 @@ async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
             span("execute_tool memory.search", run(), None),
             span("chat sonnet", run(), None),
             span("execute_tool write", copy(), None),
-            span("invoke_agent copy", run(), None),
+            span("invoke_agent copy", spawn(), None),
+            span("execute_tool sessions_spawn", run(), None),
             span("execute_tool web.fetch", run(), Some("not found")),
             span("checked", run(), None),
             span("openclaw.run", None, None),
         ]
     );
     let spans = &sent["resourceSpans"][0]["scopeSpans"][0]["spans"];
-    assert_eq!(spans[5]["attributes"][0]["value"], json!({ "stringValue": "key" }));
-    assert_eq!(spans[5]["attributes"][1]["value"], json!({ "intValue": "2" }));
+    assert_eq!(spans[6]["attributes"][0]["value"], json!({ "stringValue": "key" }));
+    assert_eq!(spans[6]["attributes"][1]["value"], json!({ "intValue": "2" }));
     let digest = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683";
-    assert_eq!(spans[6]["attributes"][0]["value"], json!({ "stringValue": digest }));
+    assert_eq!(spans[7]["attributes"][0]["value"], json!({ "stringValue": digest }));
     let ids: std::collections::BTreeSet<&str> =
         spans.as_array().unwrap().iter().map(|span| span["spanId"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), 7);
+    assert_eq!(ids.len(), 8);
 }
 
 #[tokio::test]
@@ -223,7 +228,7 @@ async fn a_skill_without_a_run_is_refused_and_named() {
         let (status, answer) = stand.start(command, payload, None).await;
         let expected =
             format!("the scripted gateway demo.gateway.yaml has no run for the skill `{command}` with this message");
-        assert_eq!((status, answer["error"].as_str().unwrap()), (404, expected.as_str()));
+        assert_eq!((status, answer["error"].as_str().unwrap()), (422, expected.as_str()));
         assert_eq!(stand.player.faults(), [expected]);
     }
     assert_eq!(stand.post(WEBHOOK, json!({})).await.0, 400);
@@ -250,7 +255,7 @@ async fn health_and_judge_answer_as_the_script_says() {
     assert_eq!(ask("Is it clear?").await, (200, json!({ "score": 4.0, "reasoning": "It is." })));
     assert_eq!(ask("Is it polite?").await, (200, json!({ "score": 2.5 })));
     assert_eq!(ask("Is it long?").await.0, 404);
-    assert_eq!(stand.player.faults(), ["the scripted gateway demo.gateway.yaml has no score for this question"]);
+    assert_eq!(stand.player.faults(), Vec::<String>::new());
     assert_eq!(Stand::of("runs: []\n").await.get("/health").await.0, 200);
 }
 

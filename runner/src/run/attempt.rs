@@ -74,6 +74,10 @@ impl Run {
                 let message = "only tests of ClawSpec can be looked at without being run";
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message)
             }
+            (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
+                let message = self.unplayed.clone().unwrap_or_default();
+                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Script), message)
+            }
             (None, Mode::Preconditions) => {
                 let only = Some(Only::Preconditions);
                 self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|broken| *broken)

@@ -8,8 +8,8 @@ use crate::{
     document::NodeRef,
     files,
     json_schema::SpecFile,
-    problem::{Code, Problem, Severity},
-    shape::Shape,
+    problem::{Code, Edit, Fix, Problem, Severity},
+    shape::{Shape, scalar},
     spot::Spot,
     template::{
         lint::{half_written, unknown},
@@ -34,11 +34,27 @@ pub(crate) fn lint(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
     lint_order(&runs, problems);
     let agents: Vec<&str> = runs.iter().filter_map(|run| run.find(&["when", "agent"])?.node.as_str()).collect();
     for run in &runs {
+        if let Some(skill) = run.find(&["when", "skill"]) {
+            lint_skill(&skill, problems);
+        }
         lint_steps(run, &agents, problems);
     }
     if let Some(scores) = root.get("scores").filter(Spot::is_list) {
         lint_scores(&scores, problems);
     }
+}
+
+/// A skill that is not named by its command.
+fn lint_skill(skill: &Spot<'_>, problems: &mut Vec<Problem>) {
+    let Some(text) = skill.text().filter(|text| !text.is_empty() && !text.starts_with('/')) else { return };
+    let problem = skill.problem(Code::InvalidValue, format!("`{text}` is not a slash command"));
+    let help = format!("change it to `/{text}`");
+    let mut problem = problem.with_note("the webhook is asked for a command such as `/daily-brief`").with_help(&help);
+    if skill.is_own() && !text.contains(char::is_whitespace) {
+        let edit = Edit::new(skill.node.own_range(), scalar(&format!("/{text}")));
+        problem = problem.with_fix(Fix::guess(help, vec![edit]));
+    }
+    problems.push(problem);
 }
 
 /// Runs that an earlier one hides.
@@ -130,7 +146,14 @@ fn lint_spawn(agent: &Spot<'_>, agents: &[&str], problems: &mut Vec<Problem>) {
     let problem = agent.problem(Code::UnknownReference, format!("the agent `{name}` has no run"));
     let problem = problem.with_severity(Severity::Warning).with_note("what it is given is not done");
     problems.push(match nearest(name, agents.iter().copied()) {
-        Some(near) => problem.with_help(rename_title(near)),
+        Some(near) => {
+            let mut problem = problem.with_help(rename_title(near));
+            if agent.is_own() {
+                let edit = Edit::new(agent.node.own_range(), scalar(near));
+                problem = problem.with_fix(Fix::guess(rename_title(near), vec![edit]));
+            }
+            problem
+        }
         None => problem.with_help(format!("add a run with `when: {{ agent: {name} }}`")),
     });
 }

@@ -10,7 +10,7 @@ use crate::{
     settings::Settings,
 };
 
-use super::{GatewayScript, Health, Log, LogForm, Run, Score, Step, When};
+use super::{GatewayScript, Health, LogForm, Run, Score, Step, When};
 
 /// A scripted gateway as it is played.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,8 @@ pub struct Lines {
     pub health: Health,
     /// What the judge answers.
     pub scores: Vec<Score>,
-    /// The path of the log, its templates not filled.
-    pub log: String,
+    /// The path of the log, its templates not filled; `None` where the script does not say it.
+    pub log: Option<String>,
     /// How the lines of the log are written.
     pub form: LogForm,
     /// Whether runs send spans.
@@ -77,7 +77,7 @@ pub fn read(text: &str) -> Result<Lines, String> {
         runs: script.runs.into_iter().enumerate().map(run).collect(),
         health: script.health.unwrap_or_default(),
         scores: script.scores,
-        log: log.path.map_or_else(|| Log::PATH.to_owned(), |path| path.0),
+        log: log.path.map(|path| path.0),
         form: log.form.unwrap_or_default(),
         spans: script.spans.unwrap_or(true),
     })
@@ -98,7 +98,7 @@ mod tests {
             let agents: Vec<&str> = lines.runs.iter().map(|run| run.agent.as_str()).collect();
             assert_eq!(agents, ["main", "copy"]);
             assert_eq!(lines.runs.iter().map(|run| run.done).collect::<Vec<_>>(), [true, false]);
-            assert_eq!((lines.form, lines.log.as_str(), lines.spans), (LogForm::Json, Log::PATH, true));
+            assert_eq!((lines.form, lines.log, lines.spans), (LogForm::Json, None, true));
         }
     }
 

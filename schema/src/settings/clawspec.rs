@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TraceSources;
+use crate::words::FilePath;
 
 /// How ClawSpec suites run, beyond what `clawspec.yaml` says.
 ///
@@ -21,6 +22,13 @@ pub struct ClawSpecSettings {
     pub thresholds: Shortfall,
     /// Where the traces of runs come from, beside the Opik of `clawspec.yaml`.
     pub traces: TraceSources,
+    /// The scripted gateway that takes the place of the real one: a file `NAME.gateway.yaml`, relative to this file.
+    ///
+    /// A run starts it on a free port, and ends it. `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml` then name
+    /// what the script plays, and the spans that it sends are those of the run. It plays the program `openclaw`, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-file" = "gateway", "examples" = ["demo.gateway.yaml"]))]
+    pub gateway: Option<FilePath>,
 }
 
 /// The outcome of an assertion whose score is below its threshold.

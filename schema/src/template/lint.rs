@@ -15,7 +15,8 @@ pub(crate) fn unknown(spot: &Spot<'_>, placeholder: &Placeholder<'_>, names: &[&
         Some(near) => format!("change it to `{{{{{near}}}}}`"),
         None => {
             let names: Vec<String> = names.iter().map(|name| format!("`{{{{{name}}}}}`")).collect();
-            format!("use one of {}", names.join(", "))
+            let one_of = if names.len() > 1 { "one of " } else { "" };
+            format!("use {one_of}{}", names.join(", "))
         }
     };
     let problem =

@@ -248,6 +248,8 @@ fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standi
         SpecFile::Settings => Standing::Part,
         SpecFile::KindLm | SpecFile::CliBench if said || has_name || wanted == Wanted::Files => Standing::Counts,
         SpecFile::KindLm | SpecFile::CliBench => Standing::Unasked,
+        // What an agent hands back is there once a pipeline has run, which judges the handoffs of its stages.
+        SpecFile::ClawSpecHandoff if wanted == Wanted::Suites => counts(said),
         SpecFile::CliBenchTasks => counts(said || scope.main.is_some()),
         SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

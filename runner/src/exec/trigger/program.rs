@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use speclens_schema::{
     dialect::clawspec::trigger::{agent_id, agent_of_workspace, session_of},
-    evidence::{Ended, Evidence, Ran, RunError, RunErrorKind},
+    evidence::{Capture, Ended, Evidence, Exit, Ran, RunError, RunErrorKind},
 };
 
 use super::{Act, Came};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
+    player::{Player, Printed},
     watch::Watch,
 };
 
@@ -26,16 +27,15 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
         Err(message) => return broken(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
-    let listed = run(act, &environment, "exec openclaw agents list --json", act.left().min(LISTING)).await;
+    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
         return broken(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
     }
     let agent = listed_agent(act, &listed.ran).unwrap_or_else(|| agent_id(&act.action.trigger).to_owned());
     watch.identity.agent = Some(agent.clone());
-    let script =
-        format!("exec openclaw agent --local --agent {} --message {} --json", quoted(&agent), quoted(&message));
-    let Finished { ran, error, notes } = run(act, &environment, &script, act.left()).await;
+    let arguments = ["agent", "--local", "--agent", &agent, "--message", &message, "--json"];
+    let Finished { ran, error, notes } = run(act, &environment, &arguments, act.left()).await;
     let evidence = Evidence { duration_ms: ran.duration_ms, command: Some(ran), ..Evidence::default() };
     let ran = evidence.command.iter();
     let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
@@ -62,9 +62,14 @@ fn broken(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
     Came { evidence, run_id: None, notes: Vec::new() }
 }
 
-async fn run(act: Act<'_>, environment: &Environment, script: &str, timeout: Duration) -> Finished {
+async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeout: Duration) -> Finished {
+    let words: Vec<String> = arguments.iter().map(|word| word_of_shell(word)).collect();
+    let script = format!("exec openclaw {}", words.join(" "));
+    if let Some(player) = act.gateway.player() {
+        return played(act, player, arguments, script, timeout).await;
+    }
     let command = process::Command {
-        program: process::Program::shell(script),
+        program: process::Program::shell(&script),
         directory: act.world.directory,
         environment,
         input: &[],
@@ -72,6 +77,31 @@ async fn run(act: Act<'_>, environment: &Environment, script: &str, timeout: Dur
         limit: act.world.output_limit,
     };
     process::run(command, act.world.background, act.world.cancel).await
+}
+
+/// Lets the script of a gateway play the program.
+async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
+    let begun = act.patience.elapsed();
+    let broken = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
+    let mut ran = Ran { command: Capture::whole(script), ..Ran::default() };
+    let error = tokio::select! {
+        biased;
+        () = act.world.cancel.cancelled() => broken(RunErrorKind::Cancelled, "cancelled"),
+        printed = act.patience.within(begun + timeout, player.program(arguments)) => match printed {
+            Some(Printed { exit_code, stdout, stderr }) => {
+                ran.exit = Some(Exit { code: Some(exit_code), signal: None });
+                ran.stdout = Some(Capture::whole(stdout));
+                ran.stderr = Some(Capture::whole(stderr));
+                None
+            }
+            None => {
+                ran.timed_out = true;
+                broken(RunErrorKind::TimedOut, "the program did not end")
+            }
+        },
+    };
+    ran.duration_ms = Some(act.patience.elapsed().saturating_sub(begun).as_secs_f64() * 1000.0);
+    Finished { ran, error, notes: Vec::new() }
 }
 
 fn is_missing(ran: &Ran) -> bool {
@@ -120,7 +150,13 @@ fn failure(ran: &Ran) -> Option<RunError> {
     Some(RunError { kind: RunErrorKind::Gateway, message })
 }
 
-/// A text as one word of a shell.
+/// A text as one word of a shell, in quotes where it needs them.
+fn word_of_shell(text: &str) -> String {
+    let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    if is_plain { text.to_owned() } else { quoted(text) }
+}
+
+/// A text in quotes.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
