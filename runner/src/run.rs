@@ -236,13 +236,15 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     match (&job.gateway, mode) {
         (None, _) | (Some(_), Mode::Recorded) => (job, None),
-        (Some(gateway), Mode::Live | Mode::Asking) => match gateway.opened(&job.directory, job.clock).await {
-            Ok(gateway) => {
-                job.gateway = Some(gateway);
-                (job, None)
+        (Some(gateway), Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) => {
+            match gateway.opened(&job.directory, job.clock).await {
+                Ok(gateway) => {
+                    job.gateway = Some(gateway);
+                    (job, None)
+                }
+                Err(message) => (job, Some(message)),
             }
-            Err(message) => (job, Some(message)),
-        },
+        }
     }
 }
 
