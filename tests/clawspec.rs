@@ -211,7 +211,9 @@ fn run(name: &str) -> Ran {
         |text: &str| text.replace("http://localhost:18789", &address).replace("http://127.0.0.1:18789", &address);
     let place_at = harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml").to_owned();
     place.write(&place_at, here(&fs::read_to_string(case.join("case.yaml")).unwrap()));
-    let target = place_at.split("/tests/").next().unwrap();
+    let contract = place.read(&place_at);
+    let written = contract.lines().find_map(|line| line.trim().strip_prefix("path: ")).unwrap_or("skills/demo");
+    let target = if place_at.ends_with("scenarios.yaml") { written } else { "skills/demo" };
     let definition = if target.starts_with("agents/") { "SOUL.md" } else { "SKILL.md" };
     if !place.exists(&format!("{target}/{definition}")) {
         place.write(
@@ -233,7 +235,13 @@ fn run(name: &str) -> Ran {
     if place.exists("logs") && target.starts_with("skills/") {
         fs::remove_dir_all(place.path().join("logs")).unwrap();
     }
-    let mut program = place.program(&["run", &place_at, "--report", "json", "--timeout", "20"]);
+    let mut arguments = vec!["run", &place_at, "--report", "json", "--timeout", "20"];
+    let recorded: Vec<&str> =
+        harness["commands"][0]["argv"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap()).collect();
+    if let Some(at) = recorded.iter().position(|word| *word == "--scenario") {
+        arguments.extend(["--scenario", recorded[at + 1]]);
+    }
+    let mut program = place.program(&arguments);
     program.env("SPECLENS_NOW", harness["now"].as_str().unwrap_or(NOW)).env("TZ", "UTC");
     program.env("CLAWSPEC_GATEWAY_BASE_URL", &address).env("OPIK_URL_OVERRIDE", format!("{address}/"));
     program.env("OPIK_API_KEY", "no-key");
@@ -266,6 +274,12 @@ const NOT_RUN: &[(&str, &str)] = &[("cli-run-agent", "its target needs a program
 /// Rows that differ only in a whole run, where equal questions to a judge are asked once: case, row, outcome, why.
 const ASKED_ONCE: &[(&str, &str, &str, &str)] =
     &[("llm_judge-pass", "s then 1", "fail", "the first answer, 3, counts for every equal question")];
+
+/// Whether a case has a contract in its place.
+fn is_contract(case: &Path) -> bool {
+    let harness = fs::read_to_string(case.join("harness.json")).unwrap_or_default();
+    case.join("case.yaml").exists() && !harness.contains("\"unused.yaml\"")
+}
 
 /// Compares a case; what does not fit, one line each.
 fn compare(name: &str, differences: &[Difference], seen: &Mutex<BTreeMap<&'static str, usize>>) -> Vec<String> {
@@ -332,7 +346,7 @@ fn every_case_runs_as_recorded_or_the_difference_is_named() {
     let mut names: Vec<String> = fs::read_dir(repository().join(CASES))
         .unwrap()
         .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().join("case.yaml").exists())
+        .filter(|entry| is_contract(&entry.path()))
         .map(|entry| entry.file_name().into_string().unwrap())
         .filter(|name| !NOT_RUN.iter().any(|(known, _)| known == name))
         .collect();
@@ -367,7 +381,7 @@ fn skills_are_started_with_the_requests_of_the_original() {
     for entry in fs::read_dir(repository().join(CASES)).unwrap() {
         let folder = entry.unwrap().path();
         let (Ok(text), true) =
-            (fs::read_to_string(folder.join("expected_http.json")), folder.join("case.yaml").exists())
+            (fs::read_to_string(folder.join("expected_http.json")), is_contract(&folder))
         else {
             continue;
         };
