@@ -1,7 +1,12 @@
 //! Scenarios that a gateway on this machine starts: what it is sent, what is made of its answers, and what is claimed of
 //! what the target leaves.
 
+#[cfg(unix)]
+mod agents;
 mod faults;
+mod looking;
+#[cfg(unix)]
+mod waiting;
 
 use std::fs;
 

@@ -4,12 +4,14 @@
 
 mod agents;
 mod asking;
+mod baselines;
 mod cases;
 mod checking;
 #[cfg(unix)]
 mod clawspec;
 mod cli;
 mod compat;
+mod coverage;
 mod crashes;
 mod fixing;
 mod gateway;
@@ -26,6 +28,7 @@ mod recordings;
 mod replay;
 mod runs;
 mod scanning;
+mod scored;
 mod secrets;
 mod settings;
 mod support;

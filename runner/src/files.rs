@@ -68,6 +68,8 @@ pub struct DiskFiles {
 struct Cache {
     /// Counts how often everything was forgotten.
     generation: u64,
+    /// The root without symbolic links; `None` inside where there is no such directory.
+    real_root: Option<Option<PathBuf>>,
     /// What settings declare as inputs. It is never forgotten.
     declared: Option<Arc<Declared>>,
     /// What was found of it.
@@ -233,6 +235,23 @@ impl DiskFiles {
         found
     }
 
+    /// The root without symbolic links.
+    fn real_root(&self) -> Option<PathBuf> {
+        let generation = {
+            let cache = self.cache();
+            if let Some(known) = &cache.real_root {
+                return known.clone();
+            }
+            cache.generation
+        };
+        let found = fs::canonicalize(&self.root).ok();
+        let mut cache = self.cache();
+        if cache.generation == generation {
+            cache.real_root = Some(found.clone());
+        }
+        found
+    }
+
     /// Something depends on what is at a path. Noted before the first look there, so that no change is missed.
     fn see(&self, path: PathBuf) {
         self.cache().seen.insert(path);
@@ -296,7 +315,7 @@ impl DiskFiles {
         if self.root.as_os_str().is_empty() {
             return (Lead::Nothing, place);
         }
-        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let root = self.real_root().unwrap_or_else(|| self.root.clone());
         let target = fs::canonicalize(&place).ok();
         let is_below = target.as_ref().map_or(place.starts_with(&self.root), |target| target.starts_with(&root));
         let is_far = !is_below && !self.is_near(target.as_ref().unwrap_or(&place));
@@ -319,7 +338,7 @@ impl DiskFiles {
             return None;
         }
         let real = fs::canonicalize(place).ok().filter(|real| real.is_dir())?;
-        let root = fs::canonicalize(&self.root).ok();
+        let root = self.real_root();
         let is_own = root.iter().chain(&self.workspace).any(|top| real.starts_with(top));
         is_own.then_some(real)
     }
@@ -346,8 +365,8 @@ impl DiskFiles {
         let real = self.root.join(relative);
         self.see(lexical(&real));
         // A symbolic link must not lead out either.
-        match (fs::canonicalize(&self.root), fs::canonicalize(&real)) {
-            (Ok(root), Ok(target)) => {
+        match (self.real_root(), fs::canonicalize(&real)) {
+            (Some(root), Ok(target)) => {
                 let below = slashed(target.strip_prefix(&root).ok()?);
                 if below != normal(path) {
                     self.follow(self.root.join(below));
@@ -355,9 +374,12 @@ impl DiskFiles {
                 Some(target)
             }
             // There is nothing: opening it says so.
-            (Ok(root), Err(_)) => {
-                let place =
-                    real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
+            (Some(root), Err(_)) => {
+                let without_links = |ancestor: &Path| match ancestor == self.root {
+                    true => Some(root.clone()),
+                    false => fs::canonicalize(ancestor).ok(),
+                };
+                let place = real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, without_links(ancestor)?)));
                 let place = place.and_then(|(ancestor, target)| Some(target.join(real.strip_prefix(ancestor).ok()?)));
                 let below = place.and_then(|place| place.strip_prefix(&root).ok().map(slashed));
                 if let Some(below) = below.filter(|below| *below != normal(path)) {
@@ -365,7 +387,7 @@ impl DiskFiles {
                 }
                 Some(real)
             }
-            (Err(_), Ok(_) | Err(_)) => Some(real),
+            (None, Ok(_) | Err(_)) => Some(real),
         }
     }
 }

@@ -12,7 +12,7 @@ mod registry;
 mod retry;
 pub mod script;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{fmt, future::Future, pin::Pin};
 

@@ -8,6 +8,7 @@ mod log;
 mod path;
 mod question;
 mod response;
+mod scores;
 mod trace;
 mod variables;
 
@@ -39,6 +40,8 @@ pub struct View {
     pub background: Arc<Background>,
     /// Whom questions go to.
     pub inquiry: Inquiry,
+    /// What was observed before: judges are asked about it.
+    pub seen: Arc<Vec<Observation>>,
     /// The gateway that the act was started at.
     pub gateway: Option<Arc<Gateway>>,
     /// What was watched during the act.
@@ -70,6 +73,7 @@ impl View {
     pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, inquiry: Inquiry) -> View {
         View {
             inquiry,
+            seen: Arc::default(),
             directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
             environment: site.environment.clone(),
             limit: world.output_limit,
@@ -93,29 +97,43 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
         Need::Question(need) => question::observe(need, view).await,
         Need::Response(need) => response::observe(need, view).await,
         Need::Trace => trace::observe(view).await,
-        Need::Scores(_) => Ok(Answer::Nothing("this version of speclens does not ask judges for scores".to_owned())),
+        Need::Scores(need) => scores::observe(need, view).await,
     }
 }
 
 /// Observes the needs of a case. Commands may change what is observed behind them, so each of them runs when all that comes
-/// before it was observed, and before all that comes behind it; what is between two of them is observed at once.
+/// before it was observed, and before all that comes behind it; what is between two of them is observed at once. Judges
+/// are asked about what was seen, so each of them is asked behind all that, one after the other.
 pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();
-    for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)) {
+    for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)).flat_map(stages) {
         if seen.cancelled || view.cancel.is_cancelled() {
             seen.cancelled = true;
             break;
         }
-        let answers = at_once(together, view).await;
-        for (need, answer) in together.iter().zip(answers) {
+        let answers = if together.iter().any(|need| matches!(need, Need::Scores(_))) {
+            let known = view.seen.iter().chain(&seen.observations).cloned().collect();
+            at_once(&together, &View { seen: Arc::new(known), ..view.clone() }).await
+        } else {
+            at_once(&together, view).await
+        };
+        for (need, answer) in together.into_iter().zip(answers) {
             match answer {
-                Ok(answer) => seen.observations.push(Observation { need: need.clone(), answer }),
+                Ok(answer) => seen.observations.push(Observation { need, answer }),
                 Err(Cancelled) => seen.cancelled = true,
             }
         }
     }
     seen
+}
+
+/// The parts of what may be observed together: all that is seen, then each question to a judge.
+fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
+    let (questions, seen): (Vec<Need>, Vec<Need>) =
+        together.iter().cloned().partition(|need| matches!(need, Need::Scores(_)));
+    let seen = Some(seen).filter(|seen| !seen.is_empty());
+    seen.into_iter().chain(questions.into_iter().map(|question| vec![question]))
 }
 
 /// Observes several needs at the same time. One whose observer panics is answered with that.

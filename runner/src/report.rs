@@ -1,6 +1,7 @@
 //! Results → text. Pure: values in, text out; who prints it, and where, is not decided here.
 
 pub mod check;
+pub mod clawspec;
 mod finding;
 pub mod github;
 pub mod human;

@@ -178,7 +178,11 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     });
     run.tell(Event::Started { attempts: units.len() });
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let concurrency = options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1);
+    let concurrency = match suite.gateway() {
+        // They share a workspace, so they would wait for each other anyway.
+        Some(_) => 1,
+        None => options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1),
+    };
     // What came of an attempt is told when it is known: where repeats stop, a replay knows it from all of them.
     let settles = stops && !acts;
     let mut runs = perform(&run, &units, concurrency, !settles).await;

@@ -33,7 +33,7 @@ impl Watch {
         Watch { log, identity, trace: Some(TraceWatch::begin(Arc::clone(traces))) }
     }
 
-    /// Returns when something that is watched says that the run has ended, and what does.
+    /// Resolves when something that is watched says that the run has ended.
     pub async fn ended(&self) -> Ended {
         let Identity { run_id, session_key, .. } = &self.identity;
         let logged = async {

@@ -9,6 +9,7 @@ mod needs;
 mod observed;
 mod question;
 mod ran;
+mod score;
 mod trace;
 mod turns;
 mod workspace;
@@ -21,15 +22,16 @@ use serde_json::Value;
 pub use changed::{Change, ChangedFile, FileLog, Standing};
 pub use exchange::Exchange;
 pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, Unread};
-pub use needs::merged;
+pub use needs::{answer_in, merged};
 pub use observed::{Answer, CommandLog, Content, Need, Observation, PathState, Unseen};
 pub use question::{ModelReply, Peer, QuestionAnswer, QuestionNeed, QuestionPart};
 pub use ran::Ran;
+pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
 pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
 pub use turns::{Ended, Turn};
 pub use workspace::{
-    Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile,
-    TemplateValues, VariablesNeed,
+    Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, SeenFile, TemplateValues,
+    VariablesNeed,
 };
 
 use crate::{

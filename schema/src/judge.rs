@@ -1,7 +1,7 @@
 //! Case × evidence → verdicts. Pure, so that an edited claim is judged again without a run.
 
 use crate::{
-    evidence::{Evidence, Need, Only, Output, QuestionNeed, merged},
+    evidence::{Evidence, Need, Only, Output, merged},
     mask::{HIDDEN, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -118,10 +118,18 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
     let open_of = |claim: &Claim| {
         let mut needs = claim.check.needs(&evidence.context);
         needs.retain(|need| {
-            let is_open = |question: &QuestionNeed| {
-                question.text(evidence.output.as_ref()).is_ok() && !evidence.is_answered(question)
-            };
-            need.question().is_some_and(is_open)
+            let is_open = |times: u32| !evidence.is_answered(need, times);
+            match need {
+                Need::Question(question) => question.text(evidence.output.as_ref()).is_ok() && is_open(question.times),
+                Need::Scores(question) => question.scored(&evidence.observations).is_ok() && is_open(question.times),
+                Need::Path { .. }
+                | Need::Command { .. }
+                | Need::Files(_)
+                | Need::Log(_)
+                | Need::Variables(_)
+                | Need::Response(_)
+                | Need::Trace => false,
+            }
         });
         let is_unknown = || {
             let verdicts = claim.check.check(evidence);

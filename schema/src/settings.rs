@@ -67,6 +67,8 @@ pub struct Settings {
     pub providers: BTreeMap<String, Provider>,
     /// The id of the model that judges, instead of the one that a suite names.
     ///
+    /// In ClawSpec suites it gives the scores of `llm_judge` and `agent_identity_consistent`, instead of the gateway's judge.
+    ///
     /// ```yaml
     /// judge: anthropic/claude-haiku-4-5
     /// ```

@@ -58,6 +58,11 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     /// secret in it is masked in the verdicts.
     fn texts(&self) -> Vec<String>;
 
+    /// The least score that passes, where a score decides.
+    fn threshold(&self) -> Option<f64> {
+        None
+    }
+
     /// Which of its answers hold only if the act has ended.
     fn open(&self) -> Open {
         Open::Nothing

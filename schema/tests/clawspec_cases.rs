@@ -20,8 +20,8 @@ use speclens_schema::{
     document::Document,
     evidence::{
         Address, Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, FilesNeed, LinePlace, LogAnswer,
-        LogFile, LogNeed, Need, Observation, Presence, ResponseAnswer, ScoreAnswer, ScoreNeed, SeenFile, Span,
-        SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, merged,
+        LogFile, LogNeed, ModelReply, Need, Observation, Presence, QuestionAnswer, ResponseAnswer, ScoreNeed, SeenFile,
+        Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, merged,
     },
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -248,7 +248,7 @@ fn observe(case: &Recorded, stub: &mut Stub, need: &Need) -> Answer {
             Answer::Response(ResponseAnswer { error: Some(error), ..ResponseAnswer::default() })
         }
         Need::Trace => Answer::Trace(trace(case)),
-        Need::Scores(need) => Answer::Scores(scores(stub, need)),
+        Need::Scores(need) => Answer::Question(scores(stub, need)),
         Need::Path { .. } | Need::Command { .. } | Need::Question(_) => {
             unreachable!("no assertion of this format asks for that")
         }
@@ -301,24 +301,17 @@ fn log(case: &Recorded, need: &LogNeed) -> LogAnswer {
     LogAnswer { path, files, lines, places, ..LogAnswer::default() }
 }
 
-fn scores(stub: &mut Stub, need: &ScoreNeed) -> ScoreAnswer {
-    let mut answer = ScoreAnswer::default();
-    for _ in 0..need.times {
-        let given = stub.ask("POST", "http://localhost:18789/qa/judge");
-        if let Some(error) = given["error"].as_str() {
-            answer.error = Some(error.replace("timeout", "timed out"));
-            break;
-        }
-        let score = [&given["json"]["score"], &given["json"]["result"]["score"]].into_iter().find(|it| !it.is_null());
-        match score.and_then(|score| score.as_f64().or_else(|| score.as_str()?.parse().ok())) {
-            Some(score) => answer.scores.push(score),
-            None => {
-                answer.error = Some("Judge response missing score".to_owned());
-                break;
-            }
-        }
-    }
-    answer
+fn scores(stub: &mut Stub, need: &ScoreNeed) -> QuestionAnswer {
+    let reply = |given: Value| {
+        let status = given["status"].as_u64().unwrap_or(200);
+        let error = match given["error"].as_str() {
+            Some(error) => Some(error.replace("timeout", "timed out")),
+            None => (status != 200).then(|| format!("status {status}")),
+        };
+        ModelReply { text: Capture::whole(given["json"].to_string()), error, ..ModelReply::default() }
+    };
+    let replies = (0..need.times).map(|_| reply(stub.ask("POST", "http://localhost:18789/qa/judge"))).collect();
+    QuestionAnswer { replies }
 }
 
 /// The spans as the recording holds them: durations in seconds, as the original took them.

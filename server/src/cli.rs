@@ -1,6 +1,9 @@
 //! The command line: one file per subcommand. It adds nothing of its own to what specs mean.
 
+mod baseline;
 mod check;
+mod clawspec;
+mod coverage;
 mod discover;
 mod explain;
 mod fix;
@@ -71,6 +74,10 @@ enum Command {
     List(list::Args),
     /// List, show or remove what is recorded of tests
     Recordings(recordings::Args),
+    /// Store what the scenarios of a ClawSpec target take, or compare with what is stored
+    Baseline(baseline::Args),
+    /// Say which targets of a ClawSpec workspace its tests cover, by the coverage ledger
+    Coverage(coverage::Args),
     /// Explain a field or a kind of problem
     Explain(explain::Args),
     /// Print the JSON Schema of a kind of file
@@ -124,6 +131,8 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
         Command::Recordings(args) => recordings::perform(&args),
+        Command::Baseline(args) => baseline::perform(&args),
+        Command::Coverage(args) => coverage::perform(&args),
         Command::Explain(args) => explain::perform(&args),
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),

@@ -3,15 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    path::Path,
 };
 
 use speclens_runner::{
-    clock::Clock,
     event::SuiteResult,
     exec::{self, agent::Bound},
-    gateway::Gateway,
-    model::Models,
     report::plain,
 };
 use speclens_schema::{
@@ -22,6 +18,8 @@ use speclens_schema::{
     suite::{Action, AgentAction, Case, Subject, Suite},
     verdict::Verdict,
 };
+
+use crate::job::Prepared;
 
 use asked::Asked;
 
@@ -34,29 +32,16 @@ pub struct Plan<'p> {
     pub suite: &'p Suite,
     /// The chosen tests, by their place in it.
     pub cases: &'p BTreeSet<usize>,
-    /// The models that it may ask.
-    pub models: &'p Models,
+    /// What it runs with.
+    pub prepared: &'p Prepared,
+    /// What is known of preconditions; `None` where nobody looked.
+    pub checked: Option<&'p SuiteResult>,
     /// What is masked.
     pub secrets: &'p Secrets,
     /// The models that act in place of those of the suite; those of the suite when empty.
     pub chosen: &'p [String],
     /// The help modes in place of those of the suite; those of the suite when empty.
     pub help_modes: &'p [HelpMode],
-    /// Where targets run that are started from outside; `None` where there are none.
-    pub place: Option<Place<'p>>,
-    /// What came of checking the preconditions; `None` where they were not checked.
-    pub checked: Option<&'p SuiteResult>,
-}
-
-/// Where targets run that are started from outside.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'p> {
-    /// The gateway.
-    pub gateway: &'p Gateway,
-    /// What time it is.
-    pub clock: Clock,
-    /// The root of the workspace.
-    pub directory: &'p Path,
 }
 
 impl Plan<'_> {
@@ -69,7 +54,7 @@ impl Plan<'_> {
             let subjects = case.action.subjects_of(self.chosen, self.help_modes);
             let lines = self.lines(case, &subjects, sum);
             let _ = writeln!(text, "  {}", plain::line(&self.secrets.mask(&lines.title)));
-            let preconditions = self.checked.iter().flat_map(|result| preconditions(case, index, result));
+            let preconditions = self.checked.map(|result| preconditions(case, index, result)).unwrap_or_default();
             for line in lines.does.into_iter().chain(preconditions) {
                 let _ = writeln!(text, "      {}", plain::line(&self.secrets.mask(&line)));
             }
@@ -77,14 +62,22 @@ impl Plan<'_> {
                 asked.add(case, &subjects);
             }
         }
-        let (paragraphs, has_tokens) = asked.describe(self.models, self.secrets);
+        let (paragraphs, has_tokens) = asked.describe(self.prepared.models(), self.secrets);
         text.push_str(&paragraphs);
         sum.requests += asked.requests();
         sum.questions += asked.questions();
         sum.has_tokens |= has_tokens;
         text
     }
+}
 
+/// What is said about a test.
+struct Lines {
+    title: String,
+    does: Vec<String>,
+}
+
+impl Plan<'_> {
     fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Sum) -> Lines {
         let runs = subjects.len() * case.repeat as usize;
         let does = match &case.action {
@@ -95,12 +88,7 @@ impl Plan<'_> {
             Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
             Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
             Action::Agent(agent) => task(agent, subjects),
-            Action::Trigger(trigger) => {
-                let described = |place: Place<'_>| {
-                    exec::trigger::described(trigger, &case.name, place.gateway, place.clock, place.directory)
-                };
-                self.place.map(described).unwrap_or_default()
-            }
+            Action::Trigger(trigger) => self.prepared.describe(trigger, &case.name),
             Action::None => vec!["nothing".to_owned()],
         };
         let obstacle = exec::unsupported(self.suite.dialect, &case.action);
@@ -119,12 +107,6 @@ impl Plan<'_> {
         }
         Lines { title: format!("{} ({})", case.name, remarks.join("; ")), does }
     }
-}
-
-/// What is said about a test.
-struct Lines {
-    title: String,
-    does: Vec<String>,
 }
 
 /// What is known of the preconditions of a test.

@@ -10,6 +10,7 @@ use std::{
 use speclens_runner::{
     book::Book,
     clock::Clock,
+    exec,
     files::DiskFiles,
     gateway::Gateway,
     model::Models,
@@ -21,7 +22,7 @@ use speclens_schema::{
     mask::Secrets,
     problem::Severity,
     settings::Settings,
-    suite::Suite,
+    suite::{Suite, TriggerAction},
 };
 
 use crate::{
@@ -131,9 +132,12 @@ impl Prepared {
         &self.models
     }
 
-    /// Returns the gateway that targets are started at; `None` where the suite starts none.
-    pub fn gateway(&self) -> Option<&Gateway> {
-        self.gateway.as_deref()
+    /// Says what a trigger would send to whom.
+    pub fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
+        match &self.gateway {
+            Some(gateway) => exec::trigger::described(trigger, test, gateway, self.clock, &self.directory),
+            None => Vec::new(),
+        }
     }
 
     /// Opens the book of evidence of the suite.

@@ -63,3 +63,36 @@ fn scenario_runs_from_its_lens_and_an_edited_claim_is_judged_by_what_the_target_
         assert_eq!(gateway.requests().len(), 1, "judged without another run");
     }
 }
+
+#[test]
+fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
+    let gateway = Loopback::acting(|request| {
+        let answer = match request.path.as_str() {
+            "/qa/judge" => r#"{"score": 4, "reasoning": "clear"}"#,
+            _ => r#"{"runId": "r1", "status": "ok"}"#,
+        };
+        Answer::Told(200, answer.to_owned())
+    });
+    let judged =
+        |text: &str| text.replace("artifact_contains", "llm_judge").replace("sections: [Hook]", "rubric: Score 1 to 5");
+    let files = files(&gateway.url(), |text| text.to_owned());
+    let contract = judged(&files[2].1);
+    let mut client =
+        Client::start(&[(files[0].0, files[0].1.as_str()), (files[1].0, files[1].1.as_str()), (CONTRACT, &contract)]);
+    std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
+    let mut text = client.open(CONTRACT);
+    let uri = client.uri(CONTRACT);
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+    client.replace(CONTRACT, &mut text, "Score 1 to 5", "Score 1 to 9", 2);
+    let can_ask = |titles: &[String]| titles.contains(&"Ask judge".to_owned());
+    lenses_of_until(&mut client, CONTRACT, "it can be asked", |titles| can_ask(titles));
+    let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lenses = answer["result"].as_array().unwrap().clone();
+    let ask = lenses.iter().find(|lens| lens["command"]["title"] == "Ask judge").unwrap();
+    client.execute(ask["command"]["command"].as_str().unwrap(), ask["command"]["arguments"].clone());
+    lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+    let asked: Vec<String> = gateway.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(asked, ["/webhook/mcp-skill-invoke", "/qa/judge", "/qa/judge"]);
+    assert_eq!(gateway.requests()[2].body["rubric"], "Score 1 to 9");
+}

@@ -1,7 +1,7 @@
 //! Models against a provider on this machine, in each protocol.
 
 mod faults;
-mod loopback;
+pub(crate) mod loopback;
 mod protocols;
 
 use std::sync::Arc;

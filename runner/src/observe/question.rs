@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use speclens_schema::{
-    evidence::{Answer, Capture, ModelReply, Output, QuestionAnswer, QuestionNeed},
+    evidence::{Answer, Capture, ModelReply, Output, Peer, QuestionAnswer, QuestionNeed},
     mask::Secrets,
 };
 
@@ -23,16 +23,12 @@ pub struct Inquiry {
     pub test: String,
 }
 
-/// Asks as often as the need says, one after the other. A model that cannot be asked at all is not asked again.
+/// Asks as often as the need says.
 pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, Cancelled> {
-    let Inquiry { models, output, secrets, test } = &view.inquiry;
+    let Inquiry { models: _, output, secrets, test } = &view.inquiry;
     let text = match need.text(output.as_deref()) {
         Ok(text) => secrets.mask(&text),
         Err(reason) => return Ok(Answer::Nothing(reason)),
-    };
-    let model = match models.open_peer(&need.peer) {
-        Ok(model) => model,
-        Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),
     };
     let request = Request {
         test: test.clone(),
@@ -42,13 +38,22 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
         temperature: Some(0.0),
         max_tokens: Some(need.max_tokens),
     };
+    ask(&need.peer, &request, need.times, view).await
+}
+
+/// Asks a model so many times, one after the other. A model that cannot be asked at all is not asked again.
+pub(super) async fn ask(peer: &Peer, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
+    let model = match view.inquiry.models.open_peer(peer) {
+        Ok(model) => model,
+        Err(error) => return Ok(Answer::Nothing(format!("the judge was not asked: {}", error.message))),
+    };
     let mut replies = Vec::new();
-    for _ in 0..need.times {
+    for _ in 0..times {
         let began = Instant::now();
         let replied = tokio::select! {
             biased;
             () = view.cancel.cancelled() => return Err(Cancelled),
-            replied = model.reply(&request) => replied,
+            replied = model.reply(request) => replied,
         };
         let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
         replies.push(match replied {

@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use reqwest::{Client, Url, redirect::Policy};
+use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
@@ -54,15 +54,30 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
     // Nobody is authorized by an assertion. An address without a host has no names to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    let client = Client::builder()
+    let request = client_for(&url)?.get(url);
+    received(request, limit, &mut answer.status, body).await
+}
+
+/// A client that asks exactly who is named: it follows no redirects, and goes through no proxy.
+pub(super) fn client_for(url: &Url) -> Result<Client, String> {
+    Client::builder()
         .tls_backend_preconfigured(encryption::of(url.scheme())?)
         .redirect(Policy::none())
         .no_proxy()
         .pool_max_idle_per_host(0)
         .build()
-        .map_err(|error| reason(&error))?;
-    let mut response = client.get(url).send().await.map_err(|error| reason(&error))?;
-    answer.status = Some(response.status().as_u16());
+        .map_err(|error| reason(&error))
+}
+
+/// Sends a request, and returns whether all of the answer was kept. What has arrived stays when the wait is given up.
+pub(super) async fn received(
+    request: RequestBuilder,
+    limit: usize,
+    status: &mut Option<u16>,
+    body: &mut Vec<u8>,
+) -> Result<bool, String> {
+    let mut response = request.send().await.map_err(|error| reason(&error))?;
+    *status = Some(response.status().as_u16());
     while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {
         let kept = chunk.len().min(limit - body.len());
         body.extend_from_slice(&chunk[..kept]);

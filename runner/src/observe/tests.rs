@@ -7,6 +7,7 @@ mod commands;
 mod files;
 mod order;
 mod paths;
+mod scores;
 mod waiting;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -44,6 +45,7 @@ fn view(directory: &Path) -> View {
         },
         gateway: None,
         watch: None,
+        seen: Arc::default(),
         cancel: CancellationToken::new(),
         suspended: || Duration::ZERO,
     }

@@ -50,7 +50,7 @@ impl Run {
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }
 
-    /// What models are asked about is the recorded output.
+    /// What models are asked about is what is recorded: the output, and the files.
     fn view_of(&self, recorded: &Recorded, case: &Case) -> View {
         View {
             directory: self.job.directory.clone(),
@@ -63,6 +63,7 @@ impl Run {
                 secrets: Arc::clone(&self.job.secrets),
                 test: case.name.clone(),
             },
+            seen: Arc::new(recorded.evidence.observations.clone()),
             gateway: self.job.gateway.clone(),
             watch: None,
             cancel: self.cancel.clone(),

@@ -75,16 +75,18 @@ impl Run {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message)
             }
             (None, Mode::Preconditions) => {
-                self.act(&case, unit, None, began_us, Some(Only::Preconditions)).await.unwrap_or_else(|broken| *broken)
+                let only = Some(Only::Preconditions);
+                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|broken| *broken)
             }
             (None, Mode::Present) => {
-                self.act(&case, unit, None, began_us, Some(Only::Present)).await.unwrap_or_else(|broken| *broken)
+                let only = Some(Only::Present);
+                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|broken| *broken)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
                     let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
-                    self.act(&case, unit, worker, began_us, None).await.unwrap_or_else(|broken| *broken)
+                    self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|broken| *broken)
                 }
                 // Nothing was done, so what is recorded stays.
                 Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
@@ -119,8 +121,8 @@ impl Run {
         case: &Arc<Case>,
         unit: &Unit,
         worker: Option<Worker<'_>>,
-        began_us: u64,
         only: Option<Only>,
+        began_us: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let turn = match self.turn(case, unit).await {
             Ok(turn) => turn,
@@ -181,6 +183,7 @@ impl Run {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
+        attempt.evidence.only = only;
         // Paths are looked up as they are. What is written of them is masked.
         let needs = match (start, &attempt.evidence.error) {
             (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
@@ -188,7 +191,6 @@ impl Run {
             (Start::Act | Start::Withheld, Some(_)) | (Start::Unmet | Start::Cancelled, _) => Vec::new(),
         };
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
-        attempt.evidence.only = only;
         let bytes = size_of(&mut attempt.evidence);
         let mask = {
             let (run, shared) = (Arc::clone(self), Arc::clone(case));

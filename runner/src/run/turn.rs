@@ -83,7 +83,8 @@ mod tests {
         let (told, waiting) = tokio::sync::oneshot::channel();
         let place = directory.path().to_owned();
         let token = cancel.clone();
-        let second = tokio::spawn(async move { take(&place, &token, || drop(told.send(()))).await.is_ok() });
+        let second =
+            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_ok() });
         waiting.await.expect("it says that it waits");
         drop(first);
         assert!(second.await.expect("no panic"));
@@ -91,7 +92,8 @@ mod tests {
         let third = take(directory.path(), &cancel, || ()).await.expect("the next turn");
         let (told, waiting) = tokio::sync::oneshot::channel();
         let (place, token) = (directory.path().to_owned(), cancel.clone());
-        let fourth = tokio::spawn(async move { take(&place, &token, || drop(told.send(()))).await.is_err() });
+        let fourth =
+            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_err() });
         waiting.await.expect("it says that it waits");
         cancel.cancel();
         assert!(fourth.await.expect("no panic"));

@@ -91,9 +91,11 @@ pub(super) fn finish(
 
 /// A key that begins with a no-break space is not unknown: the blank belongs to the indentation.
 fn blanks_are_no_letters(problem: &mut Problem, document: &Document) {
+    if problem.code != Code::UnknownKey {
+        return;
+    }
     let text = document.text();
-    let begins_so = text.byte_slice(problem.range.clone()).chars().next().is_some_and(is_foreign_blank);
-    if problem.code != Code::UnknownKey || !begins_so {
+    if !text.byte_slice(problem.range.clone()).chars().next().is_some_and(is_foreign_blank) {
         return;
     }
     let start = text.line_to_byte(text.byte_to_line(problem.range.start));

@@ -3,7 +3,7 @@
 //! Everything but the tree speaks in pointers: problems, claims, verdicts and reports. They survive
 //! edits that move text around, and a type needs no span wrapper to be found again.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -49,13 +49,13 @@ impl Pointer {
     }
 
     /// The steps from the root, unescaped.
-    pub fn steps(&self) -> impl Iterator<Item = String> + '_ {
-        self.0.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+    pub fn steps(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.split('/').skip(1).map(unescaped)
     }
 
     /// The last step, unescaped; nothing at the root.
     pub fn last(&self) -> Option<String> {
-        self.0.rfind('/').map(|at| self.0[at + 1..].replace("~1", "/").replace("~0", "~"))
+        self.0.rfind('/').map(|at| unescaped(&self.0[at + 1..]).into_owned())
     }
 
     /// What holds the place this points at; nothing at the root.
@@ -90,6 +90,10 @@ impl From<&str> for Pointer {
     fn from(text: &str) -> Pointer {
         Pointer::parse(text)
     }
+}
+
+fn unescaped(step: &str) -> Cow<'_, str> {
+    if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
         Answer::Path(PathState::Missing { .. } | PathState::Directory | PathState::Other)
         | Answer::Variables(_)
         | Answer::Trace(_)
-        | Answer::Scores(_)
         | Answer::Nothing(_) => {}
     }
 }

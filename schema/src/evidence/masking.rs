@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Content, Evidence, LogFile, Need, PathState, QuestionPart, Ran, SeenFile, TraceAnswer,
-    Turn, Unread,
+    Address, Answer, Capture, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran, SeenFile,
+    TraceAnswer, Turn, Unread,
 };
 
 impl Evidence {
@@ -98,8 +98,10 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
         Need::Scores(need) => {
             let optional = need.section.iter_mut().chain(&mut need.identity);
             [&mut need.rubric, &mut need.path].into_iter().chain(optional).for_each(|text| hide(text, secrets));
-            match &mut need.endpoint {
-                Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
+            match &mut need.judge {
+                Judge::Endpoint(Address::Url(text) | Address::Gateway(text)) => hide(text, secrets),
+                // Ids of models are no secrets.
+                Judge::Model(_) => {}
             }
         }
         Need::Question(need) => {
@@ -150,7 +152,6 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
                 texts.into_iter().flatten().for_each(|text| hide(text, secrets));
             }
         }
-        Answer::Scores(scores) => scores.error.iter_mut().for_each(|error| hide(error, secrets)),
         Answer::Question(answer) => {
             for reply in &mut answer.replies {
                 mask_capture(&mut reply.text, secrets);

@@ -51,6 +51,21 @@ impl Need {
         }
     }
 
+    /// Returns who is asked, and how many times; `None` for what is observed otherwise.
+    pub fn asked(&self) -> Option<(String, u32)> {
+        match self {
+            Need::Question(question) => Some((question.peer.id(), question.times)),
+            Need::Scores(question) => Some((question.judge.name(), question.times)),
+            Need::Path { .. }
+            | Need::Command { .. }
+            | Need::Files(_)
+            | Need::Log(_)
+            | Need::Variables(_)
+            | Need::Response(_)
+            | Need::Trace => None,
+        }
+    }
+
     /// The need that serves both, where they are of the same thing.
     fn joined(&self, other: &Need) -> Option<Need> {
         match (self, other) {
@@ -112,7 +127,7 @@ impl FilesNeed {
 }
 
 impl Answer {
-    /// Returns the replies of the model that was asked; `None` where none could be asked, or something else was observed.
+    /// Returns the replies of who was asked; `None` where nobody could be asked, or something else was observed.
     pub fn replies(&self) -> Option<&[ModelReply]> {
         match self {
             Answer::Question(answer) => Some(&answer.replies),
@@ -123,33 +138,30 @@ impl Answer {
             | Answer::Variables(_)
             | Answer::Response(_)
             | Answer::Trace(_)
-            | Answer::Scores(_)
             | Answer::Nothing(_) => None,
         }
     }
 }
 
-impl ScoreNeed {
-    /// Whether both ask a judge the same thing, however often.
-    fn is_of_the_same(&self, other: &ScoreNeed) -> bool {
-        *self == ScoreNeed { times: self.times, ..other.clone() }
-    }
+/// The answer to a need among observations, as [`Evidence::answer_to`] finds it.
+pub fn answer_in<'o>(observations: &'o [Observation], need: &Need) -> Option<&'o Answer> {
+    let served = observations.iter().filter_map(|it| Some((it.need.serves(need)?, &it.answer)));
+    // Of equals, the one that was observed first.
+    served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, answer)| answer)
 }
 
 impl Evidence {
     /// The answer to a need: to exactly this one, else to one that asked for more, else to one of the same thing that asked
     /// for less. `None`: it was not asked.
     pub fn answer_to(&self, need: &Need) -> Option<&Answer> {
-        let served = self.observations.iter().filter_map(|it| Some((it.need.serves(need)?, &it.answer)));
-        // Of equals, the one that was observed first.
-        served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, answer)| answer)
+        answer_in(&self.observations, need)
     }
 
-    /// Whether a model has answered a question as often as it is to be asked. A request that failed is not an answer.
-    pub fn is_answered(&self, question: &QuestionNeed) -> bool {
-        let replies = self.answer_to(&Need::Question(question.clone())).and_then(Answer::replies);
+    /// Whether a question to a model or a judge was answered so many times. A request that failed is not an answer.
+    pub fn is_answered(&self, question: &Need, times: u32) -> bool {
+        let replies = self.answer_to(question).and_then(Answer::replies);
         let answers = |replies: &[ModelReply]| replies.iter().filter(|reply| reply.error.is_none()).count();
-        replies.is_some_and(|replies| answers(replies) >= question.times as usize)
+        replies.is_some_and(|replies| answers(replies) >= times as usize)
     }
 
     /// Adds what was observed later, in place of what was observed of the same before.
@@ -236,18 +248,19 @@ mod tests {
 
     #[test]
     fn question_is_answered_by_as_many_replies_as_it_wants_and_a_later_answer_replaces_the_first() {
-        let question = |times| QuestionNeed { system: "judge".to_owned(), times, ..QuestionNeed::default() };
+        let question =
+            |times| Need::Question(QuestionNeed { system: "judge".to_owned(), times, ..QuestionNeed::default() });
         let failed = || ModelReply { error: Some("down".to_owned()), ..ModelReply::default() };
         let observed = |times, replies| Observation {
-            need: Need::Question(question(times)),
+            need: question(times),
             answer: Answer::Question(QuestionAnswer { replies }),
         };
         let mut evidence = Evidence::default();
-        assert!(!evidence.is_answered(&question(1)));
+        assert!(!evidence.is_answered(&question(1), 1));
         evidence.observe_again(vec![observed(1, vec![failed()])]);
-        assert!(!evidence.is_answered(&question(1)));
+        assert!(!evidence.is_answered(&question(1), 1));
         evidence.observe_again(vec![observed(1, vec![ModelReply::default()])]);
-        assert!(evidence.is_answered(&question(1)) && !evidence.is_answered(&question(2)));
+        assert!(evidence.is_answered(&question(1), 1) && !evidence.is_answered(&question(2), 2));
         assert_eq!(evidence.observations.len(), 1);
     }
 

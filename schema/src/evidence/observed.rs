@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Capture, Exit, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Presence, QuestionAnswer, QuestionNeed, Ran,
-    ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, TraceAnswer, VariablesNeed,
+    ResponseAnswer, ResponseNeed, ScoreNeed, TraceAnswer, VariablesNeed,
 };
 
 /// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
@@ -106,9 +106,7 @@ pub enum Answer {
     Response(ResponseAnswer),
     /// The trace of the act.
     Trace(TraceAnswer),
-    /// The scores that a judge gave.
-    Scores(ScoreAnswer),
-    /// What a model answered.
+    /// What a model answered, or a judge that was asked for scores.
     Question(QuestionAnswer),
     /// It could not be observed, for this reason.
     Nothing(String),

@@ -59,14 +59,14 @@ pub enum QuestionPart {
     Output,
 }
 
-/// What a model answered.
+/// What a model or a judge answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
     /// One per time, in order.
     pub replies: Vec<ModelReply>,
 }
 
-/// One answer of a model, or why there is none.
+/// One answer of a model or of a judge, or why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
     /// What it said, unread, secrets masked; empty where it did not answer.

@@ -67,6 +67,13 @@ pub struct SeenFile {
     pub content: Option<Content>,
 }
 
+impl SeenFile {
+    /// Whether nobody wrote it between two looks, as far as they tell.
+    pub fn is_the_same(&self, other: &SeenFile) -> bool {
+        self.path == other.path && self.modified_us.is_some() && self.modified_us == other.modified_us
+    }
+}
+
 /// An address to be asked with GET: no redirects, no authorization, five seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResponseNeed {
@@ -116,34 +123,6 @@ pub enum Presence {
     Empty,
     /// It is set to some text.
     Set,
-}
-
-/// The scores that a judge gives to a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ScoreNeed {
-    /// Where the judge is asked.
-    pub endpoint: Address,
-    /// The instruction.
-    pub rubric: String,
-    /// The file, its templates filled; the first match where the path has wildcards.
-    pub path: String,
-    /// The heading of the only section that is scored.
-    pub section: Option<String>,
-    /// The file that says who the author of the text is meant to be.
-    pub identity: Option<String>,
-    /// When.
-    pub moment: Moment,
-    /// How many times to ask.
-    pub times: u32,
-}
-
-/// The scores that were given.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ScoreAnswer {
-    /// One per time, in order.
-    pub scores: Vec<f64>,
-    /// Why there are fewer than were asked for.
-    pub error: Option<String>,
 }
 
 /// The values of the templates of a dialect, frozen for an attempt.

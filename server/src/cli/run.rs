@@ -14,7 +14,7 @@ use speclens_schema::{
     mask::Secrets,
     suite::{Action, Case, Suite},
 };
-use tokio::sync::mpsc;
+use tokio::{runtime::Runtime, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -28,6 +28,7 @@ use super::{
 use targets::{ReportKind, ReportTarget};
 
 mod actors;
+mod clawspec_reports;
 mod dry;
 mod past;
 mod progress;
@@ -84,8 +85,8 @@ pub(super) struct Args {
     /// Keep the temporary directories of tasks, and say where they are
     #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
     keep_workdir: bool,
-    /// A report, and the file that it goes to instead of standard output (repeatable)
-    #[arg(long = "report", value_name = "human|json|junit|sarif|github[=FILE]")]
+    /// A report, and the file that it goes to instead of standard output; for `clawspec` the directory (repeatable)
+    #[arg(long = "report", value_name = "human|json|junit|sarif|github|clawspec[=FILE]")]
     reports: Vec<ReportTarget>,
     /// An option: `report.evidence=true` puts what was observed into the JSON report
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -129,15 +130,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mut chosen = args.select.cases(&suites)?;
     let runtime = threads::runtime()?;
     let cancel = CancellationToken::new();
-    let token = cancel.clone();
-    runtime.spawn(async move {
-        signals::ending().await;
-        token.cancel();
-        // Who asks twice does not want to wait for commands to comply. Whatever they started ends with the program.
-        signals::ending().await;
-        std::process::exit(i32::from(INTERRUPTED));
-    });
-    runtime.spawn(signals::suspending());
+    end_with(&runtime, &cancel);
     let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
         let past = runtime.block_on(past::Past::of(&suites, &chosen, clock, actors.clone()));
@@ -153,7 +146,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         .iter()
         .zip(&chosen)
         .zip(&prepared)
-        .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref(), clock })
+        .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref() })
         .collect();
     actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
     ensure!(
@@ -177,6 +170,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mut reports = Vec::new();
     // The suites after a failure are still reported, as not run.
     let mut given_up = false;
+    let mut lost = false;
     for ((loaded, cases), prepared) in suites.into_iter().zip(chosen).zip(prepared) {
         let prepared = match prepared {
             // A suite without a chosen test has no part in this.
@@ -204,6 +198,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         };
         let secrets = Arc::clone(&loaded.report.source.secrets);
         let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
+        if let Err(error) = clawspec_reports::write(&loaded, &result, &targets, &clock.now()) {
+            output::complain(&error);
+            lost = true;
+        }
         given_up |= args.fail_fast && (result.failed || result.broken);
         let mut report = loaded.report;
         report.result = Some(result);
@@ -213,8 +211,21 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // The end of the program ends its threads: none of them has to be waited for.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
-    let lost = !write(&targets, &reports, &failures, content);
+    lost |= !write(&targets, &reports, &failures, content);
     Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
+}
+
+/// Cancels what runs when somebody interrupts the program.
+pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
+    let token = cancel.clone();
+    runtime.spawn(async move {
+        signals::ending().await;
+        token.cancel();
+        // Who asks twice does not want to wait for commands to comply. Whatever they started ends with the program.
+        signals::ending().await;
+        std::process::exit(i32::from(INTERRUPTED));
+    });
+    runtime.spawn(signals::suspending());
 }
 
 /// Writes each report to its place. Returns whether all of them could be written: one that cannot hides no other.
@@ -229,6 +240,8 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),
             ReportKind::Github => github::render(reports),
+            // Written behind each suite.
+            ReportKind::ClawSpec => continue,
         };
         let written = match &target.file {
             Some(file) => output::write(file, &text),
@@ -295,7 +308,8 @@ fn prepare(loaded: &Loaded, clock: Clock, gateway: Option<&str>) -> Result<Prepa
     })
 }
 
-async fn run(
+/// Runs a suite, with its progress on standard error.
+pub(super) async fn run(
     prepared: &Prepared,
     secrets: Arc<Secrets>,
     options: Options,

@@ -1,13 +1,15 @@
 //! Which models a suite would ask, how often, and what is known of each before.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use speclens_runner::{
     exec::agent::grouped,
     model::{Description, KeyState, Models, manual},
     report::{human::dollars, plain},
 };
-use speclens_schema::{mask::Secrets, script, settings::Price, suite::program_of};
+use speclens_schema::{
+    dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of,
+};
 
 use super::{Action, Bound, Case, Context, Moment, Subject, word};
 
@@ -43,9 +45,9 @@ impl Asked {
             Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
         }
         let attempts = repeat * subjects.len() as u64;
-        for need in case.needs(Moment::After, &Context::default()) {
-            let Some(question) = need.question() else { continue };
-            let (id, times) = (question.peer.id(), u64::from(question.times));
+        for need in case.needs(Moment::After, &any_run()) {
+            let Some((id, times)) = need.asked() else { continue };
+            let times = u64::from(times);
             match self.judges.iter_mut().find(|(known, _)| *known == id) {
                 Some((_, questions)) => *questions += attempts * times,
                 None => self.judges.push((id, attempts * times)),
@@ -88,6 +90,14 @@ impl Asked {
         }
         (text, has_tokens)
     }
+}
+
+/// The circumstances of no run in particular: each template has a value, so that every question is counted.
+fn any_run() -> Context {
+    let values: BTreeMap<String, String> =
+        template::VARIABLES.iter().map(|variable| (variable.name.to_owned(), variable.name.to_owned())).collect();
+    let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
+    Context { templates: Some(templates), ..Context::default() }
 }
 
 /// What a model costs.

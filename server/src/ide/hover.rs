@@ -231,7 +231,7 @@ impl<'d> Place<'d> {
         });
         let path = parent.steps().fold(String::new(), |path, step| match step.parse::<usize>() {
             Ok(_) => format!("{path}[]"),
-            Err(_) if path.is_empty() => step,
+            Err(_) if path.is_empty() => step.into_owned(),
             Err(_) => format!("{path}.{step}"),
         });
         Page { path, tag, key: key.map(str::to_owned) }

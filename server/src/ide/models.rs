@@ -5,22 +5,27 @@ use std::sync::Arc;
 use speclens_runner::model::{Description, KeyState, Models, PRICES_OF};
 use speclens_schema::{
     analysis::Analyzer,
+    dialect::Dialect,
     document::{Document, NodeRef},
     files::Files,
     json_schema::SpecFile,
     script,
     settings::{Price, Provider, Settings},
-    suite::{ActionKind, written_cases},
+    suite::{case_items, name_of_item},
 };
 
 use super::card;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts beside it.
 pub fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
-    let tests = written_cases(file, document);
-    let Some(first) = tests.iter().find(|test| test.does == ActionKind::Agent) else { return Vec::new() };
+    // Only tasks of cli-bench are given to models.
+    if file.dialect() != Some(Dialect::CliBench) {
+        return Vec::new();
+    }
+    let mut items = case_items(file, document).into_iter().flatten();
+    let Some(first) = items.find(|item| name_of_item(file, *item).is_some()) else { return Vec::new() };
     // Every test of a suite has the same models.
-    let suite = analyzer.suite_at(document, first.node.range().start, files);
+    let suite = analyzer.suite_at(document, first.range().start, files);
     let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
     let mut models: Vec<String> = Vec::new();
     let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));

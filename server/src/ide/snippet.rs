@@ -38,8 +38,8 @@ pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
             _ => value.text().and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
         };
         let below = |at: &Pointer| {
-            let steps: Vec<String> = at.steps().skip(1).collect();
-            shape.below(&steps.iter().fold(Pointer::root(), |at, step| at.key(step)), Some(first.value))
+            let below = at.steps().skip(1).fold(Pointer::root(), |at, step| at.key(&step));
+            shape.below(&below, Some(first.value))
         };
         Some(Snippet::of(format!("{name}: {held}"), example.trim_end().to_owned(), &below))
     })

@@ -46,19 +46,20 @@ impl<'d> Ranges<'d> {
     pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
         let text = document.text();
         let mut starts = vec![0];
-        let mut at = 0;
-        let mut was_return = false;
+        let mut before = 0;
+        let mut last_return = None;
         for chunk in text.chunks() {
-            for byte in chunk.bytes() {
-                at += 1;
+            for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
+                let at = before + found;
+                let is_return = chunk.as_bytes()[found] == b'\r';
                 // Of a pair, the line feed ends the line.
-                match byte {
-                    b'\n' if was_return => *starts.last_mut().expect("the return began one") = at,
-                    b'\n' | b'\r' => starts.push(at),
-                    _ => {}
+                match starts.last_mut() {
+                    Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
+                    Some(_) | None => starts.push(at + 1),
                 }
-                was_return = byte == b'\r';
+                last_return = is_return.then_some(at);
             }
+            before += chunk.len();
         }
         Ranges { document, encoding, starts, is_ascii: text.len_bytes() == text.len_chars() }
     }
@@ -108,7 +109,8 @@ pub(super) fn diagnostics(
     edited_at: usize,
 ) -> Vec<lsp::Diagnostic> {
     let shown = limit::chosen(problems, edited_at, |problem| (problem.severity, &problem.range));
-    let mut found: Vec<_> = shown.iter().map(|problem| diagnostic(document, encoding, uri, problem)).collect();
+    let ranges = Ranges::new(document, encoding);
+    let mut found: Vec<_> = shown.iter().map(|problem| diagnostic(&ranges, uri, problem)).collect();
     found.extend(left_out(problems.len() - shown.len(), SOURCE, "speclens check"));
     found
 }
@@ -128,23 +130,18 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
     })
 }
 
-pub(super) fn diagnostic(
-    document: &Document,
-    encoding: Encoding,
-    uri: &lsp::Uri,
-    problem: &Problem,
-) -> lsp::Diagnostic {
+pub(super) fn diagnostic(ranges: &Ranges<'_>, uri: &lsp::Uri, problem: &Problem) -> lsp::Diagnostic {
     let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
         location: match &related.file {
-            None => lsp::Location { uri: uri.clone(), range: range(document, encoding, related.range.clone()) },
-            Some(file) => elsewhere(file, encoding, related.range.clone(), uri),
+            None => lsp::Location { uri: uri.clone(), range: ranges.range(related.range.clone()) },
+            Some(file) => elsewhere(file, ranges.encoding, related.range.clone(), uri),
         },
         message: related.message.clone(),
     });
     let related: Vec<_> = related.collect();
     let is_unnecessary = problem.code.is_about_unnecessary();
     lsp::Diagnostic {
-        range: range(document, encoding, problem.range.clone()),
+        range: ranges.range(problem.range.clone()),
         severity: Some(severity(problem.severity)),
         code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
         code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
@@ -205,7 +202,9 @@ mod tests {
 
     #[test]
     fn many_ranges_are_converted_like_one() {
-        for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r"] {
+        // More than one piece of the rope, which may begin behind a return.
+        let long = "- a\r\n-\r".repeat(400);
+        for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
             let document = Document::read(text, ScalarRules::Yaml12);
             for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
                 let ranges = Ranges::new(&document, encoding);

@@ -40,12 +40,11 @@ pub(super) fn page(session: &Session, snapshot: Snapshot, uri: &str, test: &str)
     let plan = Plan {
         suite: &suite,
         cases: &BTreeSet::from([index]),
-        models: prepared.models(),
+        prepared: &prepared,
+        checked: None,
         secrets: &workspace.secrets_of(&suite),
         chosen: &[],
         help_modes: &[],
-        place: None,
-        checked: None,
     };
     let text = plan.describe(&mut sum) + &sum.sentences();
     format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", card::verbatim(text.trim_end(), "text"))

@@ -118,9 +118,10 @@ fn quick_fixes(
     let uri = &params.text_document.uri;
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
+    let ranges = convert::Ranges::new(document, encoding);
     let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
         let edit = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(document, encoding, uri, problem));
+        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(&ranges, uri, problem));
         Some(CodeActionResponse::CodeAction(CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),

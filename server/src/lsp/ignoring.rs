@@ -48,8 +48,8 @@ pub(super) fn actions(
             (format!("Ignore `{word}` in this file"), in_file),
             (format!("Ignore `{word}` in this workspace"), in_workspace(session, snapshot, code)),
         ];
-        let encoding = snapshot.abilities.encoding;
-        let solved = vec![convert::diagnostic(&snapshot.document, encoding, uri, problem)];
+        let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+        let solved = vec![convert::diagnostic(&ranges, uri, problem)];
         for (title, edit) in ways.into_iter().filter_map(|(title, edit)| Some((title, edit?))) {
             found.push(lsp::CodeActionResponse::CodeAction(lsp::CodeAction {
                 title,

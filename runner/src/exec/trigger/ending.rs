@@ -2,7 +2,11 @@
 
 use speclens_schema::evidence::{Context, Ended};
 
-use super::{Act, satisfied::Satisfied, values};
+use super::{
+    Act,
+    satisfied::{Before, Satisfied},
+    values,
+};
 use crate::{observe::Cancelled, watch::Watch};
 
 /// Waits until something says that the run has ended, until everything that is claimed is there and nothing is claimed that
@@ -12,13 +16,14 @@ pub(super) async fn wait(
     context: &Context,
     run_id: Option<String>,
     watch: &Watch,
+    before: Before,
 ) -> Result<Ended, Cancelled> {
     let context = values::ended(context.clone(), run_id, act.gateway, act.world);
     let first_of_all = async {
         tokio::select! {
             biased;
             ended = watch.ended() => ended,
-            () = Satisfied::await_all(act, context) => Ended::Satisfied,
+            () = Satisfied::await_all(act, context, before) => Ended::Satisfied,
         }
     };
     tokio::select! {

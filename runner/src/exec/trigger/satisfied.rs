@@ -3,14 +3,26 @@
 use std::{future, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    evidence::{Answer, Context, Evidence, FilesNeed, Moment, Need, Observation},
+    evidence::{Answer, Context, Evidence, FilesNeed, Moment, Need, Observation, SeenFile},
     judge,
     suite::Case,
     verdict::{Open, Outcome},
 };
 
-use super::Act;
+use super::{Act, values};
 use crate::observe::{self, View};
+
+/// What was there before the target was started, where nothing but files decides a test.
+pub(super) struct Before(Option<Vec<Observation>>);
+
+/// Looks at what is there before the target is started.
+pub(super) async fn look_before(act: Act<'_>, context: &Context) -> Before {
+    let context = values::ended(context.clone(), None, act.gateway, act.world);
+    match files_of(act.world.test, &context) {
+        Some(needs) => Before(Some(observe::all(needs, act.view).await.observations)),
+        None => Before(None),
+    }
+}
 
 /// What is looked at again and again.
 pub(super) struct Satisfied<'a> {
@@ -23,17 +35,16 @@ pub(super) struct Satisfied<'a> {
 impl Satisfied<'_> {
     /// Waits until every claim holds by two looks that see the same, so nothing that is half written counts. Never, where a
     /// claim is about what does not happen, a budget, or something else than files.
-    pub(super) async fn await_all(act: Act<'_>, context: Context) {
+    pub(super) async fn await_all(act: Act<'_>, context: Context, Before(first): Before) {
         let case = act.world.test;
-        let Some(needs) = files_of(case, &context) else { return future::pending().await };
+        let Some((first, needs)) = first.zip(files_of(case, &context)) else { return future::pending().await };
         let satisfied = Satisfied { case, view: act.view, context, needs };
         let pause = Duration::from_millis(act.action.poll_ms);
-        let first = satisfied.look().await;
-        let mut before = first.clone();
+        let mut before = satisfied.look().await;
         loop {
             tokio::time::sleep(pause).await;
             let seen = satisfied.look().await;
-            if seen == before && is_all_new(&first, &seen) && satisfied.holds(seen.clone()).await {
+            if is_settled(&first, &before, &seen) && satisfied.holds(seen.clone()).await {
                 return;
             }
             before = seen;
@@ -74,12 +85,21 @@ fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     (!needs.is_empty()).then_some(needs)
 }
 
+/// Whether every file is there, nobody wrote one of them between two looks, and none is as it was before.
+fn is_settled(first: &[Observation], before: &[Observation], now: &[Observation]) -> bool {
+    before == now && is_all_new(first, now)
+}
+
 /// Whether none of the files is as it was when the run began: what was left by an earlier run says nothing of this one.
 fn is_all_new(first: &[Observation], now: &[Observation]) -> bool {
     now.iter().all(|seen| match &seen.answer {
         Answer::Files(files) => {
             let known = first.iter().find(|it| it.need == seen.need).map(|it| &it.answer);
-            !files.files.is_empty() && !matches!(known, Some(Answer::Files(known)) if known.files == files.files)
+            let is_known = |file: &SeenFile| match known {
+                Some(Answer::Files(known)) => known.files.iter().any(|old| old.is_the_same(file)),
+                _ => false,
+            };
+            !files.files.is_empty() && !files.files.iter().all(is_known)
         }
         Answer::Path(_)
         | Answer::Command(_)
@@ -87,8 +107,36 @@ fn is_all_new(first: &[Observation], now: &[Observation]) -> bool {
         | Answer::Variables(_)
         | Answer::Response(_)
         | Answer::Trace(_)
-        | Answer::Scores(_)
         | Answer::Question(_)
         | Answer::Nothing(_) => true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_schema::evidence::FilesAnswer;
+
+    use super::*;
+
+    fn seen(modified_us: Option<i64>) -> Vec<Observation> {
+        let file =
+            |modified_us| SeenFile { path: "out.md".to_owned(), modified_us: Some(modified_us), ..SeenFile::default() };
+        let files = modified_us.map(file).into_iter().collect();
+        let need = Need::Files(FilesNeed { pattern: "out.md".to_owned(), ..FilesNeed::default() });
+        vec![Observation { need, answer: Answer::Files(FilesAnswer { files, ..FilesAnswer::default() }) }]
+    }
+
+    #[test]
+    fn file_counts_when_two_looks_see_the_same_and_it_is_not_as_it_was_before_the_run() {
+        for (first, before, now, expected) in [
+            (None, Some(2), Some(2), true),
+            (Some(1), Some(2), Some(2), true),
+            (None, None, Some(2), false),
+            (None, Some(1), Some(2), false),
+            (Some(2), Some(2), Some(2), false),
+            (None, None, None, false),
+        ] {
+            assert_eq!(is_settled(&seen(first), &seen(before), &seen(now)), expected, "{first:?} {before:?} {now:?}");
+        }
+    }
 }

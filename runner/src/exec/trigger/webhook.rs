@@ -13,7 +13,7 @@ use speclens_schema::{
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
-use super::{Act, Came, deadline_note, ending};
+use super::{Act, Came, deadline_note, ending, satisfied};
 use crate::{encryption, gateway::Gateway, model::is_loopback, watch::Watch};
 
 /// Maximum number of characters of the gateway's own words in a message.
@@ -25,6 +25,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     let address = act.gateway.url(&act.gateway.webhook);
     let sent = Sent { gateway: act.gateway, address: &address, limit: act.world.output_limit };
     let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
+    let before = satisfied::look_before(act, context).await;
     let answered = tokio::select! {
         biased;
         () = act.world.cancel.cancelled() => Err(cancelled()),
@@ -49,7 +50,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
-        false => ending::wait(act, context, run_id.clone(), watch).await,
+        false => ending::wait(act, context, run_id.clone(), watch, before).await,
     };
     match ended {
         Ok(ended) => {

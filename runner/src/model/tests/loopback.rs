@@ -14,17 +14,17 @@ use tokio::{
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The method and the path.
-    pub(super) line: String,
+    pub(crate) line: String,
     /// By their names in lower case.
-    pub(super) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// What was asked.
-    pub(super) body: Value,
+    pub(crate) body: Value,
 }
 
 /// How a request is answered.
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// With a status, headers, and a body in JSON.
     Json(u16, Vec<(&'static str, String)>, Value),
     /// With these bytes, and the end of the connection.
@@ -37,19 +37,19 @@ pub(super) enum Answer {
 type Step = Box<dyn Fn(&Seen) -> Answer + Send>;
 
 /// A provider on this machine.
-pub(super) struct Loopback {
+pub(crate) struct Loopback {
     /// `127.0.0.1:PORT`.
-    pub(super) host: String,
+    pub(crate) host: String,
     seen: Arc<Mutex<Vec<Seen>>>,
     /// A request arrived that is not answered.
-    pub(super) asked: Arc<Notify>,
+    pub(crate) asked: Arc<Notify>,
     /// The other side of such a request went away.
-    pub(super) gone: mpsc::UnboundedReceiver<()>,
+    pub(crate) gone: mpsc::UnboundedReceiver<()>,
 }
 
 impl Loopback {
     /// Answers each request with its step, and those after the last one with that.
-    pub(super) async fn start(steps: Vec<Step>) -> Loopback {
+    pub(crate) async fn start(steps: Vec<Step>) -> Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let (seen, asked) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Notify::new()));
@@ -66,7 +66,7 @@ impl Loopback {
     }
 
     /// One that has gone: nobody listens there any more.
-    pub(super) async fn gone() -> Loopback {
+    pub(crate) async fn gone() -> Loopback {
         let mut server = Loopback::start(Vec::new()).await;
         // The listener is dropped at the end of this statement.
         server.host = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
@@ -74,23 +74,23 @@ impl Loopback {
     }
 
     /// Answers everything with one body.
-    pub(super) async fn always(status: u16, body: Value) -> Loopback {
+    pub(crate) async fn always(status: u16, body: Value) -> Loopback {
         Loopback::start(vec![step(move |_| Answer::Json(status, Vec::new(), body.clone()))]).await
     }
 
     /// The requests so far.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 }
 
 /// A step that looks at the request.
-pub(super) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
+pub(crate) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
     Box::new(answer)
 }
 
 /// A step with a body that is the same for each request.
-pub(super) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -> Step {
+pub(crate) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -> Step {
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     step(move |_| Answer::Json(status, headers.clone(), body.clone()))
 }

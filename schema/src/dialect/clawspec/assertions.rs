@@ -16,6 +16,7 @@ pub use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};
 pub use behavioral::{DecisionRoutedTo, GatewayResponse, LogEntry};
 pub use golden::ArtifactMatchesGolden;
 pub use log::{DelegationOccurred, TokenBudget, ToolNotCalled, ToolNotPermitted, ToolWasCalled};
+pub(crate) use log::{LogFigures, own_log_needs};
 pub use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
 pub use semantic::{AgentIdentityConsistent, Consistency, ConsistencyRuns, LlmJudge};
 pub use state::StateFile;

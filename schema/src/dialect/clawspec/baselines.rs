@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::Name;
+use super::measures::Metric;
+use crate::{shape::scalar, words::Name};
 
 /// The ClawSpec baselines of a target: `tests/baselines.yaml`.
 ///
@@ -19,7 +20,7 @@ use crate::words::Name;
 ///       duration_ms: { p50: 1800.5, p95: 3200, min: 1200, max: 4100, stddev: 410.2 }
 /// ```
 ///
-/// The file is written by capturing; a scenario's `regression` compares with it.
+/// `speclens baseline capture` writes the file; a scenario's `regression` compares with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Baselines {
@@ -93,4 +94,103 @@ pub struct Distribution {
     pub max: f64,
     /// The standard deviation of the sample; 0 for one run.
     pub stddev: f64,
+}
+
+/// Minimum number of runs of a baseline.
+pub const MIN_RUNS: usize = 5;
+
+/// Number of runs from which on a baseline is not rough.
+pub const FEW_RUNS: usize = 10;
+
+/// Number of runs of a baseline where nobody says otherwise.
+pub const USUAL_RUNS: usize = 20;
+
+impl Distribution {
+    /// Computes how values are spread. Percentiles are interpolated between the two values around them.
+    pub fn of(values: &[f64]) -> Option<Distribution> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let percentile = |percent: f64| {
+            let rank = (sorted.len() - 1) as f64 * percent / 100.0;
+            // Between 0 and the last index.
+            let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+            low + (high - low) * rank.fract()
+        };
+        let count = sorted.len() as f64;
+        let mean = sorted.iter().sum::<f64>() / count;
+        let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
+        let stddev = if sorted.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        Some(Distribution { p50: percentile(50.0), p95: percentile(95.0), min, max, stddev })
+    }
+}
+
+impl Baselines {
+    /// Writes the file.
+    pub fn to_yaml(&self) -> String {
+        let mut text = "version: \"1.0\"\nbaselines:".to_owned();
+        text.push_str(if self.baselines.is_empty() { " {}\n" } else { "\n" });
+        for (name, baseline) in &self.baselines {
+            let Baseline { captured_at, runs, metrics } = baseline;
+            let captured_at = serde_json::Value::from(&**captured_at);
+            text.push_str(&format!(
+                "  {}:\n    captured_at: {captured_at}\n    runs: {runs}\n    metrics:",
+                scalar(name)
+            ));
+            let known: Vec<(Metric, Distribution)> =
+                Metric::ALL.into_iter().filter_map(|metric| Some((metric, metric.of(metrics)?))).collect();
+            text.push_str(if known.is_empty() { " {}\n" } else { "\n" });
+            for (metric, Distribution { p50, p95, min, max, stddev }) in known {
+                text.push_str(&format!("      {}:\n", metric.as_str()));
+                for (key, value) in [("p50", p50), ("p95", p95), ("min", min), ("max", max), ("stddev", stddev)] {
+                    text.push_str(&format!("        {key}: {}\n", decimal(value)));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A number with at most six decimals, and at least one.
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.6}");
+    let short = text.trim_end_matches('0');
+    if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{dialect::ScalarRules, document::Document};
+
+    #[test]
+    fn distribution_of_twenty_runs_is_that_of_the_original() {
+        let values: Vec<f64> = (1..=20).map(|run| f64::from(run) * 100.0).collect();
+        let found = Distribution::of(&values).unwrap();
+        let expected = Distribution { p50: 1050.0, p95: 1905.0, min: 100.0, max: 2000.0, stddev: found.stddev };
+        assert_eq!((found, decimal(found.stddev).as_str()), (expected, "591.607978"));
+        assert_eq!(Distribution::of(&[3.0]).map(|it| (it.p95, it.stddev)), Some((3.0, 0.0)));
+        assert_eq!(Distribution::of(&[]), None);
+    }
+
+    #[test]
+    fn file_that_is_written_is_read_as_it_was() {
+        let mut metrics = Metrics::default();
+        Metric::CostUsd.put(&mut metrics, Distribution { p50: 0.105, p95: 2.0, ..Distribution::default() });
+        let baseline = Baseline { captured_at: Name("2026-05-14T12:00:00Z".to_owned()), runs: 5, metrics };
+        let names = ["smoke", "no", "a: b", "7", "ümlaut"];
+        let baselines = names.map(|name| (name.to_owned(), baseline.clone())).into();
+        let written = Baselines { version: "1.0".to_owned(), baselines };
+        let text = written.to_yaml();
+        let document = Document::read(&text, ScalarRules::Yaml11);
+        assert!(document.is_intact(), "{text}");
+        let read: Baselines = serde_json::from_value(document.root().unwrap().to_value().unwrap()).unwrap();
+        assert_eq!(read, written, "{text}");
+        assert!(text.contains("  smoke:\n    captured_at: \"2026-05-14T12:00:00Z\"\n    runs: 5\n"), "{text}");
+        assert!(text.contains("        p50: 0.105\n        p95: 2.0\n"), "{text}");
+        assert_eq!(
+            Baselines { version: "1.0".to_owned(), ..Baselines::default() }.to_yaml(),
+            "version: \"1.0\"\nbaselines: {}\n"
+        );
+    }
 }

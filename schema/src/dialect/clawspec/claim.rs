@@ -12,11 +12,11 @@ use super::{
     template::{NoValue, expand},
 };
 use crate::{
-    check::time,
+    check::{headings, time},
     document::{NodeRef, Pointer},
     evidence::{
-        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, Moment, Need, Peer, Presence,
-        ResponseAnswer, ResponseNeed, ScoreAnswer, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
+        Answer, Content, Context, Evidence, FilesAnswer, FilesNeed, LogAnswer, LogNeed, ModelReply, Moment, Need, Peer,
+        Presence, ResponseAnswer, ResponseNeed, ScoreNeed, SeenFile, Trace, TraceAnswer, VariablesNeed,
     },
     files::{FileKind, Files},
     mask::{HIDDEN, texts_of},
@@ -42,6 +42,11 @@ pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSche
     /// What the label adds to the type's name.
     fn subject(&self) -> String {
         String::new()
+    }
+
+    /// The least score that passes, where a score decides.
+    fn threshold(&self) -> Option<f64> {
+        None
     }
 
     /// What must be observed.
@@ -140,6 +145,10 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         vec![row.verdict(T::NAME, label)]
     }
 
+    fn threshold(&self) -> Option<f64> {
+        self.assertion.threshold()
+    }
+
     fn open(&self) -> Open {
         match self.scope.moment {
             // What is checked before the act does not wait for its end.
@@ -152,6 +161,9 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
         texts_of(&serde_json::to_value(&self.assertion).unwrap_or_default())
     }
 }
+
+/// As many names are listed in a help.
+const MAX_LISTED: usize = 8;
 
 /// As many other places belong to one row.
 const MAX_RELATED: usize = 20;
@@ -349,11 +361,13 @@ impl<'e> Seen<'e> {
         };
         let answer = self.files("path", &want)?;
         let wait_ms = wait.wait_ms();
+        let known = self.from_before_the_run(path, wait, since);
         let mut unknown_time = false;
         let mut files = Vec::new();
         for file in answer.files.iter().filter(|file| file.seen_after_ms <= wait_ms) {
             match (since, file.modified_us) {
                 (None, _) => files.push(file),
+                (Some(_), Some(_)) if known.iter().any(|old| old.is_the_same(file)) => {}
                 (Some(since), Some(modified)) if modified >= since => files.push(file),
                 (Some(_), Some(_)) => {}
                 (Some(_), None) => unknown_time = true,
@@ -378,6 +392,20 @@ impl<'e> Seen<'e> {
         Ok((pattern, Fresh { files, cut: answer.cut }))
     }
 
+    /// The files that were there before the run began, where only those count that were written since. Times count in
+    /// seconds there, so a file of the run before may be as new.
+    fn from_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
+        let templates = self.evidence.context.templates.as_ref();
+        let started = templates.and_then(|templates| templates.before.get("run_started_at"));
+        let started = started.and_then(|text| time::parse(text)?.epoch_us(templates?.utc_offset_s));
+        let is_of_the_run = since.zip(started).is_some_and(|(since, started)| since >= started);
+        let need = wait.before(path, self.scope, &self.evidence.context).filter(|_| is_of_the_run);
+        match need.and_then(|need| self.evidence.answer_to(&Need::Files(need))) {
+            Some(Answer::Files(answer)) => &answer.files,
+            _ => &[],
+        }
+    }
+
     /// The help for a file that is not there: what else stands in its place.
     pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
         let found =
@@ -392,6 +420,28 @@ impl<'e> Seen<'e> {
         let name = pattern.rsplit('/').next().unwrap_or(pattern);
         let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
         near.map(|near| format!("`{near}` is beside it")).into_iter().collect()
+    }
+
+    /// The heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a place.
+    pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+        let found = headings::headings(text);
+        let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
+        match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {
+            Some(heading) => {
+                let place = FilePlace::bytes(path, text, heading.range.clone());
+                let message = format!("the heading nearest to `{name}`");
+                (format!("the heading nearest to `{name}` is `{}`", heading.text), Some((message, place)))
+            }
+            None if found.is_empty() => (format!("`{path}` has no headings"), None),
+            None => {
+                let mut listed: Vec<String> =
+                    found.iter().take(MAX_LISTED).map(|heading| format!("`{}`", heading.text)).collect();
+                if found.len() > MAX_LISTED {
+                    listed.push(format!("{} more", found.len() - MAX_LISTED));
+                }
+                (format!("no heading of `{path}` is like `{name}`: it has {}", listed.join(", ")), None)
+            }
+        }
     }
 
     /// The content of a file.
@@ -470,14 +520,20 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The scores that a judge gave.
-    pub fn scores(&self, want: &ScoreNeed) -> Result<&'e ScoreAnswer, Row> {
-        match self.answer("rubric", &Need::Scores(want.clone()), "the judge")? {
-            Answer::Scores(answer) => Ok(answer),
-            _ => Err(Row::unknown("rubric", "the judge was not asked")),
+    /// What a judge answered when it was asked for scores.
+    pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], Row> {
+        match self.evidence.answer_to(&Need::Scores(want.clone())) {
+            Some(Answer::Question(answer)) => Ok(&answer.replies),
+            Some(Answer::Nothing(reason)) => Err(Row::unknown("rubric", reason.clone())),
+            Some(_) => Err(Row::unknown("rubric", "the recording holds another answer than that of a judge")),
+            None => Err(Row::unknown("rubric", UNASKED)),
         }
     }
 }
+
+/// What is said of a file that was recorded before the question about it was what it is.
+const UNASKED: &str = "the judge has not been asked about this file; ask it without starting the target: *Ask judge* \
+                       above the scenario, or `speclens run --recorded --ask`";
 
 /// `timeout` and `updated_after`, as the assertions about artifacts have them.
 #[derive(Clone, Copy, Debug)]
@@ -514,11 +570,20 @@ impl Wait<'_> {
 
     /// The question about an artifact.
     pub fn need(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
-        let Some(need) = scope.files(path, context) else { return Vec::new() };
+        let before = self.before(path, scope, context).map(Need::Files).into_iter();
+        let Some(need) = scope.files(path, context) else { return before.collect() };
         let local = context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         let since = self.updated_after.and_then(|text| scope.expand(text, context).ok());
         let since_us = since.and_then(|text| time::parse(&text)?.epoch_us(local));
-        vec![Need::Files(FilesNeed { content, wait_ms: self.wait_ms(), since_us, ..need })]
+        let after = Need::Files(FilesNeed { content, wait_ms: self.wait_ms(), since_us, ..need });
+        before.chain([after]).collect()
+    }
+
+    /// The question about the same artifact before the run, where it must have been written since.
+    fn before(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+        let is_after = scope.moment == Moment::After && self.updated_after.is_some_and(|text| !text.is_empty());
+        let earlier = Scope { moment: Moment::Before, ..scope.clone() };
+        is_after.then(|| earlier.files(path, context)).flatten()
     }
 }
 

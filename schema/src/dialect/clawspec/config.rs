@@ -41,6 +41,8 @@ pub struct Config {
     #[schemars(extend("x-null" = "absent"))]
     pub gateway_auth_token: Option<String>,
     /// The directory that reports are written to. `CLAWSPEC_REPORT_DIR` wins over it.
+    ///
+    /// `speclens run` writes them as well where one of the two is set, or with `--report clawspec`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "reports"))]
     pub report_dir: Option<FilePath>,
@@ -54,7 +56,7 @@ pub struct Config {
     ///
     /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, wins over it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = "absent", "default" = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"]))]
+    #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
     pub scenario_patterns: Option<Vec<String>>,
     /// The coverage ledger. `CLAWSPEC_LEDGER_PATH` wins over it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +101,9 @@ impl Config {
     pub const WEBHOOK: &'static str = "/webhook/mcp-skill-invoke";
     /// `gateway_log_pattern` when the key is absent.
     pub const LOG_PATTERN: &'static str = "/tmp/openclaw/openclaw-{date}.log";
+    /// `scenario_patterns` when the key is absent.
+    pub const SCENARIO_PATTERNS: [&'static str; 2] =
+        ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
     /// The file's name.
     pub const FILE: &'static str = "clawspec.yaml";
 
@@ -114,6 +119,14 @@ impl Config {
             time_window_padding_ms: self.time_window_padding_ms,
             model_pricing: self.model_pricing.clone(),
             opik: Some(opik).filter(|opik| *opik != Opik::default()),
+        }
+    }
+
+    /// Which files are scenario contracts.
+    pub fn scenario_patterns(&self) -> Vec<&str> {
+        match &self.scenario_patterns {
+            Some(patterns) => patterns.iter().map(String::as_str).collect(),
+            None => Config::SCENARIO_PATTERNS.to_vec(),
         }
     }
 

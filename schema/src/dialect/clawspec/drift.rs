@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::{
-    assertions::cost_of,
-    baselines::{Baseline, Distribution, Metrics},
+    baselines::Baseline,
     claim::{Row, Scope, Seen, mismatch, plain},
+    measures::{Measured, Metric},
     scenarios::{Compare, Regression},
 };
 use crate::{
-    evidence::{Context, Evidence, Need, SpanKind},
-    verdict::{Check, Verdict},
+    evidence::{Context, Evidence, Need, merged},
+    verdict::{Check, Open, Verdict},
 };
 
 /// A scenario's `regression`, with the baseline that it compares with.
@@ -24,91 +24,71 @@ pub struct Drift {
     pub scope: Arc<Scope>,
 }
 
-/// A limit: its key, the measure, what is allowed, what is stored, and whether a difference is limited, not a multiple.
+/// A limit: its key, the measure, what is allowed, and whether a difference is limited, not a multiple.
 struct Limit {
     key: &'static str,
-    metric: &'static str,
+    metric: Metric,
     most: f64,
-    stored: fn(&Metrics) -> Option<Distribution>,
     is_difference: bool,
 }
 
+/// How far a measure is from what is stored of it: as a difference for counts of steps, else as a multiple.
+pub fn drift_of(metric: Metric, actual: f64, base: f64) -> f64 {
+    if is_difference(metric) { actual - base } else { actual / base }
+}
+
+/// Whether the difference to what is stored counts, not the multiple of it.
+pub fn is_difference(metric: Metric) -> bool {
+    match metric {
+        Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => true,
+        Metric::DurationMs | Metric::TotalTokens | Metric::InputTokens | Metric::OutputTokens | Metric::CostUsd => {
+            false
+        }
+    }
+}
+
 impl Drift {
-    fn limits(&self) -> Vec<Limit> {
+    /// The measures that are limited, and what is allowed.
+    pub fn limits(&self) -> Vec<(Metric, f64)> {
+        self.written().into_iter().map(|limit| (limit.metric, limit.most)).collect()
+    }
+
+    fn written(&self) -> Vec<Limit> {
         let Regression { max_duration_drift, max_cost_drift, max_token_drift, max_step_drift, compare: _ } =
             &self.regression;
-        let limit = |key, metric, most: &Option<f64>, stored, is_difference| {
-            most.map(|most| Limit { key, metric, most, stored, is_difference })
+        let limit = |key, metric, most: &Option<f64>| {
+            most.map(|most| Limit { key, metric, most, is_difference: is_difference(metric) })
         };
         [
-            limit("max_duration_drift", "duration_ms", max_duration_drift, |all| all.duration_ms, false),
-            limit("max_cost_drift", "cost_usd", max_cost_drift, |all| all.cost_usd, false),
-            limit("max_token_drift", "total_tokens", max_token_drift, |all| all.total_tokens, false),
-            limit("max_step_drift", "llm_call_count", max_step_drift, |all| all.llm_call_count, true),
+            limit("max_duration_drift", Metric::DurationMs, max_duration_drift),
+            limit("max_cost_drift", Metric::CostUsd, max_cost_drift),
+            limit("max_token_drift", Metric::TotalTokens, max_token_drift),
+            limit("max_step_drift", Metric::LlmCallCount, max_step_drift),
         ]
         .into_iter()
         .flatten()
         .collect()
     }
 
-    /// What the run took, and why it may have been more.
-    fn measured(&self, metric: &str, seen: &Seen<'_>) -> Result<(f64, Option<&'static str>), Row> {
-        let evidence = seen.evidence;
-        if metric == "duration_ms" {
-            let unknown = || Row::unknown("", "how long the run took was not observed: run again");
-            return evidence.duration_ms.map(|took| (took, None)).ok_or_else(unknown);
-        }
-        match (metric, evidence.usage) {
-            ("total_tokens", Some(usage)) => {
-                return Ok(((usage.input_tokens.saturating_add(usage.output_tokens)) as f64, None));
-            }
-            ("cost_usd", Some(usage)) if usage.cost_usd.is_some() => {
-                return Ok((usage.cost_usd.unwrap_or_default(), None));
-            }
-            _ => {}
-        }
-        let trace = seen.trace()?;
-        let cut = trace.cut.then_some("the trace has more spans than were kept, and the others could decide");
-        match metric {
-            "cost_usd" => {
-                let cost = cost_of(trace, seen.scope);
-                let open = "what some of the run costs is not known: give `model_pricing` in `clawspec.yaml`";
-                Ok((cost.sum, cut.or((cost.known == 0 || cost.unknown > 0).then_some(open))))
-            }
-            "total_tokens" => {
-                let told: Vec<u64> = trace.spans.iter().filter_map(|span| Some(span.tokens?.total)).collect();
-                let untold = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
-                let open = "the trace does not tell the tokens of every question to a model";
-                let sum = told.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
-                Ok((sum as f64, cut.or((untold || told.is_empty()).then_some(open))))
-            }
-            _ => {
-                let calls = trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count();
-                Ok((calls as f64, cut))
-            }
-        }
-    }
-
     fn judge(&self, limit: &Limit, seen: &Seen<'_>) -> Result<Row, Row> {
         let Some(baseline) = &self.baseline else {
             return Ok(Row::skip(limit.key, "no baseline of this scenario is stored"));
         };
-        let stored = (limit.stored)(&baseline.metrics);
+        let stored = limit.metric.of(&baseline.metrics);
         let (base, name) = match self.regression.compare {
             Compare::P50 => (stored.map(|stored| stored.p50), "median"),
             Compare::P95 => (stored.map(|stored| stored.p95), "95th percentile"),
         };
+        let metric = limit.metric.as_str();
         let Some(base) = base.filter(|base| *base != 0.0) else {
-            let reason = format!("the baseline has no `{}`", limit.metric);
-            return Ok(Row::skip(limit.key, reason));
+            return Ok(Row::skip(limit.key, format!("the baseline has no `{metric}`")));
         };
-        let (actual, doubt) = self.measured(limit.metric, seen).map_err(|row| row.moved_to(limit.key))?;
-        let drift = if limit.is_difference { actual - base } else { actual / base };
+        let Measured { value: actual, doubt } = limit.metric.measure(seen).map_err(|row| row.moved_to(limit.key))?;
+        let drift = drift_of(limit.metric, actual, base);
         if drift <= limit.most {
             return Ok(Row::pass(limit.key).unless(doubt));
         }
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
-        let metric = limit.metric;
         let (message, expected) = if limit.is_difference {
             (
                 format!("{metric} {shown} is {drift:.2} above the baseline's {name} {base}, more than {most}"),
@@ -125,26 +105,32 @@ impl Drift {
 }
 
 impl Check for Drift {
-    fn needs(&self, _context: &Context) -> Vec<Need> {
-        let traced = self.limits().iter().any(|limit| limit.metric != "duration_ms");
-        if traced && self.baseline.is_some() { vec![Need::Trace] } else { Vec::new() }
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        if self.baseline.is_none() {
+            return Vec::new();
+        }
+        merged(self.written().into_iter().flat_map(|limit| limit.metric.needs(&self.scope, context)))
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let seen = Seen { evidence, scope: &self.scope };
-        let limits = self.limits();
+        let limits = self.written();
         if limits.is_empty() {
             let row = Row::unknown("", "`regression` has no limit to compare with");
             return vec![row.verdict("regression", "regression".to_owned())];
         }
         let judged = limits.iter().map(|limit| {
             let (Ok(row) | Err(row)) = self.judge(limit, &seen);
-            row.verdict(limit.metric, format!("regression {}", limit.metric))
+            row.verdict(limit.metric.as_str(), format!("regression {}", limit.metric.as_str()))
         });
         judged.collect()
     }
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn open(&self) -> Open {
+        Open::Pass
     }
 }

@@ -17,7 +17,7 @@ mod effect;
 mod facts;
 pub(super) mod files;
 mod keys;
-mod ledger;
+pub(super) mod ledger;
 mod negative;
 mod patterns;
 pub(super) mod pipeline;

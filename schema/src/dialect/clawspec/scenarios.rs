@@ -50,7 +50,7 @@ pub struct ScenarioContract {
     ///   trigger: /newsletter
     /// ```
     pub target: Target,
-    /// Values for all scenarios. ClawSpec checks them and never uses them.
+    /// How long scenarios may take. ClawSpec checks it and never uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defaults: Option<Defaults>,
     /// The scenarios, run and reported in this order.
@@ -88,23 +88,23 @@ pub enum TargetType {
     Agent,
 }
 
-/// Values for all scenarios.
+/// How long scenarios may take.
 ///
-/// ClawSpec reads none of them: a `timeout` here makes no assertion wait, and scenarios run in test mode
-/// unless `when.params.test_mode` says otherwise.
+/// ClawSpec reads none of it: it waits for no run to end. Scenarios run in test mode unless `when.params.test_mode` says
+/// otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// Seconds that a scenario may take. Has no effect in ClawSpec.
+    /// Seconds to wait for the end of a run. What may still happen then is unknown. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("examples" = [300]))]
+    #[schemars(range(min = 1), extend("default" = 60, "examples" = [300]))]
     pub timeout: Option<u64>,
-    /// Whether targets run without effects on the world. Has no effect in ClawSpec.
+    /// Whether targets run without effects on the world. Has no effect: `when.params.test_mode` has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [true]))]
     pub test_mode: Option<bool>,
-    /// Seconds between two looks. Has no effect in ClawSpec.
+    /// Seconds between two looks at what the run has left so far. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("examples" = [5]))]
     pub poll_interval: Option<u64>,

@@ -8,7 +8,7 @@ use crate::{
     document::Pointer,
     evidence::{Context, Evidence, Need},
     suite::Claim,
-    verdict::{Check, Status, Verdict},
+    verdict::{Check, Open, Status, Verdict},
 };
 
 /// The file that a stage leaves.
@@ -272,5 +272,13 @@ impl Check for Health {
 
     fn texts(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn open(&self) -> Open {
+        match Condition::parse(&self.written) {
+            // It goes on.
+            Some(Condition::Elapsed(_)) => Open::Pass,
+            Some(Condition::Produced | Condition::HandoffsPassed) | None => Open::Nothing,
+        }
     }
 }

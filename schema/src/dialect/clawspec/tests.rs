@@ -1,21 +1,28 @@
 //! The claims of pipelines and of baselines on evidence that is written by hand: they hold, they do not, they do not
 //! apply; and nothing passes without evidence.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     analysis::Analyzer,
-    dialect::ScalarRules,
+    dialect::{
+        ScalarRules,
+        clawspec::{
+            claim::{Scope, Scoring},
+            config::Config,
+            measures::Measuring,
+        },
+    },
     document::Document,
     evidence::{
-        Answer, Context, Ended, Evidence, FilesAnswer, Need, Observation, SeenFile, Span, SpanKind, TemplateValues,
-        Tokens, Trace, TraceAnswer, Usage,
+        Answer, Capture, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Moment, Need,
+        Observation, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, Usage,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
     settings::Settings,
     suite::{Case, Phase},
-    verdict::Status,
+    verdict::{Check, Status},
 };
 
 const HANDOFF: &str = "version: '1.0'\nhandoff: {from: lead, to: copy, mechanism: sessions_spawn}\ncaller_provides: {}\n\
@@ -259,4 +266,55 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
     let mut unstored = scenario_of("t", "{max_duration_drift: 1.5}");
     unstored.claims.retain(|claim| claim.phase == Some(Phase::Regression));
     assert!(told(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
+}
+
+/// What is measured of a run without a trace whose gateway wrote this log.
+fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
+    let scope = Scope::new(Moment::After, &Config::default(), &Scoring::default());
+    let measuring = Measuring { scope: Arc::new(scope) };
+    let observe = |need: Need| {
+        let answer = match &need {
+            Need::Log(_) => {
+                let places = (0..log.lines().count()).map(|line| LinePlace { file: 0, line }).collect();
+                let files = vec![LogFile { path: "gw.log".to_owned(), unread: None }];
+                let path = "gw.log".to_owned();
+                Answer::Log(LogAnswer { path, files, lines: Capture::whole(log), places, ..LogAnswer::default() })
+            }
+            _ => Answer::Trace(TraceAnswer::Missing("no back end".to_owned())),
+        };
+        Observation { need, answer }
+    };
+    let observations = measuring.needs(&context()).into_iter().map(observe).collect();
+    let evidence =
+        Evidence { context: context(), observations, ended, duration_ms: Some(1200.0), ..Evidence::default() };
+    let measures = measuring.measure(&evidence).into_iter();
+    measures.map(|(metric, measured)| format!("{} {measured:?}", metric.as_str())).collect()
+}
+
+#[test]
+fn measures_come_from_the_log_where_there_is_no_trace() {
+    let log = "t run_id=r1 session_started agent=lead\n\
+        t run_id=r1 tool=fs.read agent=lead\n\
+        t run_id=r1 tool=sessions_spawn agent=lead params.agentId=copy child_run_id=r2\n\
+        t run_id=r2 session_started agent=copy\n\
+        t run_id=r1 token_usage input=10 output=5 total=15\n\
+        t run_id=r2 token_usage input=20 output=5 total=25\n\
+        t run_id=r9 token_usage input=900 output=5 total=905\n";
+    let missing = "Err(\"there is no trace: no back end\")";
+    assert_eq!(
+        logged(log, Some(Ended::Answer)),
+        [
+            "duration_ms Ok(1200.0)",
+            "total_tokens Ok(40.0)",
+            "input_tokens Ok(30.0)",
+            "output_tokens Ok(10.0)",
+            &format!("cost_usd {missing}"),
+            &format!("llm_call_count {missing}"),
+            "tool_invocation_count Ok(2.0)",
+            "subagent_delegation_count Ok(1.0)",
+        ]
+    );
+    // A log that says nothing of the run measures nothing, and a run that was not seen to end may have taken more.
+    assert!(logged("t run_id=r9 session_started agent=x\n", Some(Ended::Answer))[1].contains("there is no trace"));
+    assert!(logged(log, Some(Ended::Deadline))[..4].iter().all(|line| line.contains("not seen to end")));
 }

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use speclens_runner::{
-    clock::Clock,
     event::{Event, SuiteResult},
     model::Models,
     report::{SuiteReport, human, plain},
@@ -15,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     cli::load::Loaded,
-    dry::{Place, Plan, Sum},
+    dry::{Plan, Sum},
     job::Prepared,
 };
 
@@ -25,20 +24,12 @@ pub(super) struct Chosen<'s> {
     pub(super) cases: &'s BTreeSet<usize>,
     /// What it runs with; `None` where it is refused.
     pub(super) prepared: Option<&'s Prepared>,
-    /// What time it is.
-    pub(super) clock: Clock,
 }
 
 impl<'s> Chosen<'s> {
     /// Returns the models that it may ask; `None` where it is refused.
     pub(super) fn models(&self) -> Option<&'s Models> {
         self.prepared.map(Prepared::models)
-    }
-
-    /// Where the targets of its tests run.
-    fn place(&self) -> Option<Place<'_>> {
-        let gateway = self.prepared.and_then(Prepared::gateway)?;
-        Some(Place { gateway, clock: self.clock, directory: &self.loaded.directory })
     }
 
     fn triggers(&self) -> BTreeSet<usize> {
@@ -74,7 +65,7 @@ pub(super) fn describe(
     let mut sum = Sum::default();
     for (suite, checked) in suites.iter().zip(checked) {
         let report = &suite.loaded.report;
-        let Some(own) = suite.models() else {
+        let Some(prepared) = suite.prepared else {
             let what = if suite.loaded.workspace.wrong().is_some() { "its settings have" } else { "the suite has" };
             let _ = writeln!(text, "{}\n  refused: {what} errors", plain::line(&report.source.path));
             problems(&mut text, report);
@@ -85,16 +76,10 @@ pub(super) fn describe(
         }
         let _ = writeln!(text, "{}", plain::line(&report.source.path));
         problems(&mut text, report);
-        let plan = Plan {
-            suite: &report.suite,
-            cases: suite.cases,
-            models: own,
-            secrets: &report.source.secrets,
-            chosen: models,
-            help_modes,
-            place: suite.place(),
-            checked: checked.as_deref(),
-        };
+        let secrets = &report.source.secrets;
+        let checked = checked.as_deref();
+        let plan =
+            Plan { suite: &report.suite, cases: suite.cases, prepared, checked, secrets, chosen: models, help_modes };
         text.push_str(&plan.describe(&mut sum));
     }
     text.push_str(&sum.sentences());

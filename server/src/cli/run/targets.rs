@@ -24,6 +24,8 @@ pub(super) enum ReportKind {
     Junit,
     Sarif,
     Github,
+    /// Files in a directory, in the form of ClawSpec.
+    ClawSpec,
 }
 
 impl FromStr for ReportTarget {
@@ -41,8 +43,11 @@ impl FromStr for ReportTarget {
             "junit" => ReportKind::Junit,
             "sarif" => ReportKind::Sarif,
             "github" => ReportKind::Github,
+            "clawspec" => ReportKind::ClawSpec,
             other => {
-                return Err(format!("there is no report `{other}`: choose human, json, junit, sarif or github"));
+                return Err(format!(
+                    "there is no report `{other}`: choose human, json, junit, sarif, github or clawspec"
+                ));
             }
         };
         Ok(ReportTarget { kind, file })
@@ -53,11 +58,16 @@ impl FromStr for ReportTarget {
 /// could not be written in the end: a run may be long, and what it costs would be lost.
 pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarget>> {
     let mut targets = wanted.to_vec();
-    let on_stdout = targets.iter().filter(|target| target.file.is_none()).count();
+    let prints = |target: &&ReportTarget| target.file.is_none() && target.kind != ReportKind::ClawSpec;
+    let on_stdout = targets.iter().filter(prints).count();
     ensure!(on_stdout <= 1, "two reports on standard output: give all but one a file, as in `--report junit=FILE`");
     let mut files = HashSet::new();
-    for file in targets.iter().filter_map(|target| target.file.as_deref()) {
+    for (kind, file) in targets.iter().filter_map(|target| Some((target.kind, target.file.as_deref()?))) {
         ensure!(files.insert(file), "two reports in {}: give each a file of its own", file.display());
+        if kind == ReportKind::ClawSpec {
+            ensure!(!file.is_file(), "cannot write reports to {}: it is a file; name a directory", file.display());
+            continue;
+        }
         writable(file)?;
     }
     if on_stdout == 0 {

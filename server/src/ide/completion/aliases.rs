@@ -96,6 +96,5 @@ fn is_quoted(text: &str) -> bool {
 
 /// The mapping into which a merge key brings the members of others.
 fn around_merge(at: &Pointer) -> Pointer {
-    let steps: Vec<String> = at.steps().take_while(|step| step != "<<").collect();
-    steps.iter().fold(Pointer::root(), |at, step| at.key(step))
+    at.steps().take_while(|step| step != "<<").fold(Pointer::root(), |at, step| at.key(&step))
 }

@@ -121,7 +121,7 @@ impl List<'_> {
     /// The list around the cursor, as words.
     pub(super) fn section(&self) -> String {
         let list = self.context.at.steps().filter(|step| step.parse::<usize>().is_err()).last();
-        list.unwrap_or_default()
+        list.unwrap_or_default().into_owned()
     }
 
     pub(super) fn fields(

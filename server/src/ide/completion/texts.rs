@@ -1,5 +1,7 @@
 //! What is completed inside a text: variables in braces, paths.
 
+use std::borrow::Cow;
+
 use speclens_schema::{document::NodeRef, files::FileKind, template};
 
 use super::{CompletionKind, List};
@@ -83,7 +85,7 @@ impl List<'_> {
     /// The prompt in which the cursor stands.
     pub(super) fn prompt(&self) -> Option<String> {
         let mut steps = self.context.at.steps();
-        (steps.next()? == "prompts").then(|| steps.next())?
+        (steps.next()? == "prompts").then(|| steps.next())?.map(Cow::into_owned)
     }
 
     /// Files and directories below the suite's directory.

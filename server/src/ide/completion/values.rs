@@ -1,6 +1,6 @@
 //! Values: of closed sets, examples, names of what is defined elsewhere.
 
-use std::{collections::HashSet, ops::Range};
+use std::{borrow::Cow, collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
@@ -307,9 +307,9 @@ impl List<'_> {
 
     /// The headings of the file that a claim about sections is about.
     fn headings(&mut self, quote: Option<char>, lead: &str) {
-        let steps: Vec<String> = self.context.at.steps().collect();
+        let steps: Vec<_> = self.context.at.steps().collect();
         let Some(field) = steps.iter().rposition(|step| step.parse::<usize>().is_err()) else { return };
-        if !matches!(steps[field].as_str(), "section" | "sections") {
+        if !matches!(&*steps[field], "section" | "sections") {
             return;
         }
         let at = steps[..field].iter().fold(Pointer::root(), |at, step| at.key(step));
@@ -333,7 +333,7 @@ impl List<'_> {
         const COUNT: usize = 20;
         let is_name =
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
-        let field = |at: &Pointer| at.steps().filter(|step| step.parse::<usize>().is_err()).last();
+        let field = |at: &Pointer| at.steps().filter(|step| step.parse::<usize>().is_err()).last().map(Cow::into_owned);
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
         // Names of one kind stand under several keys, and some of these keys hold other things, too.
         let shared = shape.shares().map(|kind| (kind, walk::keys_with(self.file, "x-shares", kind)));
@@ -375,8 +375,8 @@ impl List<'_> {
     /// Values that other cases have in the same list: tags, and the like. Lists that lie deeper hold what is said
     /// of one case.
     fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
-        let steps: Vec<String> = self.context.at.steps().collect();
-        let is_index = |step: &String| step.parse::<usize>().is_ok();
+        let steps: Vec<_> = self.context.at.steps().collect();
+        let is_index = |step: &str| step.parse::<usize>().is_ok();
         let [section @ .., case, field, last] = steps.as_slice() else { return };
         let is_list_of_case = section.len() <= 1 && is_index(case) && is_index(last);
         if !is_list_of_case || shape.kind() != Type::Text || shape.word().is_some() {

@@ -4,7 +4,7 @@ use speclens_schema::evidence::{Answer, Evidence, ModelReply, Usage};
 
 /// One question, and what came of it.
 pub(super) struct Asked<'e> {
-    /// The id of the model.
+    /// The id of the model, or the address of the judge.
     pub judge: String,
     /// One per time that it was asked; or why it was not.
     pub replies: Result<&'e [ModelReply], &'e str>,
@@ -14,7 +14,7 @@ impl Asked<'_> {
     /// Returns the questions of an attempt, in the order in which they were asked.
     pub(super) fn all(evidence: &Evidence) -> Vec<Asked<'_>> {
         let asked = evidence.observations.iter().filter_map(|observation| {
-            let judge = observation.need.question()?.peer.id();
+            let (judge, _) = observation.need.asked()?;
             let replies = match &observation.answer {
                 Answer::Nothing(reason) => Err(reason.as_str()),
                 answer => Ok(answer.replies()?),

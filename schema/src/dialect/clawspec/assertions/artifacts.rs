@@ -152,7 +152,7 @@ impl AssertionType for ArtifactContains {
         }
         let mut parts: Vec<String> = Vec::new();
         let mut first: Option<(&str, usize)> = None;
-        let mut help = Vec::new();
+        let (mut help, mut places) = (Vec::new(), Vec::new());
         let mut doubt = None;
         if let Some(sections) = self.sections.as_ref().filter(|sections| !sections.is_empty()) {
             let text = seen.text("path", seen.newest(&fresh)?)?;
@@ -167,8 +167,14 @@ impl AssertionType for ArtifactContains {
                 if !is_key && !found.iter().any(|heading| heading.is(&section_text)) {
                     first = first.or(Some(("sections", index)));
                     doubt = doubt.or(text.doubt);
-                    let near = crate::words::nearest(&section_text, found.iter().map(|heading| heading.text.as_str()));
-                    help.extend(near.map(|near| format!("the heading nearest to `{section_text}` is `{near}`")));
+                    if keys.is_empty() {
+                        let (near, place) = seen.help_for_heading(&section_text, newest, text.text);
+                        help.push(near);
+                        places.extend(place);
+                    } else {
+                        let near = crate::words::nearest(&section_text, keys.iter().map(String::as_str));
+                        help.extend(near.map(|near| format!("the key nearest to `{section_text}` is `{near}`")));
+                    }
                     missing.push(section_text);
                 }
             }
@@ -206,8 +212,9 @@ impl AssertionType for ArtifactContains {
         let Some((field, index)) = first else { return Ok(Row::pass("path")) };
         let message = parts.join("; ");
         let mut mismatch = mismatch(message.clone(), "all of them", message);
+        help.dedup();
         mismatch.help = help;
-        Ok(Row::fail(field, mismatch).at_item(index).unless(doubt))
+        Ok(Row::fail(field, mismatch).at_item(index).with_places(places).unless(doubt))
     }
 }
 

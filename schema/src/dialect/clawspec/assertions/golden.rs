@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::artifacts::{is_zero, not_found};
 use crate::{
-    check::rouge,
+    check::{
+        passages::{Passage, passages},
+        rouge,
+    },
     dialect::clawspec::claim::{AssertionType, FileText, Row, Scope, Seen, Stored, Wait, lenient_number, mismatch},
     evidence::{Context, FilesNeed, Need},
     files::Files,
@@ -82,6 +85,10 @@ impl AssertionType for ArtifactMatchesGolden {
         self.path.to_string()
     }
 
+    fn threshold(&self) -> Option<f64> {
+        Some(self.rouge_threshold)
+    }
+
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         let mut needs = self.wait().need(&self.path, true, scope, context);
         needs.extend(self.golden_need(scope, context).map(Need::Files));
@@ -117,17 +124,20 @@ impl AssertionType for ArtifactMatchesGolden {
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
         let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
         let row = Row::short("rouge_threshold", mismatch, seen.scope).with_score(score);
-        let difference = first_difference(text.text, golden.text);
-        let places = [
-            ("the file differs from here on", FilePlace::line(&newest.path, text.text, difference)),
-            ("the golden file has this instead", FilePlace::line(golden_path, golden.text, difference)),
-        ];
-        Ok(row.with_places(places.map(|(message, place)| (message.to_owned(), place))).unless(doubt))
+        let passages = passages(text.text, golden.text).into_iter().take(MAX_PASSAGES);
+        let places = passages.flat_map(|Passage { lines, other_lines, words }| {
+            let count = if words == 1 { "1 word".to_owned() } else { format!("{words} words") };
+            let (here, there) = match (lines.is_empty(), other_lines.is_empty()) {
+                (true, _) => (format!("{count} of the golden file missing here"), "the golden file has this"),
+                (false, true) => (format!("{count} here that the golden file lacks"), "the golden file lacks it here"),
+                (false, false) => (format!("{count} different here"), "the golden file has this instead"),
+            };
+            let place = FilePlace::line(&newest.path, text.text, lines.start);
+            [(here, place), (there.to_owned(), FilePlace::line(golden_path, golden.text, other_lines.start))]
+        });
+        Ok(row.with_places(places).unless(doubt))
     }
 }
 
-/// The first line that has other words than that of the other text, counted from 0.
-fn first_difference(one: &str, other: &str) -> usize {
-    let both = one.lines().zip(other.lines());
-    both.take_while(|(one, other)| one.split_whitespace().eq(other.split_whitespace())).count()
-}
+/// As many passages are shown.
+const MAX_PASSAGES: usize = 3;

@@ -8,7 +8,7 @@ use crate::{
         claim::{AssertionType, Row, Scope, Seen, mismatch},
         gateway_log::{Call, GatewayLog, Kin, SPAWN, Usage},
     },
-    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Unread},
+    evidence::{Context, LinePlace, LogAnswer, LogGap, LogNeed, Need, Tokens, Unread},
     mask::HIDDEN,
     verdict::{FilePlace, Open},
     words::{Artifact, Name, RunText, ToolName},
@@ -179,6 +179,48 @@ fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope
     let run = scope.expand(run_id.map_or(RUN_ID, String::as_str), context);
     let need = path.ok().zip(run.ok()).map(|(path, run)| LogNeed { path, run, moment: scope.moment });
     need.map(Need::Log).into_iter().collect()
+}
+
+/// What must be observed so that the gateway's log can be measured.
+pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
+    log_needs(None, None, scope, context)
+}
+
+/// What the gateway's log tells of a run, and of the runs that it started, in numbers.
+pub(crate) struct LogFigures {
+    /// `None`: it tells of no tokens.
+    pub(crate) tokens: Option<Tokens>,
+    /// Calls of tools. `None`: it does not tell them.
+    pub(crate) calls: Option<u64>,
+    /// Agents that took over.
+    pub(crate) delegations: Option<u64>,
+    /// Why there may have been more.
+    pub(crate) doubt: Option<&'static str>,
+}
+
+impl LogFigures {
+    /// `None` where the log does not tell of the run.
+    pub(crate) fn of(seen: &Seen<'_>) -> Option<LogFigures> {
+        let run = RunLog::of(seen, None, None).ok()?;
+        run.that_knows().ok()?;
+        let sum = |tokens: fn(&Usage) -> u64| {
+            run.log.usages.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
+        };
+        let tokens = Tokens {
+            input: sum(|usage| usage.input),
+            output: sum(|usage| usage.output),
+            total: sum(|usage| usage.total),
+        };
+        let tells_calls = run.that_tells_calls().is_ok();
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let delegations = run.log.sessions.iter().filter(|session| session.kin == Kin::Started).count();
+        Some(LogFigures {
+            tokens: (!run.log.usages.is_empty()).then_some(tokens),
+            calls: tells_calls.then(|| count(run.log.calls.len())),
+            delegations: tells_calls.then(|| count(delegations)),
+            doubt: run.doubt(),
+        })
+    }
 }
 
 impl AssertionType for ToolWasCalled {

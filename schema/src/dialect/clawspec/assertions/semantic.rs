@@ -5,8 +5,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Value, json};
 
 use crate::{
+    check::{
+        headings,
+        score::{self, Score},
+        text::shortened,
+    },
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch, plain},
-    evidence::{Address, Context, Need, ScoreAnswer, ScoreNeed},
+    evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
+    mask::shown,
     words::{Artifact, RunText},
 };
 
@@ -22,7 +28,9 @@ const JUDGE: &str = "/qa/judge";
 ///   pass_threshold: 4
 /// ```
 ///
-/// ClawSpec only warns when the score is too low. A judge that does not answer skips the assertion.
+/// Who is asked is the judge of the gateway, or the model that `judge` in `speclens.yaml` names. Too low a score fails,
+/// unless `speclens.yaml` says `clawspec: {thresholds: warn}`: ClawSpec only warns then. Without an answer of the judge the
+/// result is unknown, where ClawSpec skips the assertion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmJudge {
@@ -35,7 +43,7 @@ pub struct LlmJudge {
     /// The least score that passes.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// The heading of the only section that is scored. For ClawSpec the whole file is.
+    /// The heading of the only section that is scored, with all below it. ClawSpec sends the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
     pub section: Option<RunText>,
@@ -49,7 +57,7 @@ pub struct LlmJudge {
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
-    /// Where the model is asked. Not in the reference; ClawSpec reads it.
+    /// Where the judge is asked. `judge` in `speclens.yaml` wins over it. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
@@ -143,7 +151,7 @@ impl LlmJudge {
             None => None,
         };
         Some(ScoreNeed {
-            endpoint: endpoint(self.endpoint.as_ref(), scope, context)?,
+            judge: judge(self.endpoint.as_ref(), scope, context)?,
             rubric: expand(&self.rubric)?,
             path: expand(&self.path)?,
             section,
@@ -154,24 +162,80 @@ impl LlmJudge {
     }
 }
 
-fn endpoint(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<Address> {
-    match written {
-        None => Some(Address::Gateway(JUDGE.to_owned())),
-        Some(endpoint) => scope.expand(endpoint, context).ok().map(Address::Url),
+/// Who gives the scores: settings come first, then what the assertion writes.
+fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<Judge> {
+    match (&scope.scoring.judge, written) {
+        (Some(peer), _) => Some(Judge::Model(peer.clone())),
+        (None, None) => Some(Judge::Endpoint(Address::Gateway(JUDGE.to_owned()))),
+        (None, Some(endpoint)) => scope.expand(endpoint, context).ok().map(Address::Url).map(Judge::Endpoint),
     }
 }
 
-/// The scores, as many as were to be given. A judge that fails skips the assertion.
-fn scores(answer: &ScoreAnswer, times: u32) -> Result<&[f64], Row> {
-    if let Some(scores) = answer.scores.get(..times as usize) {
-        return Ok(scores);
-    }
-    match &answer.error {
-        Some(reason) => Err(Row::skip("rubric", reason.clone())),
-        None => {
-            Err(Row::unknown("rubric", format!("the judge was asked {} times only: run again", answer.scores.len())))
+/// How good scores must be.
+struct Bar {
+    /// The field that the answer is about.
+    field: &'static str,
+    /// What the scores are called.
+    name: &'static str,
+    least: f64,
+    runs: ConsistencyRuns,
+}
+
+impl Bar {
+    /// Judges what a judge answered. Answers that are missing count only where they could turn the result.
+    fn judge(&self, replies: &[ModelReply], seen: &Seen<'_>) -> Row {
+        let (mut scores, mut trouble) = (Vec::new(), None);
+        for reply in replies.iter().take(self.runs.runs as usize) {
+            match read(reply) {
+                Ok(score) => scores.push(score),
+                Err(reason) => trouble = trouble.or(Some(reason)),
+            }
         }
+        let wanted = self.runs.min_passes as usize;
+        let good = scores.iter().filter(|score| score.value >= self.least).count();
+        let missing = self.runs.runs as usize - scores.len();
+        if scores.is_empty() || good < wanted && good + missing >= wanted {
+            return Row::unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
+        }
+        let mean = scores.iter().map(|score| score.value).sum::<f64>() / scores.len() as f64;
+        if good >= wanted {
+            return Row::pass(self.field).with_score(mean);
+        }
+        let mut message = format!("{} score {mean:.2} below threshold {:.2}", self.name, self.least);
+        if scores.len() > 1 {
+            message.push_str(&format!(": {good} of {} scores are good enough, {wanted} are needed", scores.len()));
+        }
+        let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
+        let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
+        mismatch.help = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
+        Row::short(self.field, mismatch, seen.scope).with_score(mean)
     }
+}
+
+/// What is said where a judge was asked less often than the assertion wants now.
+const UNASKED_AGAIN: &str = "the judge was asked less often than is needed now; ask it without starting the target: *Ask \
+                             judge* above the scenario, or `speclens run --recorded --ask`";
+
+/// Maximum number of characters shown of what a judge says about its score.
+const MAX_REASONING: usize = 600;
+
+/// What a judge says about its score.
+fn explained(score: &Score, of_several: bool) -> Option<String> {
+    let reasoning = score.reasoning.as_deref()?;
+    let reasoning = shortened(&shown(reasoning), MAX_REASONING);
+    let who = if of_several { format!("score {}", plain(score.value)) } else { "the judge".to_owned() };
+    Some(format!("{who}: {reasoning}"))
+}
+
+/// Reads the score in an answer, or says why there is none.
+fn read(reply: &ModelReply) -> Result<Score, String> {
+    if let Some(error) = &reply.error {
+        return Err(format!("the judge gave no answer: {error}"));
+    }
+    if reply.text.cut {
+        return Err("the answer of the judge was cut off".to_owned());
+    }
+    score::read(&reply.text.text).map_err(|reason| format!("the answer of the judge cannot be read: {reason}"))
 }
 
 impl AssertionType for LlmJudge {
@@ -179,6 +243,10 @@ impl AssertionType for LlmJudge {
 
     fn subject(&self) -> String {
         self.path.to_string()
+    }
+
+    fn threshold(&self) -> Option<f64> {
+        Some(self.pass_threshold)
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -197,9 +265,12 @@ impl AssertionType for LlmJudge {
         if let Some(section) = &self.section {
             let section = seen.expand("section", section)?;
             let text = seen.text("path", file)?;
-            if crate::check::headings::section(text.text, &section).is_none() {
+            if headings::section(text.text, &section).is_none() {
                 let message = format!("`{}` has no section `{section}`", file.path);
-                return Ok(Row::fail("section", mismatch(message, section, "no such heading")).unless(text.doubt));
+                let (help, place) = seen.help_for_heading(&section, &file.path, text.text);
+                let mut mismatch = mismatch(message, section, "no such heading");
+                mismatch.help = vec![help];
+                return Ok(Row::fail("section", mismatch).with_places(place).unless(text.doubt));
             }
         }
         let runs = self.runs();
@@ -209,24 +280,8 @@ impl AssertionType for LlmJudge {
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
             return Err(Row::unknown("rubric", "a template has no value in this run"));
         };
-        let scores = scores(seen.scores(&want)?, runs.runs)?;
-        let least = self.pass_threshold;
-        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        let good = scores.iter().filter(|score| **score >= least).count();
-        if good >= runs.min_passes as usize {
-            return Ok(Row::pass("pass_threshold").with_score(mean));
-        }
-        let mut message = format!("Judge score {mean:.2} below threshold {least:.2}");
-        if scores.len() > 1 {
-            message.push_str(&format!(
-                ": {good} of {} scores are good enough, {} are needed",
-                scores.len(),
-                runs.min_passes
-            ));
-        }
-        let given: Vec<String> = scores.iter().map(|score| plain(*score)).collect();
-        let mismatch = mismatch(message, format!("at least {}", plain(least)), given.join(", "));
-        Ok(Row::short("pass_threshold", mismatch, seen.scope).with_score(mean))
+        let bar = Bar { field: "pass_threshold", name: "Judge", least: self.pass_threshold, runs };
+        Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }
 
@@ -238,8 +293,7 @@ impl AssertionType for LlmJudge {
 ///   soul_path: agents/marketing/brand/SOUL.md
 /// ```
 ///
-/// A model scores how well. ClawSpec only warns when the score is too low. A judge that does not answer makes
-/// the claim skipped.
+/// A judge scores how well, as for `llm_judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct AgentIdentityConsistent {
@@ -255,7 +309,7 @@ pub struct AgentIdentityConsistent {
     /// The least score that passes. Not in the reference; ClawSpec reads it.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// Where the model is asked. Not in the reference; ClawSpec reads it.
+    /// Where the judge is asked. `judge` in `speclens.yaml` wins over it. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
@@ -269,7 +323,7 @@ impl AgentIdentityConsistent {
     fn need(&self, scope: &Scope, context: &Context) -> Option<ScoreNeed> {
         let expand = |text: &str| scope.expand(text, context).ok();
         Some(ScoreNeed {
-            endpoint: endpoint(self.endpoint.as_ref(), scope, context)?,
+            judge: judge(self.endpoint.as_ref(), scope, context)?,
             rubric: expand(&self.rubric)?,
             path: expand(&self.output_path)?,
             section: None,
@@ -285,6 +339,10 @@ impl AssertionType for AgentIdentityConsistent {
 
     fn subject(&self) -> String {
         self.output_path.to_string()
+    }
+
+    fn threshold(&self) -> Option<f64> {
+        Some(self.pass_threshold)
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -305,13 +363,8 @@ impl AssertionType for AgentIdentityConsistent {
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
             return Err(Row::unknown("rubric", "a template has no value in this run"));
         };
-        let score = scores(seen.scores(&want)?, 1)?[0];
-        let least = self.pass_threshold;
-        if score >= least {
-            return Ok(Row::pass("soul_path").with_score(score));
-        }
-        let message = format!("Identity score {score:.2} below threshold {least:.2}");
-        let mismatch = mismatch(message, format!("at least {}", plain(least)), plain(score));
-        Ok(Row::short("soul_path", mismatch, seen.scope).with_score(score))
+        let bar =
+            Bar { field: "soul_path", name: "Identity", least: self.pass_threshold, runs: ConsistencyRuns::default() };
+        Ok(bar.judge(seen.replies(&want)?, seen))
     }
 }

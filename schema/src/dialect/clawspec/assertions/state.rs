@@ -7,9 +7,13 @@ use serde_json::{Map, Value};
 use super::artifacts::{is_zero, not_found, structured};
 use crate::{
     check::python::PythonValue,
-    dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, Wait, lenient_number, mismatch},
-    document::NodeRef,
+    dialect::{
+        ScalarRules,
+        clawspec::claim::{AssertionType, Row, Scope, Seen, Wait, lenient_number, mismatch},
+    },
+    document::{Document, NodeRef},
     evidence::{Context, Need},
+    verdict::FilePlace,
     words::Artifact,
 };
 
@@ -108,31 +112,73 @@ impl AssertionType for StateFile {
             return Ok(Row::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.doubt));
         }
         let (status, fields) = &self.expected;
-        if let Some(expected) = status {
-            let expected = filled(expected, "expected_status", seen)?;
-            let found = state.get("status").cloned().unwrap_or(PythonValue::None);
+        let mut wrong: Vec<Wrong<'_>> = Vec::new();
+        let status = status.iter().map(|expected| ("expected_status", STATUS, expected));
+        let fields = fields.iter().map(|(key, expected)| ("expected_fields", key.as_str(), expected));
+        for (field, key, expected) in status.chain(fields) {
+            let expected = filled(expected, field, seen)?;
+            let found = if field == "expected_status" { state.get(key) } else { state.dotted(key) };
+            let found = found.cloned().unwrap_or(PythonValue::None);
             if !expected.equals(&found) {
-                let message = format!("Expected status {}, got {}", expected.show(), found.show());
-                let mismatch = mismatch(message, described(&expected), described(&found));
-                return Ok(Row::fail("expected_status", mismatch).unless(text.doubt));
+                wrong.push(Wrong { field, key, expected, found });
             }
         }
-        let mut wrong: Vec<(&str, PythonValue, PythonValue)> = Vec::new();
-        for (key, expected) in fields {
-            let expected = filled(expected, "expected_fields", seen)?;
-            let found = state.dotted(key).cloned().unwrap_or(PythonValue::None);
-            if !expected.equals(&found) {
-                wrong.push((key, expected, found));
-            }
+        let Some(first) = wrong.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
+        let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
+        if wrong.len() > 1 {
+            mismatch.help = wrong.iter().map(Wrong::line).collect();
         }
-        let Some((key, expected, found)) = wrong.first() else { return Ok(Row::pass(field).unless(text.doubt)) };
-        let message = format!("Expected {key}={}, got {}", expected.show(), found.show());
-        let mut mismatch = mismatch(message, described(expected), described(found));
-        mismatch.help = wrong[1..]
-            .iter()
-            .map(|(key, expected, found)| format!("{key} is {} as well, not {}", found.show(), expected.show()))
-            .collect();
-        Ok(Row::fail("expected_fields", mismatch).at_key(key).unless(text.doubt))
+        let row = Row::fail(first.field, mismatch);
+        let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
+        let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text.text));
+        Ok(row.with_places(places).unless(text.doubt))
+    }
+}
+
+/// The key that `expected_status` is about.
+const STATUS: &str = "status";
+
+/// A value that is not the expected one.
+struct Wrong<'a> {
+    /// The field of the assertion.
+    field: &'static str,
+    /// The key in the file.
+    key: &'a str,
+    expected: PythonValue,
+    found: PythonValue,
+}
+
+impl Wrong<'_> {
+    fn message(&self) -> String {
+        let (expected, found) = (self.expected.show(), self.found.show());
+        match self.field {
+            "expected_status" => format!("Expected status {expected}, got {found}"),
+            _ => format!("Expected {}={expected}, got {found}", self.key),
+        }
+    }
+
+    /// Expected and found side by side.
+    fn line(&self) -> String {
+        format!("{}: expected {}, found {}", self.key, described(&self.expected), described(&self.found))
+    }
+
+    /// Where the value is in the file, or the deepest key on the way to it.
+    fn place(&self, path: &str, text: &str) -> Option<(String, FilePlace)> {
+        let document = Document::read(text, ScalarRules::Yaml11);
+        let mut node = document.root()?;
+        let mut range = None;
+        let mut steps = self.key.split('.').peekable();
+        while let Some(entry) = steps.peek().and_then(|step| node.entries().find(|entry| entry.key.key_text() == *step))
+        {
+            range = Some(entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end));
+            node = entry.value;
+            steps.next();
+        }
+        let message = match steps.peek() {
+            None => format!("`{}` is here", self.key),
+            Some(missing) => format!("`{missing}` is missing here"),
+        };
+        Some((message, FilePlace::bytes(path, text, range?)))
     }
 }
 

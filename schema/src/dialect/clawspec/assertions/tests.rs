@@ -8,9 +8,9 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
-        Presence, ResponseAnswer, ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
-        Unread,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, ModelReply, Moment,
+        Need, Observation, Presence, QuestionAnswer, ResponseAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens,
+        Trace, TraceAnswer, Unread,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
@@ -28,8 +28,10 @@ struct World {
     variables: Vec<(&'static str, Presence)>,
     response: ResponseAnswer,
     trace: TraceAnswer,
-    scores: ScoreAnswer,
+    scores: Vec<ModelReply>,
     waited_ms: Option<u64>,
+    /// Whether the files were there before the run, as they are now.
+    is_old: bool,
 }
 
 fn file(path: &str, text: &str) -> SeenFile {
@@ -47,6 +49,11 @@ fn span(kind: SpanKind, name: &str, at: i64) -> Span {
     let tokens = (kind == SpanKind::Llm).then_some(Tokens { input: 100, output: 20, total: 120 });
     let (started_us, ended_us) = (Some(NOON_US + at * 1_000_000), Some(NOON_US + (at + 1) * 1_000_000));
     Span { kind, name: name.to_owned(), started_us, ended_us, tokens, ..Span::default() }
+}
+
+/// What a judge says that gives this score.
+fn score(value: f64) -> ModelReply {
+    ModelReply { text: Capture::whole(format!("{{\"score\": {value}}}")), ..ModelReply::default() }
 }
 
 fn trace(spans: Vec<Span>) -> TraceAnswer {
@@ -84,14 +91,16 @@ fn world() -> World {
             span(SpanKind::Tool, "memory.search", 1),
             span(SpanKind::Subagent, "subagent:copywriter", 2),
         ]),
-        scores: ScoreAnswer { scores: vec![4.0, 2.0, 5.0], error: None },
+        scores: vec![score(4.0), score(2.0), score(5.0)],
         waited_ms: None,
+        is_old: false,
     }
 }
 
 impl World {
     fn answer(&self, need: &Need) -> Answer {
         match need {
+            Need::Files(need) if need.moment == Moment::Before && !self.is_old => Answer::Files(FilesAnswer::default()),
             Need::Files(need) => {
                 let fits = |path: &str| match need.pattern.split_once('*') {
                     Some((before, after)) if need.wildcards => path.starts_with(before) && path.ends_with(after),
@@ -108,7 +117,7 @@ impl World {
             ),
             Need::Response(_) => Answer::Response(self.response.clone()),
             Need::Trace => Answer::Trace(self.trace.clone()),
-            Need::Scores(_) => Answer::Scores(self.scores.clone()),
+            Need::Scores(_) => Answer::Question(QuestionAnswer { replies: self.scores.clone() }),
             Need::Path { .. } | Need::Command { .. } | Need::Question(_) => Answer::Nothing("no such need".to_owned()),
         }
     }
@@ -172,6 +181,16 @@ fn check(assertion: &str, world: &World, expected: Status, words: &str) {
     let message = verdict.outcome.message();
     assert_eq!(verdict.outcome.status(), expected, "{assertion}: {message}");
     assert!(message.contains(words), "{assertion}: {message}");
+}
+
+#[test]
+fn file_that_nobody_wrote_since_the_run_began_is_not_of_the_run_however_new_it_is() {
+    let old = World { is_old: true, ..world() };
+    let of_the_run = "{type: artifact_exists, path: out/a.md, updated_after: '{{run_started_at}}'}";
+    check(of_the_run, &world(), Status::Pass, "");
+    check(of_the_run, &old, Status::Fail, "not found");
+    check("{type: artifact_exists, path: out/a.md, updated_after: '2026-05-14T11:00:00Z'}", &old, Status::Pass, "");
+    check("{type: artifact_exists, path: out/a.md}", &old, Status::Pass, "");
 }
 
 /// Assertion, status, words of the message.
@@ -324,15 +343,15 @@ fn verdict_names_the_places_in_other_files_that_decide() {
         (
             "{type: artifact_matches_golden, path: run.log, golden: golden.md}",
             vec![
-                "run.log:1 `first` the file differs from here on".to_owned(),
+                "run.log:1 `first` 11 words different here".to_owned(),
                 "golden.md:1 `# Hook` the golden file has this instead".to_owned(),
             ],
         ),
         (
             "{type: artifact_matches_golden, path: out/a.md, golden: golden.md, rouge_threshold: 0.9}",
             vec![
-                "out/a.md:4 `` the file differs from here on".to_owned(),
-                "golden.md:4 `` the golden file has this instead".to_owned(),
+                "out/a.md:5 `Body` 4 words here that the golden file lacks".to_owned(),
+                "golden.md:4 `` the golden file lacks it here".to_owned(),
             ],
         ),
         ("{type: tool_not_called, tool: fs.read}", vec![log(2, "called here")]),
@@ -549,11 +568,118 @@ fn a_gateway_that_fails_is_told() {
 }
 
 #[test]
-fn a_judge_that_fails_makes_the_claim_skipped() {
-    let silent = World { scores: ScoreAnswer { scores: Vec::new(), error: Some("timed out".to_owned()) }, ..world() };
-    check("{type: llm_judge, path: out/a.md, rubric: r}", &silent, Status::Skip, "timed out");
-    let fewer = World { scores: ScoreAnswer { scores: vec![5.0], error: None }, ..world() };
-    check("{type: llm_judge, path: out/a.md, rubric: r, consistency: true}", &fewer, Status::Unknown, "1 times only");
+fn answer_of_a_judge_that_is_missing_is_unknown_only_where_it_could_turn_the_result() {
+    let failed = || ModelReply { error: Some("timed out".to_owned()), ..ModelReply::default() };
+    let garbage = || ModelReply { text: Capture::whole("I would say 5"), ..ModelReply::default() };
+    let one = "{type: llm_judge, path: out/a.md, rubric: r}";
+    let all = "{type: llm_judge, path: out/a.md, rubric: r, consistency: true}";
+    let two = "{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 3, min_passes: 2}}";
+    for (claim, scores, status, message) in [
+        (one, vec![failed()], Status::Unknown, "timed out"),
+        (one, vec![garbage()], Status::Unknown, "no JSON object"),
+        (one, Vec::new(), Status::Unknown, "less often"),
+        (all, vec![score(5.0)], Status::Unknown, "less often"),
+        (all, vec![score(5.0), failed(), score(5.0)], Status::Unknown, "timed out"),
+        (all, vec![score(5.0), failed(), score(1.0)], Status::Fail, "1 of 2 scores"),
+        (two, vec![score(5.0), failed(), score(4.0)], Status::Pass, ""),
+        (two, vec![score(1.0), failed(), score(4.0)], Status::Unknown, "timed out"),
+    ] {
+        check(claim, &World { scores, ..world() }, status, message);
+    }
+}
+
+#[test]
+fn judge_explains_a_score_that_is_too_low() {
+    let reply = |text: &str| ModelReply { text: Capture::whole(text), ..ModelReply::default() };
+    let scores = vec![reply(r#"{"score": 2, "reasoning": "it shouts"}"#), reply(r#"{"score": 1, "reason": "dull"}"#)];
+    let world = World { scores, ..world() };
+    let found = judge("{type: llm_judge, path: out/a.md, rubric: r}", &world);
+    assert_eq!(found.outcome.mismatch().unwrap().help, ["the judge: it shouts"]);
+    let found = judge("{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 2}}", &world);
+    assert_eq!(found.outcome.mismatch().unwrap().help, ["score 2: it shouts", "score 1: dull"]);
+}
+
+#[test]
+fn values_of_a_state_file_are_shown_side_by_side_with_their_lines() {
+    for end in ["\n", "\r\n"] {
+        let text = "status: ready\nphase: running\nnested:\n  count: 1\n".replace('\n', end);
+        let mut world = world();
+        world.files.push(file("run.yaml", &text));
+        let found = judge(
+            "{type: state_file, path: run.yaml, expected_status: done, expected_fields: {phase: complete, nested.count: '1', nested.none: 2}}",
+            &world,
+        );
+        let mismatch = found.outcome.mismatch().unwrap();
+        assert_eq!(mismatch.message, "Expected status done, got ready");
+        assert_eq!(
+            mismatch.help,
+            [
+                "status: expected the text done, found the text ready",
+                "phase: expected the text complete, found the text running",
+                "nested.count: expected the text 1, found a number 1",
+                "nested.none: expected a number 2, found nothing",
+            ]
+        );
+        let places: Vec<(&str, usize)> = found
+            .related
+            .iter()
+            .map(|related| match &related.at {
+                Place::File(place) => (related.message.as_str(), place.stretch.as_ref().unwrap().line),
+                Place::Claim(_) => panic!("{related:?}"),
+            })
+            .collect();
+        let expected = [
+            ("`status` is here", 0),
+            ("`phase` is here", 1),
+            ("`nested.count` is here", 3),
+            ("`none` is missing here", 2),
+        ];
+        assert_eq!(places, expected);
+    }
+}
+
+#[test]
+fn passages_that_differ_most_from_the_golden_file_are_places_in_both() {
+    let golden = "# Hook\n\nSpring is here\n\nBuy now, it is good for you\n";
+    let text = "# Hook\n\nSummer is here\n\nNothing to see in this place at all\nPS: bye\n";
+    let mut world = world();
+    world.files.extend([file("new.md", text), file("good.md", golden)]);
+    let found = judge("{type: artifact_matches_golden, path: new.md, golden: good.md}", &world);
+    let places: Vec<String> = found
+        .related
+        .iter()
+        .map(|related| match &related.at {
+            Place::File(place) => {
+                format!("{}:{} {}", place.path, place.stretch.as_ref().unwrap().line, related.message)
+            }
+            Place::Claim(_) => panic!("{related:?}"),
+        })
+        .collect();
+    let expected = [
+        "new.md:4 17 words different here",
+        "good.md:4 the golden file has this instead",
+        "new.md:2 2 words different here",
+        "good.md:2 the golden file has this instead",
+    ];
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn section_that_is_missing_points_at_the_nearest_heading() {
+    for claim in [
+        "{type: llm_judge, path: out/a.md, rubric: r, section: Hok}",
+        "{type: artifact_contains, path: out/a.md, sections: [Hok]}",
+    ] {
+        let found = judge(claim, &world());
+        assert_eq!(found.outcome.mismatch().unwrap().help, ["the heading nearest to `Hok` is `Hook`"]);
+        let Place::File(place) = &found.related[0].at else { panic!("{found:?}") };
+        assert_eq!((place.path.as_str(), place.stretch.as_ref().unwrap().line), ("out/a.md", 0));
+    }
+    let found = judge("{type: artifact_contains, path: out/a.md, sections: [Prices]}", &world());
+    assert_eq!(
+        found.outcome.mismatch().unwrap().help,
+        ["no heading of `out/a.md` is like `Prices`: it has `Hook`, `Body`"]
+    );
 }
 
 /// A longer wait than the one that was observed says nothing about the rest of it.

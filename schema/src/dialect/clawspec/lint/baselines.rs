@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     check::time,
-    dialect::ScalarRules,
+    dialect::{ScalarRules, clawspec::baselines::MIN_RUNS},
     document::Document,
     files::Files,
     problem::{Code, Problem, Severity},
@@ -13,9 +13,6 @@ use crate::{
 };
 
 use super::files as paths;
-
-/// Minimum number of runs that ClawSpec captures.
-const LEAST_RUNS: f64 = 5.0;
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let baselines = root.get("baselines").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default();
@@ -40,7 +37,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
             problems.push(problem.with_help("write it as `2026-05-14T12:00:00Z`"));
         }
         if let Some(runs) = baseline.get("runs")
-            && runs.number().is_some_and(|count| (1.0..LEAST_RUNS).contains(&count))
+            && runs.number().is_some_and(|count| count >= 1.0 && count < MIN_RUNS as f64)
         {
             let problem = runs.problem(Code::OutOfRange, "a baseline needs at least 5 runs");
             problems.push(problem.with_severity(Severity::Warning));

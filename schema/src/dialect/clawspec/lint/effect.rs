@@ -8,7 +8,7 @@ use crate::{
 
 use super::{ItemFacts, types::rejected};
 
-/// `defaults`: checked, and never used.
+/// `defaults`: ClawSpec checks and never uses it.
 pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
     let Some(defaults) = root.get("defaults").filter(|defaults| defaults.is_mapping() && !defaults.is_empty()) else {
         return;
@@ -16,10 +16,19 @@ pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], 
     if ["timeout", "test_mode", "poll_interval"].iter().all(|key| defaults.get(key).is_none()) {
         return;
     }
-    let mut problem = defaults.head_problem(Code::NoEffect, "ClawSpec ignores `defaults`");
+    let message = "ClawSpec ignores `defaults`";
+    let counts_here = ["timeout", "poll_interval"].iter().any(|key| defaults.get(key).is_some());
+    let mut problem = match counts_here {
+        true => defaults.head_problem(Code::UpstreamDiffers, message).with_severity(Severity::Hint).with_note(
+            "speclens waits up to `timeout` seconds for the end of a run, and looks every `poll_interval` seconds",
+        ),
+        false => {
+            let mut problem = defaults.head_problem(Code::NoEffect, message);
+            problem.fixes.extend(rewrite::comment(root.node, &defaults.at).map(Fix::comment));
+            problem
+        }
+    };
     problem.help = left_to_do(root, &defaults, scenarios);
-    let edits = rewrite::comment(root.node, &defaults.at);
-    problem.fixes.extend(edits.map(Fix::comment));
     problems.push(problem);
 }
 

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::edits;
 use crate::{
     document::{NodeRef, Pointer},
+    problem::Edit,
     spot::Spot,
 };
 
@@ -42,12 +44,14 @@ pub struct ItemFacts {
 }
 
 /// A file that an assertion expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     /// Its path.
     pub path: Named,
     /// Whether a file of any time will do.
     pub may_be_old: bool,
+    /// Asks for a file of this run. Its bytes are counted from the item's first byte.
+    pub ask_for_new: Option<Edit>,
 }
 
 /// Parameters of a scenario.
@@ -98,10 +102,19 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
             .map(|(assertion, path, text)| Expected {
                 path: placed(text, &path.at, path.range()),
                 may_be_old: assertion.get("updated_after").is_none(),
+                ask_for_new: ask_for_new(&assertion).map(|edit| {
+                    let Edit { range, text } = edit;
+                    Edit::new(range.start.saturating_sub(start)..range.end.saturating_sub(start), text)
+                }),
             })
             .collect(),
         absent: paths_of(&item, "given", &["file_absent"]).map(|(_, _, text)| text.to_owned()).collect(),
     }
+}
+
+/// Adds to an assertion that its file is of this run.
+fn ask_for_new(assertion: &Spot<'_>) -> Option<Edit> {
+    edits::insert_behind(assertion, "path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
 }
 
 /// The assertions of a list that have one of these types, each with its path.

@@ -20,7 +20,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     let items: Vec<Spot<'_>> =
         waves.iter().filter_map(|(_, wave)| wave.get("items")).flat_map(|items| items.items()).collect();
     let mut known: HashMap<&str, Spot<'_>> = HashMap::new();
-    let mut contracts = Contracts { base: base(files.place()), files, read: HashMap::new() };
+    let mut contracts = Contracts::new(base(files.place()), files);
     for item in &items {
         if let Some(id) = item.get("id")
             && let Some(text) = id.text().filter(|text| !text.is_empty())
@@ -66,7 +66,7 @@ fn lint_keys(item: &Spot<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// The directory that paths begin in: the ledger's, or two levels above `docs/testing`.
-fn base(place: &str) -> &str {
+pub(in crate::dialect::clawspec) fn base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {
         "docs/testing" => "",
@@ -79,7 +79,8 @@ pub fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 
-fn joined(base: &str, path: &str) -> Option<String> {
+/// A path of a ledger, from the root of the workspace.
+pub(in crate::dialect::clawspec) fn joined(base: &str, path: &str) -> Option<String> {
     paths::below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
 }
 
@@ -123,23 +124,29 @@ fn lint_item(item: &Spot<'_>, known: &mut Contracts<'_>, problems: &mut Vec<Prob
 }
 
 /// The scenario contracts that the ledger names. Thousands of its entries may name the same one: each is read once.
-struct Contracts<'f> {
+pub(in crate::dialect::clawspec) struct Contracts<'f> {
     base: &'f str,
     files: &'f dyn Files,
     read: HashMap<String, Option<Contract>>,
 }
 
 /// What the ledger asks of a contract.
-struct Contract {
-    has_negative: bool,
+pub(in crate::dialect::clawspec) struct Contract {
+    /// Whether a scenario is tagged `negative`.
+    pub(in crate::dialect::clawspec) has_negative: bool,
     /// The names of its scenarios.
     names: Vec<String>,
     search: Search,
 }
 
-impl Contracts<'_> {
+impl<'f> Contracts<'f> {
+    /// Those below a directory.
+    pub(in crate::dialect::clawspec) fn new(base: &'f str, files: &'f dyn Files) -> Contracts<'f> {
+        Contracts { base, files, read: HashMap::new() }
+    }
+
     /// The contract of an entry; nothing when it has no list of scenarios.
-    fn of(&mut self, contracts: Option<&Spot<'_>>) -> Option<&mut Contract> {
+    pub(in crate::dialect::clawspec) fn of(&mut self, contracts: Option<&Spot<'_>>) -> Option<&mut Contract> {
         let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
         let files = self.files;
         self.read.entry(path).or_insert_with_key(|path| Contract::read(&files.read(path).ok()?)).as_mut()

@@ -119,7 +119,7 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     lint_names(items, "scenarios", "scenario", problems);
     let siblings = siblings::of_target(root, files);
     siblings::lint_names(root, items, &siblings, problems);
-    stale::lint(root, items, problems);
+    stale::lint(items, problems);
     lint_discovery(root, files, problems);
     lint_params(root, items, problems);
     effect::lint_defaults(root, items, problems);

@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{
-    problem::{Code, Fix, Problem, Severity},
-    spot::Spot,
-};
+use crate::problem::{Code, Edit, Fix, Problem, Severity};
 
-use super::{ItemFacts, edits, facts::Expected, relations::absolute};
+use super::{ItemFacts, facts::Expected, relations::absolute};
 
 /// Reports the files that an earlier scenario of the contract leaves behind, where their time is not asked for.
-pub(super) fn lint(root: &Spot<'_>, items: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
+pub(super) fn lint(items: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
     // Where each file is expected first.
     let mut first: FxHashMap<&str, (usize, usize, &Expected)> = FxHashMap::default();
     for (index, (start, facts)) in items.iter().enumerate() {
@@ -29,17 +26,14 @@ pub(super) fn lint(root: &Spot<'_>, items: &[(usize, &ItemFacts)], problems: &mu
             reported.push(path);
             let (at, range) = absolute(&expected.path, "scenarios", index, *start);
             let (first_at, first_range) = absolute(&other.path, "scenarios", *earlier, *earlier_start);
-            let assertion = at.parent().and_then(|parent| Some((root.node.find(&parent)?, parent)));
             let mut problem = Problem::new(Code::VacuousClaim, at, range, format!("`{path}` may be there from before"))
                 .with_severity(Severity::Hint)
                 .with_note("an earlier scenario expects the same file, and its file satisfies this assertion")
                 .with_help("add `updated_after: \"{{run_started_at}}\"`")
                 .with_related("expected here first", first_at, first_range);
-            if let Some((node, at)) = assertion {
-                let assertion = Spot { node, key: None, at };
-                let member = [("updated_after", "\"{{run_started_at}}\"".to_owned())];
-                let edit = edits::insert_behind(&assertion, "path", &member);
-                problem.fixes.extend(edit.map(|edit| Fix::guess("add `updated_after`", vec![edit])));
+            if let Some(Edit { range, text }) = &expected.ask_for_new {
+                let edit = Edit::new(range.start + start..range.end + start, text.clone());
+                problem.fixes.push(Fix::guess("add `updated_after`", vec![edit]));
             }
             problems.push(problem);
         }

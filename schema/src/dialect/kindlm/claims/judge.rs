@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use super::{CUT, MASKED, NOT_RECORDED, Row, Seen};
 use crate::{
-    check::json::{number_text, parse},
+    check::{
+        json::{number_text, parse},
+        score::object,
+    },
     dialect::kindlm::expect::JudgeExpect,
     document::Pointer,
     evidence::{
@@ -175,18 +178,6 @@ fn read(reply: &ModelReply) -> Result<Score, String> {
     }
     let reasoning = value.get("reasoning").and_then(Value::as_str).ok_or_else(|| unread("`reasoning` is no string"))?;
     Ok(Score { value: score, reasoning: reasoning.to_owned() })
-}
-
-/// The object in an answer: the first fenced block, else from the first brace to the last one.
-fn object(text: &str) -> Option<&str> {
-    const FENCE: &str = "```";
-    if let Some((_, block)) = text.split_once(FENCE)
-        && let Some((block, _)) = block.split_once(FENCE)
-    {
-        return Some(block.strip_prefix("json").unwrap_or(block).trim());
-    }
-    let (start, end) = (text.find('{')?, text.rfind('}')?);
-    text.get(start..=end)
 }
 
 #[cfg(test)]

@@ -438,7 +438,7 @@ fn bounds_and_what_is_not_supported() {
             unknown /judge/0 judge Judge: polite
               no model can judge: the file names none under `models`
             unknown /baseline/drift drift Drift check
-              claims about a stored answer are not supported yet
+              expectations about a stored answer are not supported yet
             fail /latency/maxMs latency Latency <= 12ms
               PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
               - at most 12 ms

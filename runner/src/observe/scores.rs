@@ -1,0 +1,121 @@
+//! Scores that a judge gives to a file: the judge of the gateway, or a model.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{
+    Client, Url,
+    header::{AUTHORIZATION, CONTENT_TYPE},
+};
+use serde_json::{Value, json};
+use speclens_schema::evidence::{
+    ANSWER_TOKENS, Address, Answer, Capture, Judge, ModelReply, Peer, QuestionAnswer, ScoreNeed, Scored,
+};
+
+use super::{
+    Cancelled, View, question,
+    response::{client_for, received},
+};
+use crate::{
+    model::{Message, Request},
+    patience::Patience,
+};
+
+/// How long a judge at an address has for one answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Asks as often as the need says, one after the other, about the files as they were observed.
+pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Result<Answer, Cancelled> {
+    let scored = match need.scored(&view.seen) {
+        Ok(scored) => scored,
+        Err(reason) => return Ok(Answer::Nothing(reason)),
+    };
+    match &need.judge {
+        Judge::Model(peer) => ask_model(peer, need, &scored, view).await,
+        Judge::Endpoint(address) => match target(address, view) {
+            Ok(target) => ask_endpoint(&target, need, &scored, view).await,
+            Err(reason) => Ok(Answer::Nothing(format!("the judge was not asked: {reason}"))),
+        },
+    }
+}
+
+async fn ask_model(peer: &Peer, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
+    let secrets = &view.inquiry.secrets;
+    let (system, text) = need.prompt(scored);
+    let request = Request {
+        test: view.inquiry.test.clone(),
+        system: secrets.mask(&system),
+        messages: vec![Message::User(secrets.mask(&text))],
+        tools: Vec::new(),
+        temperature: Some(0.0),
+        max_tokens: Some(ANSWER_TOKENS),
+    };
+    question::ask(peer, &request, need.times, view).await
+}
+
+/// A judge that answers at an address.
+struct Target {
+    client: Client,
+    url: Url,
+    /// What authorizes the question: only the gateway of the workspace gets it.
+    token: Option<String>,
+}
+
+fn target(address: &Address, view: &View) -> Result<Target, String> {
+    let parse = |text: &str| Url::parse(text).map_err(|error| format!("`{text}` is not a valid address: {error}"));
+    let gateway = view.gateway.as_deref();
+    let url = match address {
+        Address::Url(text) => parse(text)?,
+        Address::Gateway(path) => parse(&gateway.ok_or("no gateway is configured")?.url(path))?,
+    };
+    let is_gateway = gateway.is_some_and(|gateway| {
+        Url::parse(&gateway.base_url).is_ok_and(|base| base.origin().is_tuple() && base.origin() == url.origin())
+    });
+    let token = gateway.filter(|_| is_gateway).and_then(|gateway| gateway.token()).map(str::to_owned);
+    Ok(Target { client: client_for(&url)?, url, token })
+}
+
+async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: &View) -> Result<Answer, Cancelled> {
+    let body = body_of(need, scored, |text| view.inquiry.secrets.mask(text));
+    let mut replies = Vec::new();
+    for _ in 0..need.times {
+        let asked = ask_once(target, &body, view);
+        replies.push(tokio::select! {
+            biased;
+            () = view.cancel.cancelled() => return Err(Cancelled),
+            reply = asked => reply,
+        });
+    }
+    Ok(Answer::Question(QuestionAnswer { replies }))
+}
+
+/// The question in the protocol of the gateway. Of a section only the section is sent, with its name, as the file would be.
+fn body_of(need: &ScoreNeed, scored: &Scored, mask: impl Fn(&str) -> String) -> Value {
+    match &scored.identity {
+        Some(identity) => {
+            json!({ "rubric": mask(&need.rubric), "output": mask(&scored.text), "identity": mask(identity) })
+        }
+        None => json!({ "rubric": mask(&need.rubric), "text": mask(&scored.text), "section": need.section }),
+    }
+}
+
+async fn ask_once(target: &Target, body: &Value, view: &View) -> ModelReply {
+    let began = Instant::now();
+    let mut request =
+        target.client.post(target.url.clone()).header(CONTENT_TYPE, "application/json").body(body.to_string());
+    if let Some(token) = &target.token {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    let (mut status, mut bytes) = (None, Vec::new());
+    let receiving = received(request, view.limit, &mut status, &mut bytes);
+    let outcome = Patience::begin(view.suspended).within(TIMEOUT, receiving).await;
+    let (is_whole, error) = match (status, outcome) {
+        (_, None) => (false, Some(format!("no answer within {} seconds", TIMEOUT.as_secs()))),
+        (_, Some(Err(reason))) => (false, Some(reason)),
+        (Some(200..=299), Some(Ok(is_whole))) => (is_whole, None),
+        (Some(status), Some(Ok(is_whole))) => (is_whole, Some(format!("{} answered with status {status}", target.url))),
+        (None, Some(Ok(_))) => (false, Some("the answer has no status".to_owned())),
+    };
+    let text = Capture::of_bytes(bytes, !is_whole);
+    let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
+    ModelReply { text, error, usage: None, duration_ms }
+}

@@ -1,0 +1,267 @@
+//! Reports of single runs as ClawSpec writes them, one YAML file each, for tools that read those.
+
+use std::fmt::Write;
+
+use speclens_schema::{
+    evidence::{Answer, Evidence},
+    judge::Judged,
+    shape::scalar,
+    suite::{Action, Case, Claim, Phase, TriggerKind},
+    verdict::{Outcome, Status},
+};
+
+use crate::event::{Origin, RunResult};
+
+/// What a report is about: the two words that its file is named after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The target, the pipeline, or who hands over to whom.
+    pub workflow: String,
+    /// The scenario; of other contracts the name of the file.
+    pub scenario: String,
+}
+
+impl Subject {
+    /// Returns what a report of a case is about; `None` for what ClawSpec does not run.
+    pub fn of(case: &Case) -> Option<Subject> {
+        let Action::Trigger(trigger) = &case.action else { return None };
+        let stem = || {
+            let name = trigger.contract.rsplit('/').next().unwrap_or_default();
+            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+        };
+        Some(match trigger.kind {
+            TriggerKind::Skill | TriggerKind::Agent => {
+                Subject { workflow: last_step(&trigger.target).to_owned(), scenario: case.name.clone() }
+            }
+            TriggerKind::Pipeline => Subject { workflow: case.name.clone(), scenario: stem() },
+            TriggerKind::Nothing => Subject { workflow: slug(&case.name), scenario: stem() },
+        })
+    }
+
+    /// The name of the report's file without its day and number.
+    pub fn file_stem(&self) -> String {
+        format!("{}-{}", slug(&self.workflow), slug(&self.scenario))
+    }
+
+    /// Returns the number of a report with this name; `None` for a file that is not a report of this.
+    pub fn number_in(&self, file_name: &str) -> Option<u64> {
+        let rest = file_name.strip_suffix(".yaml")?;
+        let is_day = |day: &str| day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let rest = rest.get(DAY_LENGTH..).filter(|_| rest.get(..DAY_LENGTH).is_some_and(is_day))?;
+        rest.strip_prefix('-')?.strip_prefix(&self.file_stem())?.strip_prefix("-r")?.parse().ok()
+    }
+}
+
+/// The length of a day, as `2026-05-14`.
+pub const DAY_LENGTH: usize = 10;
+
+/// The last part of a path.
+pub fn last_step(path: &str) -> &str {
+    path.trim_matches('/').rsplit('/').next().unwrap_or_default()
+}
+
+/// A text as a part of a file's name: small letters and digits, everything else a hyphen.
+pub fn slug(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// Returns whether ClawSpec would leave a report of a run: it was made now, and came to the assertions behind the act.
+pub fn is_reported(case: &Case, run: &RunResult) -> bool {
+    let is_fresh = match run.origin {
+        Origin::Recorded | Origin::Observed => true,
+        Origin::Replayed | Origin::Foreign | Origin::Nowhere => false,
+    };
+    let is_unmet = |judged: &Judged| {
+        case.claims[judged.claim].is_precondition()
+            && matches!(judged.verdict.outcome.status(), Status::Fail | Status::Error)
+    };
+    is_fresh && run.absence.is_none() && !run.verdicts.iter().any(is_unmet)
+}
+
+/// When a run was made: times in UTC, as `2026-05-14T12:00:00Z`.
+#[derive(Clone, Copy, Debug)]
+pub struct Times<'t> {
+    /// The run began.
+    pub started_at: &'t str,
+    /// It was judged.
+    pub completed_at: &'t str,
+}
+
+/// Writes the report of a run. `contract` is where the contract is, for whoever mends it.
+pub fn render(
+    subject: &Subject,
+    number: u64,
+    case: &Case,
+    run: &RunResult,
+    evidence: &Evidence,
+    times: Times<'_>,
+    contract: &str,
+) -> String {
+    let rows: Vec<Row<'_>> = run.verdicts.iter().filter_map(|judged| Row::of(case, judged, evidence)).collect();
+    let status = rows.iter().map(|row| row.status).max().unwrap_or(Word::Pass).max(Word::Pass);
+    let mut text = String::new();
+    let _ = writeln!(text, "workflow: {}\nscenario: {}", scalar(&subject.workflow), scalar(&subject.scenario));
+    let _ = writeln!(text, "run: {number}\nstatus: {}", status.as_str());
+    let _ = writeln!(text, "started_at: {}\ncompleted_at: {}", quoted(times.started_at), quoted(times.completed_at));
+    text.push_str(if rows.is_empty() { "assertions: []\n" } else { "assertions:\n" });
+    rows.iter().for_each(|row| row.write(&mut text));
+    write_feedback(&rows, contract, &mut text);
+    let _ = writeln!(text, "infrastructure_failure: false");
+    text
+}
+
+/// A status, in ClawSpec's words, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Word {
+    Skip,
+    Pass,
+    Warn,
+    Fail,
+    Error,
+}
+
+impl Word {
+    fn of(outcome: &Outcome) -> Word {
+        match outcome {
+            Outcome::Pass => Word::Pass,
+            Outcome::Fail(_) => Word::Fail,
+            Outcome::Warn(_) => Word::Warn,
+            Outcome::Skip(_) => Word::Skip,
+            // ClawSpec has no word for what is not known; it is no pass.
+            Outcome::Unknown(_) | Outcome::Error(_) => Word::Error,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Word::Skip => "SKIP",
+            Word::Pass => "PASS",
+            Word::Warn => "WARN",
+            Word::Fail => "FAIL",
+            Word::Error => "ERROR",
+        }
+    }
+}
+
+/// A row of a report.
+struct Row<'r> {
+    name: String,
+    status: Word,
+    detail: &'r str,
+    waited_ms: u64,
+    score: Option<f64>,
+    threshold: Option<f64>,
+}
+
+impl<'r> Row<'r> {
+    /// `None` for what ClawSpec reports elsewhere.
+    fn of(case: &Case, judged: &'r Judged, evidence: &Evidence) -> Option<Row<'r>> {
+        let claim = &case.claims[judged.claim];
+        if claim.is_precondition() {
+            return None;
+        }
+        let verdict = &judged.verdict;
+        let name = match claim.phase {
+            Some(Phase::PipelineHealth) => verdict.label.clone(),
+            Some(Phase::Regression) => format!("regression:{}", verdict.kind),
+            Some(
+                Phase::Given
+                | Phase::Then
+                | Phase::PreDelegation
+                | Phase::PostDelegation
+                | Phase::Stages
+                | Phase::Deterministic
+                | Phase::Semantic,
+            )
+            | None => verdict.kind.to_owned(),
+        };
+        Some(Row {
+            name,
+            status: Word::of(&verdict.outcome),
+            detail: verdict.outcome.message(),
+            waited_ms: waited_ms(claim, evidence),
+            score: verdict.score,
+            threshold: verdict.score.and_then(|_| claim.check.threshold()),
+        })
+    }
+
+    fn write(&self, text: &mut String) {
+        let _ = writeln!(text, "- name: {}\n  status: {}", scalar(&self.name), self.status.as_str());
+        let detail = if self.detail.is_empty() { "null".to_owned() } else { quoted(self.detail) };
+        // Seconds with two digits, far fewer than a double can count.
+        let _ = writeln!(text, "  detail: {detail}\n  elapsed: {:.2}s", self.waited_ms as f64 / 1000.0);
+        if let Some(score) = self.score {
+            let _ = writeln!(text, "  score: {}", decimal(score));
+        }
+        if let Some(threshold) = self.threshold {
+            let _ = writeln!(text, "  threshold: {}", decimal(threshold));
+        }
+    }
+}
+
+/// For how long an assertion waited for its files.
+fn waited_ms(claim: &Claim, evidence: &Evidence) -> u64 {
+    let needs = claim.check.needs(&evidence.context);
+    let waits = needs.iter().filter_map(|need| match evidence.answer_to(need) {
+        Some(Answer::Files(answer)) => Some(answer.waited_ms),
+        Some(_) | None => None,
+    });
+    waits.max().unwrap_or(0)
+}
+
+fn write_feedback(rows: &[Row<'_>], contract: &str, text: &mut String) {
+    let failing = || {
+        rows.iter().filter(|row| match row.status {
+            Word::Fail | Word::Warn => !row.detail.is_empty(),
+            Word::Skip | Word::Pass | Word::Error => false,
+        })
+    };
+    let names: Vec<&str> = failing().map(|row| row.name.as_str()).collect();
+    if names.is_empty() {
+        text.push_str("feedback: null\n");
+        return;
+    }
+    let summary = format!("Address the failing QA checks: {}.", names.join(", "));
+    let _ = writeln!(text, "feedback:\n  for_orchestrator: {}\n  structured:", quoted(&summary));
+    for row in failing() {
+        let _ = writeln!(text, "  - check: {}\n    missing: {}", scalar(&row.name), quoted(row.detail));
+        let action = format!("Address {} before the next run.", row.name);
+        let _ = writeln!(text, "    fix_action: {}\n    fix_reference: {}", quoted(&action), quoted(contract));
+    }
+}
+
+/// A text in double quotes, on one line.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A number with at most four decimals, and at least one.
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let short = text.trim_end_matches('0');
+    if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Subject, last_step, slug};
+
+    #[test]
+    fn names_of_reports_are_those_of_the_original() {
+        let subject = Subject { workflow: "demo".to_owned(), scenario: "Demo: smoke!".to_owned() };
+        assert_eq!(subject.file_stem(), "demo-demo-smoke");
+        for (name, number) in [
+            ("2026-01-01-demo-demo-smoke-r7.yaml", Some(7)),
+            ("2026-01-02-demo-demo-smoke-rx.yaml", None),
+            ("2026-01-02-other-demo-demo-smoke-r9.yaml", None),
+            ("2026-01-02-demo-demo-smoke-r9.yml", None),
+            ("demo-demo-smoke-r9.yaml", None),
+            ("é026-01-02-demo-demo-smoke-r9.yaml", None),
+        ] {
+            assert_eq!(subject.number_in(name), number, "{name}");
+        }
+        assert_eq!((slug("  Ä b--C/"), last_step("skills/demo/")), ("b-c".to_owned(), "demo"));
+    }
+}

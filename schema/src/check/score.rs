@@ -1,0 +1,75 @@
+//! The score in what a judge says.
+
+use serde_json::Value;
+
+use super::json::parse;
+
+/// What a judge says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// How good it is, on the scale that the judge was told.
+    pub value: f64,
+    /// Why, where the judge says so.
+    pub reasoning: Option<String>,
+}
+
+/// Keys under which judges explain themselves.
+const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation", "feedback", "comment"];
+
+/// Reads a score: a number, or one in quotes, under `score`, or under `score` in `result`. The error says why there is none.
+pub fn read(text: &str) -> Result<Score, String> {
+    let value = parse(object(text).ok_or("it holds no JSON object")?).map_err(|error| error.to_string())?;
+    let holder =
+        if value.get("score").is_some_and(|score| !score.is_null()) { Some(&value) } else { value.get("result") };
+    let score = holder.and_then(|holder| holder.get("score")).filter(|score| !score.is_null());
+    let number = match score.ok_or("`score` is missing")? {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    let number = number.filter(|number| number.is_finite()).ok_or("`score` is not a number")?;
+    let said = |holder: &Value| REASONING.iter().find_map(|key| Some(holder.get(*key)?.as_str()?.trim().to_owned()));
+    let reasoning = holder.and_then(said).or_else(|| said(&value)).filter(|reasoning| !reasoning.is_empty());
+    Ok(Score { value: number, reasoning })
+}
+
+/// The object in an answer: the first fenced block, else from the first brace to the last one.
+pub fn object(text: &str) -> Option<&str> {
+    const FENCE: &str = "```";
+    if let Some((_, block)) = text.split_once(FENCE)
+        && let Some((block, _)) = block.split_once(FENCE)
+    {
+        return Some(block.strip_prefix("json").unwrap_or(block).trim());
+    }
+    let (start, end) = (text.find('{')?, text.rfind('}')?);
+    text.get(start..=end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn scores_are_numbers_or_numbers_in_quotes_on_either_level() {
+        for (text, value, reasoning) in [
+            (r#"{"score": 3}"#, 3.0, None),
+            (r#"{"score": "4.5", "reason": "clear"}"#, 4.5, Some("clear")),
+            (r#"{"result": {"score": 4, "reasoning": "good"}}"#, 4.0, Some("good")),
+            (r#"{"score": null, "result": {"score": " 2 "}, "feedback": "so so"}"#, 2.0, Some("so so")),
+            ("Sure:\n```json\n{\"score\": 1, \"reasoning\": \"\"}\n```", 1.0, None),
+        ] {
+            let score = read(text).unwrap();
+            assert_eq!((score.value, score.reasoning.as_deref()), (value, reasoning), "{text}");
+        }
+        for (text, part) in [
+            ("5", "no JSON object"),
+            ("{score: 5}", "line 1"),
+            (r#"{"error": "no route"}"#, "missing"),
+            (r#"{"score": true}"#, "not a number"),
+            (r#"{"score": "good"}"#, "not a number"),
+            (r#"{"score": "nan"}"#, "not a number"),
+        ] {
+            assert!(read(text).is_err_and(|reason| reason.contains(part)), "{text}: {:?}", read(text));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What a run of a scenario took: the measures that baselines keep and `regression` limits.
+
+use std::sync::Arc;
+
+use super::{
+    assertions::{LogFigures, cost_of, own_log_needs},
+    baselines::{Distribution, Metrics},
+    claim::{Row, Scope, Seen},
+};
+use crate::{
+    evidence::{Context, Evidence, Need, SpanKind, Trace},
+    verdict::{Check, Verdict},
+};
+
+/// Something that is measured of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// Milliseconds from start to end.
+    DurationMs,
+    /// Tokens, sent and received.
+    TotalTokens,
+    /// Tokens sent.
+    InputTokens,
+    /// Tokens received.
+    OutputTokens,
+    /// US dollars.
+    CostUsd,
+    /// Questions to models.
+    LlmCallCount,
+    /// Calls of tools.
+    ToolInvocationCount,
+    /// Delegations to other agents.
+    SubagentDelegationCount,
+}
+
+impl Metric {
+    /// Every one, in the order of the file.
+    pub const ALL: [Metric; 8] = [
+        Metric::DurationMs,
+        Metric::TotalTokens,
+        Metric::InputTokens,
+        Metric::OutputTokens,
+        Metric::CostUsd,
+        Metric::LlmCallCount,
+        Metric::ToolInvocationCount,
+        Metric::SubagentDelegationCount,
+    ];
+
+    /// The key in a file of baselines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Metric::DurationMs => "duration_ms",
+            Metric::TotalTokens => "total_tokens",
+            Metric::InputTokens => "input_tokens",
+            Metric::OutputTokens => "output_tokens",
+            Metric::CostUsd => "cost_usd",
+            Metric::LlmCallCount => "llm_call_count",
+            Metric::ToolInvocationCount => "tool_invocation_count",
+            Metric::SubagentDelegationCount => "subagent_delegation_count",
+        }
+    }
+
+    /// How it is spread over the runs of a baseline.
+    pub fn of(self, metrics: &Metrics) -> Option<Distribution> {
+        match self {
+            Metric::DurationMs => metrics.duration_ms,
+            Metric::TotalTokens => metrics.total_tokens,
+            Metric::InputTokens => metrics.input_tokens,
+            Metric::OutputTokens => metrics.output_tokens,
+            Metric::CostUsd => metrics.cost_usd,
+            Metric::LlmCallCount => metrics.llm_call_count,
+            Metric::ToolInvocationCount => metrics.tool_invocation_count,
+            Metric::SubagentDelegationCount => metrics.subagent_delegation_count,
+        }
+    }
+
+    /// Sets how it is spread over the runs of a baseline.
+    pub fn put(self, metrics: &mut Metrics, distribution: Distribution) {
+        let place = match self {
+            Metric::DurationMs => &mut metrics.duration_ms,
+            Metric::TotalTokens => &mut metrics.total_tokens,
+            Metric::InputTokens => &mut metrics.input_tokens,
+            Metric::OutputTokens => &mut metrics.output_tokens,
+            Metric::CostUsd => &mut metrics.cost_usd,
+            Metric::LlmCallCount => &mut metrics.llm_call_count,
+            Metric::ToolInvocationCount => &mut metrics.tool_invocation_count,
+            Metric::SubagentDelegationCount => &mut metrics.subagent_delegation_count,
+        };
+        *place = Some(distribution);
+    }
+
+    /// What must be observed so that it can be measured.
+    pub fn needs(self, scope: &Scope, context: &Context) -> Vec<Need> {
+        let log = || own_log_needs(scope, context);
+        match self {
+            Metric::DurationMs => Vec::new(),
+            Metric::CostUsd | Metric::LlmCallCount => vec![Need::Trace],
+            Metric::TotalTokens
+            | Metric::InputTokens
+            | Metric::OutputTokens
+            | Metric::ToolInvocationCount
+            | Metric::SubagentDelegationCount => [Need::Trace].into_iter().chain(log()).collect(),
+        }
+    }
+
+    /// What the run took: as the evidence tells it, else its trace, else the gateway's log.
+    pub fn measure(self, seen: &Seen<'_>) -> Result<Measured, Row> {
+        let usage = seen.evidence.usage;
+        let told = match self {
+            Metric::DurationMs => {
+                let took = seen.evidence.duration_ms;
+                return took.map(Measured::sure).ok_or_else(|| Row::unknown("", NO_DURATION));
+            }
+            Metric::TotalTokens => usage.map(|usage| count(usage.input_tokens.saturating_add(usage.output_tokens))),
+            Metric::InputTokens => usage.map(|usage| count(usage.input_tokens)),
+            Metric::OutputTokens => usage.map(|usage| count(usage.output_tokens)),
+            Metric::CostUsd => usage.and_then(|usage| usage.cost_usd),
+            Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => None,
+        };
+        if let Some(told) = told {
+            return Ok(Measured::sure(told));
+        }
+        match seen.trace() {
+            Ok(trace) => Ok(self.in_trace(trace, seen.scope)),
+            // Without a trace the log may tell; where it does not either, the trace is what is missing.
+            Err(missing) => self.in_log(seen).ok_or(missing),
+        }
+    }
+
+    fn in_trace(self, trace: &Trace, scope: &Scope) -> Measured {
+        let cut = trace.cut.then_some(CUT).or(trace.unfinished.then_some(UNFINISHED));
+        let tokens = |of: fn(crate::evidence::Tokens) -> u64| {
+            let told: Vec<u64> = trace.spans.iter().filter_map(|span| span.tokens.map(of)).collect();
+            let is_untold = trace.spans.iter().any(|span| span.kind == SpanKind::Llm && span.tokens.is_none());
+            let sum = told.iter().fold(0_u64, |sum, tokens| sum.saturating_add(*tokens));
+            Measured { value: count(sum), doubt: cut.or((is_untold || told.is_empty()).then_some(NO_TOKENS)) }
+        };
+        let spans = |kind: SpanKind| {
+            let spans = trace.spans.iter().filter(|span| span.kind == kind).count();
+            Measured { value: count(spans as u64), doubt: cut }
+        };
+        match self {
+            Metric::DurationMs => Measured { value: 0.0, doubt: Some(NO_DURATION) },
+            Metric::TotalTokens => tokens(|tokens| tokens.total),
+            Metric::InputTokens => tokens(|tokens| tokens.input),
+            Metric::OutputTokens => tokens(|tokens| tokens.output),
+            Metric::CostUsd => {
+                let cost = cost_of(trace, scope);
+                let is_open = cost.known == 0 || cost.unknown > 0;
+                match trace.cost_usd {
+                    Some(whole) if is_open => Measured { value: whole, doubt: cut },
+                    Some(_) | None => Measured { value: cost.sum, doubt: cut.or(is_open.then_some(NO_PRICE)) },
+                }
+            }
+            Metric::LlmCallCount => spans(SpanKind::Llm),
+            Metric::ToolInvocationCount => spans(SpanKind::Tool),
+            Metric::SubagentDelegationCount => spans(SpanKind::Subagent),
+        }
+    }
+
+    fn in_log(self, seen: &Seen<'_>) -> Option<Measured> {
+        let LogFigures { tokens, calls, delegations, doubt } = LogFigures::of(seen)?;
+        let value = match self {
+            Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => return None,
+            Metric::TotalTokens => tokens?.total,
+            Metric::InputTokens => tokens?.input,
+            Metric::OutputTokens => tokens?.output,
+            Metric::ToolInvocationCount => calls?,
+            Metric::SubagentDelegationCount => delegations?,
+        };
+        Some(Measured { value: count(value), doubt })
+    }
+}
+
+const NOT_ENDED: &str = "the run was not seen to end, so it may have taken more";
+const NO_DURATION: &str = "how long the run took was not observed: run again";
+const CUT: &str = "the trace has more spans than were kept, and the others could decide";
+const UNFINISHED: &str = "the trace was not seen to end, and what is missing could decide";
+const NO_TOKENS: &str = "the trace does not tell the tokens of every question to a model";
+const NO_PRICE: &str = "what some of the run costs is not known: give `model_pricing` in `clawspec.yaml`";
+
+/// A number of things, far fewer than a double can count.
+fn count(number: u64) -> f64 {
+    number as f64
+}
+
+/// What a run took, and why it may have been more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// What is known of it.
+    pub value: f64,
+    /// Why that may not be all.
+    pub doubt: Option<&'static str>,
+}
+
+impl Measured {
+    fn sure(value: f64) -> Measured {
+        Measured { value, doubt: None }
+    }
+}
+
+/// Has everything observed that a baseline keeps, and says nothing about it: a claim of runs that are measured.
+#[derive(Clone, Debug)]
+pub struct Measuring {
+    /// Where the scenario is claimed.
+    pub scope: Arc<Scope>,
+}
+
+impl Measuring {
+    /// What a run took: each metric, or why it is not known.
+    pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
+        let seen = Seen { evidence, scope: &self.scope };
+        let measure = |metric: Metric| match metric.measure(&seen) {
+            Ok(_) if !evidence.has_ended() => Err(NOT_ENDED.to_owned()),
+            Ok(Measured { value, doubt: None }) => Ok(value),
+            Ok(Measured { doubt: Some(doubt), .. }) => Err(doubt.to_owned()),
+            Err(row) => Err(row.verdict("", String::new()).outcome.message().to_owned()),
+        };
+        Metric::ALL.into_iter().map(|metric| (metric, measure(metric))).collect()
+    }
+}
+
+impl Check for Measuring {
+    fn needs(&self, context: &Context) -> Vec<Need> {
+        crate::evidence::merged(Metric::ALL.into_iter().flat_map(|metric| metric.needs(&self.scope, context)))
+    }
+
+    fn check(&self, _: &Evidence) -> Vec<Verdict> {
+        Vec::new()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

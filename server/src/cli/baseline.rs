@@ -1,0 +1,221 @@
+//! `speclens baseline`: what the scenarios of a ClawSpec target take, stored to compare later runs with.
+
+mod capture;
+mod compare;
+mod reset;
+mod show;
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use clap::{Subcommand, ValueEnum};
+use speclens_runner::{clock::Clock, report::plain};
+use speclens_schema::{
+    dialect::{
+        Dialect,
+        clawspec::{
+            baselines::{Baseline, Baselines, Distribution, Metrics},
+            claim::{Scope, Scoring},
+            lower,
+            measures::{Measuring, Metric},
+        },
+    },
+    document::Document,
+    evidence::Moment,
+    json_schema::SpecFile,
+    problem::Severity,
+    suite::{Case, Suite},
+    validate,
+    words::nearest,
+};
+
+use super::{
+    clawspec::ClawSpecWorkspace,
+    discover::Wanted,
+    levels::Levels,
+    load::{self, Loaded, shown},
+    output,
+};
+use crate::{
+    job::{self, Asker, Order, Prepared, Refusal},
+    read::read_text,
+};
+
+/// The options of `speclens baseline`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Run the scenarios of a target several times, and store what the runs take
+    Capture(capture::Args),
+    /// Show what is stored of a target
+    Show(show::Args),
+    /// Compare the last recorded run of each scenario with what is stored; run nothing
+    Compare(compare::Args),
+    /// Remove what is stored of a target
+    Reset(reset::Args),
+}
+
+/// How baselines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text
+    Human,
+    /// JSON
+    Json,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    match &args.action {
+        Action::Capture(args) => capture::perform(args),
+        Action::Show(args) => show::perform(args),
+        Action::Compare(args) => compare::perform(args),
+        Action::Reset(args) => reset::perform(args),
+    }
+}
+
+/// The file of baselines of a target.
+#[derive(Debug)]
+struct Store {
+    path: PathBuf,
+    /// Its name in messages.
+    name: String,
+    baselines: Baselines,
+    /// Whether the file exists.
+    exists: bool,
+}
+
+impl Store {
+    /// Reads the baselines beside a contract.
+    fn beside(contract: &Path) -> anyhow::Result<Store> {
+        let path = contract.with_file_name("baselines.yaml");
+        let name = shown(&path);
+        if !path.exists() {
+            let baselines = Baselines { version: "1.0".to_owned(), ..Baselines::default() };
+            return Ok(Store { path, name, baselines, exists: false });
+        }
+        let (text, unreadable) = read_text(&path);
+        if let Some(problem) = unreadable {
+            bail!("{name}: {}", problem.message);
+        }
+        let document = Document::read(&text, SpecFile::ClawSpecBaselines.scalar_rules());
+        let mut problems = document.problems();
+        problems.extend(validate::validate(&document, SpecFile::ClawSpecBaselines));
+        if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+            bail!("{name}: {}; correct it, or remove the file: `speclens check {name}` has the place", error.message);
+        }
+        let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
+        let baselines = serde_json::from_value(value).with_context(|| format!("cannot read {name}"))?;
+        Ok(Store { path, name, baselines, exists: true })
+    }
+
+    /// Writes the file as a whole.
+    fn write(&self) -> anyhow::Result<()> {
+        output::replace(&self.path, &self.baselines.to_yaml())
+    }
+}
+
+/// Returns the scenario contract of a target: of its directory, of its path in the workspace, or the contract itself.
+fn contract_of(target: &str) -> anyhow::Result<PathBuf> {
+    let path = Path::new(target);
+    if path.is_file() {
+        return Ok(path.to_owned());
+    }
+    let root = ClawSpecWorkspace::here()?.root;
+    let places = [path.to_owned(), root.join(path), root.join("skills").join(path), root.join("agents").join(path)];
+    let mut contracts =
+        places.iter().flat_map(|place| ["tests/scenarios.yaml", "scenarios.yaml"].map(|it| place.join(it)));
+    contracts.find(|contract| contract.is_file()).ok_or_else(|| {
+        anyhow!(
+            "no scenario contract of `{target}`: name the directory that holds `tests/scenarios.yaml`, or the contract"
+        )
+    })
+}
+
+/// Reads the suite of a contract, as `speclens run` does.
+fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
+    let load::Load { suites, failures, .. } = load::suites(&[contract.to_owned()], Wanted::Suites, &Levels::default());
+    if let Some(failure) = failures.into_iter().next() {
+        return Err(failure);
+    }
+    let name = shown(contract);
+    let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("{name} is not a suite"))?;
+    ensure!(loaded.report.suite.dialect == Dialect::ClawSpec, "{name} is not a ClawSpec contract");
+    ensure!(!loaded.report.is_refused(), "{name} has errors: `speclens check {name}` has them");
+    Ok(loaded)
+}
+
+/// The scenarios with these names, all of them where none is named.
+fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, &'s Arc<Case>)>> {
+    if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
+        let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
+        let near = near.map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+        bail!("there is no scenario `{unknown}`{near}");
+    }
+    let is_chosen = |case: &&Arc<Case>| names.is_empty() || names.contains(&case.name);
+    Ok(suite.cases.iter().enumerate().filter(|(_, case)| is_chosen(case)).collect())
+}
+
+/// What measures the runs of a suite.
+fn measuring(loaded: &Loaded) -> Arc<Measuring> {
+    let files = loaded.workspace.files(&loaded.directory, &loaded.place);
+    let scoring = Scoring::of(&loaded.workspace.settings);
+    Arc::new(Measuring { scope: Arc::new(Scope::new(Moment::After, &lower::settings(&files), &scoring)) })
+}
+
+/// The suite as a job, under the settings in force.
+fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
+    let order = Order {
+        gateway,
+        suite,
+        directory: &loaded.directory,
+        place: &loaded.place,
+        workspace: &loaded.workspace,
+        secrets: Arc::clone(&loaded.secrets),
+        clock,
+        asker: Asker::Terminal { has_errors: false },
+    };
+    job::prepare(order).map_err(|refusal| match refusal {
+        Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
+        Refusal::Suite => anyhow!("the contract has errors: `speclens check` has them"),
+        Refusal::Untrusted(directory) => anyhow!("{} is not trusted", directory.display()),
+    })
+}
+
+/// Baselines as people read them.
+fn human(baselines: &BTreeMap<String, Baseline>) -> String {
+    let mut text = String::new();
+    for (name, Baseline { captured_at, runs, metrics }) in baselines {
+        let heading = format!("{name} ({runs} runs, {})", &**captured_at);
+        let _ = writeln!(text, "{}", plain::line(&heading));
+        text.push_str(&table(metrics));
+    }
+    text
+}
+
+/// What was measured, a line for each metric.
+fn table(metrics: &Metrics) -> String {
+    let mut text = String::new();
+    for metric in Metric::ALL {
+        let Some(Distribution { p50, p95, min, max, stddev }) = metric.of(metrics) else { continue };
+        let [p50, p95, min, max, stddev] = [p50, p95, min, max, stddev].map(number);
+        let name = metric.as_str();
+        let _ = writeln!(text, "  {name:<26} p50 {p50}  p95 {p95}  min {min}  max {max}  stddev {stddev}");
+    }
+    text
+}
+
+/// A measure with as many digits as tell something.
+fn number(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,216 @@
+//! `speclens baseline compare`: the last recorded run of each scenario beside what is stored.
+
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use speclens_runner::{
+    clock::Clock,
+    event::{CaseResult, Event},
+    report::plain,
+    run::{Mode, Options},
+};
+use speclens_schema::{
+    dialect::clawspec::{
+        baselines::Baseline,
+        drift::{Drift, drift_of, is_difference},
+        measures::{Measuring, Metric},
+        scenarios::{Compare, Regression},
+    },
+    suite::Case,
+    verdict::{Check, Status, Verdict},
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Format, Store, chosen, contract_of, measuring, number, prepare, suite_of};
+use crate::{
+    cli::{BROKEN, FAILED, PASSED, load::Loaded, output},
+    threads,
+};
+
+/// The options of `speclens baseline compare`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The target: its directory, its path in the workspace, or its contract
+    target: String,
+    /// Only this scenario (repeatable)
+    #[arg(long = "scenario", value_name = "NAME")]
+    scenarios: Vec<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    speclens: u32,
+    path: &'r str,
+    scenarios: Vec<Compared>,
+}
+
+/// A scenario, and how far its last run is from what is stored.
+#[derive(Serialize)]
+struct Compared {
+    name: String,
+    baseline_date: Option<String>,
+    compare: Compare,
+    status: Status,
+    /// Why nothing is compared.
+    reason: Option<String>,
+    checks: Vec<Checked>,
+}
+
+/// A metric, and how far it is from what is stored.
+#[derive(Serialize)]
+struct Checked {
+    metric: &'static str,
+    baseline_p50: f64,
+    baseline_p95: f64,
+    actual: Option<f64>,
+    drift: Option<f64>,
+    limit: Option<f64>,
+    status: Status,
+    /// Why it is not known.
+    reason: Option<String>,
+    #[serde(skip)]
+    is_difference: bool,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let contract = contract_of(&args.target)?;
+    let store = Store::beside(&contract)?;
+    let loaded = suite_of(&contract)?;
+    let suite = Arc::clone(&loaded.report.suite);
+    let cases: BTreeSet<usize> = chosen(&suite, &args.scenarios)?.into_iter().map(|(index, _)| index).collect();
+    let prepared = prepare(&loaded, &suite, Clock::from_environment()?, None)?;
+    let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
+    let (sender, _) = mpsc::unbounded_channel::<Event>();
+    let job = prepared.job(Arc::new(prepared.book()));
+    let running = speclens_runner::run::run(job, options, CancellationToken::new(), sender);
+    let result = threads::runtime()?.block_on(running);
+    let measuring = measuring(&loaded);
+    let compare = |result: &CaseResult| {
+        let case = &suite.cases[result.case];
+        Compared::of(case, result, store.baselines.baselines.get(&case.name), &regression_of(case, &loaded), &measuring)
+    };
+    let scenarios: Vec<Compared> = result.cases.iter().map(compare).collect();
+    let worst = scenarios.iter().map(|compared| compared.status).max();
+    let text = match args.format {
+        Format::Human => scenarios.iter().map(Compared::human).collect(),
+        Format::Json => {
+            let mut text = serde_json::to_string_pretty(&Report { speclens: 1, path: &store.name, scenarios })?;
+            text.push('\n');
+            text
+        }
+    };
+    output::print(&text)?;
+    Ok(match worst {
+        Some(Status::Fail | Status::Error) => FAILED,
+        Some(Status::Unknown | Status::Skip) | None => BROKEN,
+        Some(Status::Pass | Status::Warn) => PASSED,
+    })
+}
+
+/// The limits that a scenario writes; none where it writes none.
+fn regression_of(case: &Case, loaded: &Loaded) -> Regression {
+    let node = loaded.report.source.document.find(&case.at);
+    let written = node.and_then(|node| node.get("regression")?.to_value().ok());
+    written.and_then(|value| Regression::deserialize(value).ok()).unwrap_or_default()
+}
+
+impl Compared {
+    fn of(
+        case: &Case,
+        result: &CaseResult,
+        baseline: Option<&Baseline>,
+        regression: &Regression,
+        measuring: &Measuring,
+    ) -> Compared {
+        let compared = |status, reason: Option<String>, checks| Compared {
+            name: case.name.clone(),
+            baseline_date: baseline.map(|baseline| baseline.captured_at.to_string()),
+            compare: regression.compare,
+            status,
+            reason,
+            checks,
+        };
+        let Some(baseline) = baseline else {
+            return compared(Status::Skip, Some("no baseline is stored".to_owned()), Vec::new());
+        };
+        let newest = result.runs.iter().filter(|run| !run.evidence.is_nowhere()).max_by_key(|run| run.began_us);
+        let Some(evidence) = newest.and_then(|run| run.evidence.get()) else {
+            let absence = result.runs.iter().find_map(|run| run.absence.as_ref());
+            let reason = absence.map_or_else(|| "no run is recorded".to_owned(), |absence| absence.message.clone());
+            return compared(Status::Unknown, Some(reason), Vec::new());
+        };
+        let drift = Drift {
+            regression: regression.clone(),
+            baseline: Some(baseline.clone()),
+            scope: Arc::clone(&measuring.scope),
+        };
+        let limits = drift.limits();
+        let verdicts: Vec<Verdict> =
+            drift.check(&evidence).into_iter().map(|verdict| evidence.settled(drift.open(), verdict)).collect();
+        let checks: Vec<Checked> = measuring
+            .measure(&evidence)
+            .into_iter()
+            .filter_map(|(metric, measured)| {
+                let stored = metric.of(&baseline.metrics)?;
+                let base = match regression.compare {
+                    Compare::P50 => stored.p50,
+                    Compare::P95 => stored.p95,
+                };
+                let verdict = verdicts.iter().find(|verdict| verdict.kind == metric.as_str());
+                let (actual, reason) = match measured {
+                    Ok(actual) => (Some(actual), None),
+                    Err(reason) => (None, Some(reason)),
+                };
+                Some(Checked {
+                    metric: metric.as_str(),
+                    baseline_p50: stored.p50,
+                    baseline_p95: stored.p95,
+                    drift: actual.filter(|_| base != 0.0 || is_difference(metric)).map(|it| drift_of(metric, it, base)),
+                    actual,
+                    limit: limit_of(&limits, metric),
+                    // Where nothing is limited, nothing fails.
+                    status: verdict.map_or(Status::Pass, |verdict| verdict.outcome.status()),
+                    reason,
+                    is_difference: is_difference(metric),
+                })
+            })
+            .collect();
+        let status = checks.iter().map(|check| check.status).max().unwrap_or(Status::Pass);
+        compared(status, None, checks)
+    }
+
+    fn human(&self) -> String {
+        let mut text = String::new();
+        let date = self.baseline_date.as_ref().map(|date| format!(", baseline of {date}")).unwrap_or_default();
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let heading = format!("{} {}{date}{reason}", self.status.as_str(), self.name);
+        let _ = writeln!(text, "{}", plain::line(&heading));
+        for check in &self.checks {
+            let _ = writeln!(text, "  {}", plain::line(&check.human()));
+        }
+        text
+    }
+}
+
+fn limit_of(limits: &[(Metric, f64)], metric: Metric) -> Option<f64> {
+    limits.iter().find(|(limited, _)| *limited == metric).map(|(_, most)| *most)
+}
+
+impl Checked {
+    fn human(&self) -> String {
+        let Checked { metric, baseline_p50, baseline_p95, actual, drift, limit, status, reason, is_difference } = self;
+        let base = format!("p50 {}, p95 {}", number(*baseline_p50), number(*baseline_p95));
+        let Some(actual) = actual else {
+            let reason = reason.as_deref().unwrap_or("not known");
+            return format!("{:<7} {metric:<26} not known: {reason} ({base})", status.as_str());
+        };
+        let times = |value: f64| if *is_difference { format!("{value:+.2}") } else { format!("x{value:.2}") };
+        let drift = drift.map(|drift| format!(", {}", times(drift))).unwrap_or_default();
+        let limit = limit.map(|limit| format!(", limit {}", times(limit))).unwrap_or_default();
+        format!("{:<7} {metric:<26} {} ({base}{drift}{limit})", status.as_str(), number(*actual))
+    }
+}

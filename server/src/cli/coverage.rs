@@ -1,0 +1,160 @@
+//! `speclens coverage`: which targets of a ClawSpec workspace are covered by tests.
+
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use clap::ValueEnum;
+use serde::Serialize;
+use speclens_runner::{files::DiskFiles, report::plain};
+use speclens_schema::{
+    dialect::clawspec::coverage::{Coverage, CoveredTarget, Gap, NESTED_DIRECTORY},
+    document::{Document, Encoding, Lines},
+    json_schema::SpecFile,
+    problem::Severity,
+    validate,
+};
+
+use super::{FAILED, PASSED, clawspec::ClawSpecWorkspace, load::shown, output};
+use crate::read::read_text;
+
+/// How the coverage is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text
+    Human,
+    /// JSON
+    Json,
+}
+
+/// The options of `speclens coverage`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The ledger, instead of the one that `clawspec.yaml` names
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    speclens: u32,
+    ledger: &'r str,
+    targets: Vec<TargetEntry<'r>>,
+    totals: Totals,
+}
+
+#[derive(Serialize)]
+struct Totals {
+    targets: usize,
+    covered: usize,
+    percent: f64,
+}
+
+#[derive(Serialize)]
+struct TargetEntry<'r> {
+    id: &'r str,
+    wave: &'r str,
+    tier: Option<&'r str>,
+    covered: bool,
+    gaps: Vec<GapEntry<'r>>,
+}
+
+#[derive(Serialize)]
+struct GapEntry<'r> {
+    kind: &'static str,
+    message: &'r str,
+    pointer: &'r str,
+    /// From 1, as people count.
+    line: usize,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let path = match &args.ledger {
+        Some(path) => path.clone(),
+        None => {
+            let workspace = ClawSpecWorkspace::here()?;
+            let written = workspace.settings.ledger_path.as_deref();
+            workspace.path("CLAWSPEC_LEDGER_PATH", written, "coverage-ledger.yaml")
+        }
+    };
+    let name = shown(&path);
+    ensure!(path.is_file(), "there is no ledger {name}: write one, or name another with `--ledger FILE`");
+    let (text, unreadable) = read_text(&path);
+    if let Some(problem) = unreadable {
+        bail!("{name}: {}", problem.message);
+    }
+    let document = Document::read(&text, SpecFile::ClawSpecLedger.scalar_rules());
+    let problems = document.problems().into_iter().chain(validate::validate(&document, SpecFile::ClawSpecLedger));
+    let errors: Vec<_> = problems.filter(|problem| problem.severity == Severity::Error).collect();
+    if let Some(first) = errors.first() {
+        let line = line_of(&document, first.range.start);
+        bail!("{name}:{line}: {}; `speclens check {name}` has all that is wrong with it", first.message);
+    }
+    let (root, place) = placed(&path)?;
+    let coverage = Coverage::of(&document, &DiskFiles::new(&root, &place));
+    let text = match args.format {
+        Format::Human => human(&coverage, &name, &document),
+        Format::Json => json(&coverage, &name, &document)?,
+    };
+    output::print(&text)?;
+    Ok(if coverage.covered() == coverage.targets.len() { PASSED } else { FAILED })
+}
+
+/// The directory that the paths of a ledger begin in, and the ledger's own path from there.
+fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
+    let path = std::fs::canonicalize(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let root = directory.ancestors().nth(2).filter(|_| directory.ends_with(NESTED_DIRECTORY));
+    Ok(match root {
+        Some(root) => (root.to_owned(), format!("{NESTED_DIRECTORY}/{name}")),
+        None => (directory.to_owned(), name),
+    })
+}
+
+fn line_of(document: &Document, offset: usize) -> usize {
+    Lines::new(document.text(), Encoding::Utf16).place(offset).line as usize + 1
+}
+
+fn human(coverage: &Coverage, name: &str, document: &Document) -> String {
+    let mut text = String::new();
+    for (target, gap) in coverage.targets.iter().flat_map(|target| target.gaps.iter().map(move |gap| (target, gap))) {
+        let line = line_of(document, gap.range.start);
+        let sentence = format!("{name}:{line}: {}: {} ({})", target.id, gap.message, gap.kind.as_str());
+        let _ = writeln!(text, "{}", plain::line(&sentence));
+    }
+    let (covered, all) = (coverage.covered(), coverage.targets.len());
+    let _ = writeln!(text, "Coverage: {covered}/{all} items ({:.1}%)", coverage.percent());
+    text
+}
+
+fn json(coverage: &Coverage, name: &str, document: &Document) -> anyhow::Result<String> {
+    let targets = coverage.targets.iter().map(|target| TargetEntry::of(target, document)).collect();
+    let totals = Totals { targets: coverage.targets.len(), covered: coverage.covered(), percent: coverage.percent() };
+    let mut text = serde_json::to_string_pretty(&Report { speclens: 1, ledger: name, targets, totals })?;
+    text.push('\n');
+    Ok(text)
+}
+
+impl<'r> TargetEntry<'r> {
+    fn of(target: &'r CoveredTarget, document: &Document) -> TargetEntry<'r> {
+        let gap = |gap: &'r Gap| GapEntry {
+            kind: gap.kind.as_str(),
+            message: &gap.message,
+            pointer: gap.at.as_str(),
+            line: line_of(document, gap.range.start),
+        };
+        TargetEntry {
+            id: &target.id,
+            wave: &target.wave,
+            tier: target.tier.as_deref(),
+            covered: target.gaps.is_empty(),
+            gaps: target.gaps.iter().map(gap).collect(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is said of scenarios, handoffs and pipelines without starting anything.
+
+use serde_json::json;
+
+use crate::{
+    loopback::{Answer, Loopback},
+    support::Place,
+};
+
+use super::{attempts, over, skill, statuses, workspace, writing};
+
+const WRITES: &str = "{name: writes, tags: [negative], given: [{type: file_absent, path: lock}], when: {invoke: /demo go, params: {a: 1}}, then: [{type: artifact_contains, path: out.md, sections: [Hook]}]}";
+
+#[test]
+fn dry_run_checks_preconditions_and_says_what_would_be_sent_to_whom() {
+    let gateway = Loopback::acting(|_| over("run-1"));
+    let place = workspace(&gateway.url(), &[WRITES]);
+    let done = place.run(&["run", "--dry-run"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for line in [
+        format!("POST {}/webhook/mcp-skill-invoke\n", gateway.url()),
+        r#"{"skill_command":"/demo go","payload":"{\"a\": 1}","test_mode":true,"session_key":"hook:qa:skills-demo:writes:{{run_id}}"}"#.to_owned(),
+        "given file_absent lock (pass)\n".to_owned(),
+        "1 attempt would run\n".to_owned(),
+    ] {
+        assert!(done.stdout.contains(&line), "{line}\n{}", done.stdout);
+    }
+    place.write("lock", "");
+    let done = place.run(&["run", "--dry-run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stdout.contains("given file_absent lock (fail): File exists: lock\n"), "{done:?}");
+    assert!(gateway.requests().is_empty() && place.recordings().is_empty());
+}
+
+#[test]
+fn what_is_there_is_judged_anew_without_starting_anything() {
+    let place = Place::empty();
+    let gateway = Loopback::acting(writing(place.path().join("out.md"), "# Body\n"));
+    place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+    skill(&place, "demo", &[WRITES]);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, statuses(&report)), (Some(1), vec![("writes", "fail")]), "{report:#}");
+    // Somebody mends it; the precondition is not asked again.
+    place.write("out.md", "# Hook\n");
+    place.write("lock", "");
+    let recordings = place.recordings();
+    let (code, report) = place.report(&["--judge-only"]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("writes", "pass")]), "{report:#}");
+    let run = attempts(&report)[0].1;
+    assert_eq!(run["verdicts"][0]["outcome"], "skip");
+    assert_eq!(run["evidence"]["run_id"].as_str().unwrap_or("run-1"), "run-1");
+    assert!(run.to_string().contains("nothing was started: judged by what is there now, of the run `run-1`"), "{run}");
+    assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));
+    let done = place.run(&["run", "--judge-only", "--run-id", "r9"]);
+    assert!(done.stdout.contains("of the run `r9`"), "{done:?}");
+}
+
+const HANDOFF: &str = "version: '1.0'
+handoff: {from: lead, to: copy, mechanism: sessions_spawn}
+caller_provides: {}
+callee_produces:
+  required_artifacts:
+    - {path_pattern: 'out/{{run_id}}.md', description: the text}
+assertions:
+  post_delegation:
+    - {type: artifact_exists, path: 'out/{{run_id}}.md'}
+";
+
+#[test]
+fn handoff_is_judged_by_the_run_that_is_named_and_unknown_without_one() {
+    let gateway = Loopback::acting(|_| Answer::Told(500, String::new()));
+    let place = workspace(&gateway.url(), &[WRITES]);
+    place.write("skills/demo/tests/handoffs/copy.yaml", HANDOFF);
+    place.write("out/r7.md", "text");
+    let contract = "skills/demo/tests/handoffs/copy.yaml";
+    let (code, report) = place.report(&[contract]);
+    assert_eq!((code, statuses(&report)), (Some(3), vec![("lead to copy", "unknown")]), "{report:#}");
+    let (code, report) = place.report(&[contract, "--run-id", "r7"]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("lead to copy", "pass")]), "{report:#}");
+    assert!(gateway.requests().is_empty());
+}
+
+#[test]
+fn pipeline_is_started_and_judged_by_stages_handoffs_and_health() {
+    let place = Place::empty();
+    let gateway = Loopback::acting(writing(place.path().join("out/plan.md"), "# Plan\n"));
+    place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+    skill(&place, "demo", &[WRITES]);
+    place.write(
+        "skills/demo/tests/pipeline.yaml",
+        "version: '1.0'
+pipeline: {name: whole, skill_path: skills/demo, trigger: /run-demo, stages: 2}
+stages:
+  - {name: plan, produces: out/plan.md}
+  - {name: send, produces: out/sent.md, requires_approval: true}
+final_assertions:
+  deterministic:
+    - {type: artifact_contains, path: out/plan.md, sections: [Plan]}
+pipeline_health:
+  - {description: fast, check: elapsed <= 1m}
+",
+    );
+    let (code, report) = place.report(&["skills/demo/tests/pipeline.yaml"]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("whole", "pass")]), "{report:#}");
+    let verdicts = attempts(&report)[0].1["verdicts"].as_array().unwrap().clone();
+    let outcomes: Vec<&str> = verdicts.iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["pass", "skip", "pass", "pass"], "{report:#}");
+    let asked = gateway.requests();
+    let body = json!({ "skill_command": "/run-demo", "payload": r#"{"test_mode": true}"#, "test_mode": true });
+    assert_eq!((asked.len(), &asked[0].body), (1, &body));
+}

@@ -1,0 +1,191 @@
+//! How the end of a run is noticed that the gateway only acknowledges.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    sync::mpsc,
+};
+
+use serde_json::Value;
+
+use crate::{
+    loopback::{Answer, Loopback},
+    support::{Done, Place},
+};
+
+use super::{accepted, attempts, over, skill, statuses, workspace};
+
+/// What ended the act, by the newest recording.
+fn ended(place: &Place) -> Value {
+    let recording = fs::read_to_string(place.recordings().last().unwrap()).unwrap();
+    let recording: Value = serde_json::from_str(&recording).unwrap();
+    recording["evidence"]["ended"].clone()
+}
+
+const QUIET: &str =
+    "{name: quiet, tags: [negative], when: {invoke: /demo}, then: [{type: tool_not_called, tool: send}]}";
+
+#[test]
+fn line_of_the_log_that_says_so_ends_the_run_and_what_did_not_happen_is_known() {
+    let place = Place::empty();
+    let log = place.path().join("log/gateway.log");
+    let gateway = Loopback::acting(move |_| {
+        fs::create_dir_all(log.parent().unwrap()).unwrap();
+        fs::write(
+            &log,
+            "embedded run tool start: runId=run-1 tool=read toolCallId=1\nembedded run done: runId=run-1 sessionId=s durationMs=5\n",
+        )
+        .unwrap();
+        accepted("run-1")
+    });
+    place
+        .write("clawspec.yaml", format!("gateway_base_url: {}\ngateway_log_pattern: log/gateway.log\n", gateway.url()));
+    skill(&place, "demo", &[QUIET]);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("quiet", "pass")]), "{report:#}");
+    assert_eq!(ended(&place), "log");
+}
+
+const MAKES: &str = "{name: makes, tags: [negative], when: {invoke: /demo}, then: [{type: artifact_contains, path: out.md, sections: [Hook]}, {type: artifact_exists, path: out.md, timeout: 5}]}";
+
+#[test]
+fn artifacts_that_satisfy_everything_end_the_run() {
+    let place = Place::empty();
+    let out = place.path().join("out.md");
+    let gateway = Loopback::acting(move |_| {
+        fs::write(&out, "# Hook\n").unwrap();
+        accepted("run-1")
+    });
+    place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+    skill(&place, "demo", &[MAKES]);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("makes", "pass")]), "{report:#}");
+    assert_eq!(ended(&place), "satisfied");
+}
+
+#[test]
+fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_unknown() {
+    let gateway = Loopback::acting(|_| accepted("run-1"));
+    let place = workspace(
+        &gateway.url(),
+        &[
+            "{name: waits, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}, {type: artifact_exists, path: old.md}]}",
+        ],
+    );
+    // What an earlier run left ends nothing.
+    place.write("old.md", "old");
+    let (code, report) = place.report(&["--timeout", "0.5"]);
+    assert_eq!((code, statuses(&report)), (Some(3), vec![("waits", "unknown")]), "{report:#}");
+    let run = attempts(&report)[0].1;
+    let outcomes: Vec<&str> =
+        run["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["unknown", "pass"]);
+    assert_eq!(ended(&place), "deadline");
+    let done = place.run(&["run", "--recorded"]);
+    assert!(done.stdout.contains("nothing said within 0.5 s that the run had ended"), "{done:?}");
+}
+
+#[test]
+fn two_claims_on_one_path_wait_as_long_as_each_of_them_says() {
+    let gateway = Loopback::acting(|_| over("run-1"));
+    let place = workspace(
+        &gateway.url(),
+        &[
+            "{name: waits, tags: [negative], when: {invoke: /demo}, then: [{type: artifact_exists, path: x.md, timeout: 0.3}, {type: artifact_exists, path: x.md, timeout: 0.1}]}",
+        ],
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, statuses(&report)), (Some(1), vec![("waits", "fail")]), "{report:#}");
+}
+
+#[test]
+fn equal_names_in_two_targets_are_two_scenarios() {
+    let gateway = Loopback::acting(|request| over(request.body["skill_command"].as_str().unwrap()));
+    let place = workspace(
+        &gateway.url(),
+        &["{name: same, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: '.{{run_id}}'}]}"],
+    );
+    place.write("other", "");
+    skill(
+        &place,
+        "other",
+        &["{name: same, tags: [negative], when: {invoke: other}, then: [{type: file_absent, path: '.{{run_id}}'}]}"],
+    );
+    let (code, report) = place.report(&[]);
+    let both = vec![("same", "fail"), ("same", "pass")];
+    let mut found = statuses(&report);
+    found.sort_unstable();
+    assert_eq!((code, found), (Some(1), both.clone()), "{report:#}");
+    let (code, report) = place.report(&["--recorded"]);
+    let mut found = statuses(&report);
+    found.sort_unstable();
+    assert_eq!((code, found), (Some(1), both), "{report:#}");
+}
+
+/// A gateway that says when it was asked, and answers when it is told to.
+fn held() -> (Loopback, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (asked, was_asked) = mpsc::channel();
+    let (go, may_go) = mpsc::channel::<()>();
+    let gateway = Loopback::acting(move |_| {
+        let _ = asked.send(());
+        let _ = may_go.recv();
+        over("run-1")
+    });
+    (gateway, was_asked, go)
+}
+
+const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
+
+fn begin(mut program: Command) -> std::process::Child {
+    program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Reads what a program says until it waits for another.
+fn until_it_waits(child: &mut std::process::Child) {
+    let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+    let mut lines = lines.map(|line| line.unwrap());
+    assert!(lines.any(|line| line.contains("`any` waits for another run in this workspace")));
+}
+
+#[test]
+fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_holds_up_nobody() {
+    let (gateway, was_asked, go) = held();
+    let place = workspace(&gateway.url(), &[ANY]);
+    let first = begin(place.program(&["run"]));
+    was_asked.recv().unwrap();
+    let mut second = begin(place.program(&["run"]));
+    until_it_waits(&mut second);
+    assert!(was_asked.try_recv().is_err(), "the second one has not asked");
+    go.send(()).unwrap();
+    assert_eq!(Done::of(&first.wait_with_output().unwrap()).code, Some(0));
+    was_asked.recv().unwrap();
+
+    let mut third = begin(place.program(&["run"]));
+    until_it_waits(&mut third);
+    second.kill().unwrap();
+    second.wait().unwrap();
+    go.send(()).unwrap();
+    was_asked.recv().unwrap();
+    go.send(()).unwrap();
+    assert_eq!(Done::of(&third.wait_with_output().unwrap()).code, Some(0));
+}
+
+#[test]
+fn cancelled_run_ends_at_once_whatever_the_gateway_does() {
+    let (asked, was_asked) = mpsc::channel();
+    for answers in [false, true] {
+        let asked = asked.clone();
+        let gateway = Loopback::acting(move |_| {
+            let _ = asked.send(());
+            if answers { accepted("run-1") } else { Answer::Nothing }
+        });
+        let place = workspace(&gateway.url(), &[ANY]);
+        let child = begin(place.program(&["run", "--timeout", "600"]));
+        was_asked.recv().unwrap();
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let done = Done::of(&child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(130), "{done:?}");
+    }
+}
