@@ -1,5 +1,7 @@
 //! Traces are received, read in files and asked of a stub of Opik, through the back ends that a run has.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod opik;
 
 use std::{

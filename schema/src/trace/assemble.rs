@@ -32,7 +32,8 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let cost_below = tree.below(|index| cost_of(spans[index]).is_some());
     let parts = spans.iter().enumerate().take(MAX_SPANS).map(|(index, exported)| {
         let role = roles[index];
-        let tokens = told[index].filter(|_| !tells_below[index] && !(models_tell && role == Role::Accounting));
+        let is_told_elsewhere = tells_below[index] || models_tell && role == Role::Accounting;
+        let tokens = told[index].filter(|_| !is_told_elsewhere);
         // Tokens cost what the model costs.
         let by_tokens = tokens.and_then(|_| model_of(exported, Role::Model));
         Span {

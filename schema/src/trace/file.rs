@@ -71,9 +71,8 @@ impl Stored {
             self.spans.push(part(Value::Object(members))?);
         } else if has("spans") || has("traces") {
             for (key, value) in members {
-                match (key.as_str(), value) {
-                    ("traces" | "spans", value @ Value::Array(_)) => self.take(value)?,
-                    _ => {}
+                if matches!(key.as_str(), "traces" | "spans") && value.is_array() {
+                    self.take(value)?;
                 }
             }
         } else if has("id") && has("start_time") {

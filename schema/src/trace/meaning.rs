@@ -205,7 +205,7 @@ const COSTS: &[&str] = &[
 ];
 
 /// What the span is called: of the tool, of the agent, else its own name.
-pub(super) fn name_of<'a>(exported: &'a Exported, role: Role) -> &'a str {
+pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
     match role {
         Role::Tool => {
@@ -221,7 +221,7 @@ pub(super) fn name_of<'a>(exported: &'a Exported, role: Role) -> &'a str {
 }
 
 /// The model that a span asked.
-pub(super) fn model_of<'a>(exported: &'a Exported, role: Role) -> Option<&'a str> {
+pub(super) fn model_of(exported: &Exported, role: Role) -> Option<&str> {
     match role {
         Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
         // What an agent is set to is no question to it.
