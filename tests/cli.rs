@@ -55,6 +55,28 @@ fn starter_suite_of_cli_bench_runs_and_passes_without_a_key() {
 }
 
 #[test]
+fn starter_workspace_of_clawspec_runs_and_passes_again_and_again() {
+    let place = Place::empty();
+    assert!(place.run(&["init", "clawspec"]).stdout.contains("rehearsal.gateway.yaml"));
+    for _ in 0..2 {
+        let done = place.run(&["run"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(done.stdout.contains("2 tests: 2 passed"), "{done:?}");
+    }
+    let script = place.read("rehearsal.gateway.yaml");
+    place.write("rehearsal.gateway.yaml", format!("{script}health: {{ status: 503 }}\n"));
+    let done = place.run(&["run"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stdout.contains("gateway_healthy"), "{done:?}");
+    place.write("rehearsal.gateway.yaml", "runs:\n  - when: { skill: /other }\n");
+    let done = place.run(&["run"]);
+    assert!(done.stdout.contains("has no run for the skill `/greeter`"), "{done:?}");
+    place.write("rehearsal.gateway.yaml", "runs: 1\n");
+    let done = place.run(&["run"]);
+    assert!(done.stdout.contains("rehearsal.gateway.yaml cannot be played: line 1"), "{done:?}");
+}
+
+#[test]
 fn the_shipped_examples_pass() {
     let place = Place::copy_of("schema/examples");
     let done = place.run(&["run"]);

@@ -409,6 +409,12 @@ impl Files for DiskFiles {
         )
     }
 
+    fn changed(&self, path: &str) -> Option<String> {
+        let changed = fs::metadata(self.real(path)?).and_then(|metadata| metadata.modified()).ok()?;
+        let changed = jiff::Timestamp::try_from(changed).ok()?;
+        Some(changed.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+    }
+
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
         self.known(
             |cache| &mut cache.contents,

@@ -47,6 +47,8 @@ struct Playing {
     player: Arc<Player>,
     /// The address of the gateway whose place it takes.
     of: String,
+    /// The log of that gateway; `{date}` is the day.
+    log_of: String,
 }
 
 #[derive(Clone, PartialEq)]
@@ -104,7 +106,7 @@ impl Gateway {
         let Some(Script { path, name, playing: None }) = &self.script else { return Ok(Arc::clone(self)) };
         let script = GatewayScript::open(path, name)?;
         let player = Player::start(&script, root, self, clock).await?;
-        let playing = Playing { of: self.base_url.clone(), player: Arc::new(player) };
+        let playing = Playing { of: self.base_url.clone(), log_of: self.log_pattern.clone(), player: Arc::new(player) };
         Ok(Arc::new(Gateway {
             base_url: playing.player.base_url().to_owned(),
             log_pattern: playing.player.log_pattern().unwrap_or_else(|| self.log_pattern.clone()),
@@ -125,6 +127,17 @@ impl Gateway {
         match rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?'])) {
             Some(rest) => format!("{}{rest}", self.base_url),
             None => address.to_owned(),
+        }
+    }
+
+    /// The path at which a log is found: that of the gateway is the one that the script in its place writes.
+    pub fn reached_log(&self, path: &str) -> String {
+        let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
+        let parts = playing.and_then(|playing| playing.log_of.split_once("{date}"));
+        let date = parts.and_then(|(before, behind)| path.strip_prefix(before)?.strip_suffix(behind));
+        match date.filter(|date| !date.is_empty() && date.chars().all(|it| it.is_ascii_digit() || it == '-')) {
+            Some(date) => self.log_pattern.replace("{date}", date),
+            None => path.to_owned(),
         }
     }
 

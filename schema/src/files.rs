@@ -28,6 +28,10 @@ pub trait Files: Send + Sync {
     fn kind(&self, path: &str) -> Option<FileKind>;
     /// The content of a file, or why it cannot be read.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
+    /// When a file was changed last, in UTC. `None` where that is not known.
+    fn changed(&self, _path: &str) -> Option<String> {
+        None
+    }
     /// The digest of the content of a file.
     fn digest(&self, path: &str) -> Option<String> {
         self.read(path).ok().map(|content| digest(&content))

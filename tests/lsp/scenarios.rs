@@ -96,3 +96,26 @@ fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
     assert_eq!(asked, ["/webhook/mcp-skill-invoke", "/qa/judge", "/qa/judge"]);
     assert_eq!(gateway.requests()[2].body["rubric"], "Score 1 to 9");
 }
+
+#[test]
+fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows_its_state() {
+    let files = files("http://127.0.0.1:1", |text| text.to_owned());
+    let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    files.push(("speclens.yaml", "clawspec:\n  gateway: demo.gateway.yaml\n"));
+    let script = "runs:\n  - when: {skill: /demo}\n    steps:\n      - write: {path: out.md, content: \"# Hook\\n\"}\n";
+    files.push(("demo.gateway.yaml", script));
+    let mut client = Client::start(&files);
+    client.open(CONTRACT);
+    let uri = client.uri(CONTRACT);
+    lens_titles(&mut client, CONTRACT);
+    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": 12, "character": 16 } });
+    let hover = client.request("textDocument/hover", place.clone())["result"].to_string();
+    assert!(hover.contains("no such file below"), "{hover}");
+    let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    assert!(answer["result"]["run"].is_u64(), "{answer}");
+    lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+    let created = json!([{ "uri": client.uri("out.md"), "type": 1 }]);
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": created }));
+    let hover = client.request("textDocument/hover", place)["result"].to_string();
+    assert!(hover.contains("7 bytes, changed 20") && hover.contains(" UTC"), "{hover}");
+}

@@ -20,7 +20,10 @@ const INTERVAL: Duration = Duration::from_millis(25);
 pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {
     let patience = Patience::begin(view.suspended);
     loop {
-        let (wanted, place) = (need.clone(), view.clone());
+        let (mut wanted, place) = (need.clone(), view.clone());
+        if let (Some(path), Some(gateway)) = (&mut wanted.path, &view.gateway) {
+            *path = gateway.reached_log(path);
+        }
         let looked = looking(view, move || {
             let pattern = place.gateway.as_ref().map_or(Config::LOG_PATTERN, |gateway| &gateway.log_pattern);
             let watch = place.watch.as_ref().and_then(|watch| Some((watch.log.as_ref()?, &watch.identity)));

@@ -25,7 +25,7 @@ enum Dialect {
     Kindlm,
     /// cli-bench: `cli-bench.yaml`, a file of tasks, and a script that plays a model
     CliBench,
-    /// ClawSpec: `clawspec.yaml`, and a skill with its contract
+    /// ClawSpec: `clawspec.yaml`, a skill with its contract, and a script that plays the gateway
     Clawspec,
 }
 
@@ -46,17 +46,12 @@ impl Dialect {
             ),
             Dialect::Clawspec => files!(
                 "clawspec" / "clawspec.yaml",
+                "clawspec" / "speclens.yaml",
+                "clawspec" / "rehearsal.gateway.yaml",
+                "clawspec" / "openclaw-otel.json",
                 "clawspec" / "skills/greeter/SKILL.md",
                 "clawspec" / "skills/greeter/tests/scenarios.yaml"
             ),
-        }
-    }
-
-    /// What to try next.
-    fn next(self) -> &'static str {
-        match self {
-            Dialect::Kindlm | Dialect::CliBench => "`speclens check` and `speclens run`",
-            Dialect::Clawspec => "`speclens check`",
         }
     }
 }
@@ -71,7 +66,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         create(Path::new(path), text)?;
     }
     let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
-    output::print(&format!("wrote {}: try {}\n", written.join(", "), args.dialect.next()))?;
+    output::print(&format!("wrote {}: try `speclens check` and `speclens run`\n", written.join(", ")))?;
     Ok(PASSED)
 }
 

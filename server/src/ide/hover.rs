@@ -471,7 +471,10 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
     };
     let what = match values.files.kind(&path) {
         Some(FileKind::File) => match values.files.read(&path) {
-            Ok(content) => format!("file below the suite's directory, {}", size(content.len())),
+            Ok(content) => {
+                let changed = values.files.changed(&path).map(|changed| format!(", changed {changed}"));
+                format!("file below the suite's directory, {}{}", size(content.len()), changed.unwrap_or_default())
+            }
             Err(reason) => format!("file below the suite's directory: {reason}"),
         },
         Some(FileKind::Directory) if kind == "directory" => {
