@@ -61,7 +61,7 @@ struct Came {
 /// What is known of a run that was started elsewhere, before it is looked at what it left.
 pub(crate) fn seen_later(context: Context, ended: Option<Ended>, world: World<'_>) -> Attempt {
     let context = match world.gateway {
-        Some(gateway) => values::ended(context, None, gateway, world),
+        Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
         None => context,
     };
     Attempt { evidence: Evidence { context, ended, ..Evidence::default() }, notes: Vec::new() }
@@ -130,7 +130,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
     }
     watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| now_us());
-    evidence.context = values::ended(context, run_id, act.gateway, act.world);
+    evidence.context = values::ended(context, run_id, act.gateway, act.world.clock, act.world.directory);
     (Attempt { evidence, notes }, Some(watch))
 }
 

@@ -18,7 +18,7 @@ pub(super) async fn wait(
     watch: &Watch,
     before: Before,
 ) -> Result<Ended, Cancelled> {
-    let context = values::ended(context.clone(), run_id, act.gateway, act.world);
+    let context = values::ended(context.clone(), run_id, act.gateway, act.world.clock, act.world.directory);
     let first_of_all = async {
         tokio::select! {
             biased;

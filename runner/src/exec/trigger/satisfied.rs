@@ -17,7 +17,7 @@ pub(super) struct Before(Option<Vec<Observation>>);
 
 /// Looks at what is there before the target is started.
 pub(super) async fn look_before(act: Act<'_>, context: &Context) -> Before {
-    let context = values::ended(context.clone(), None, act.gateway, act.world);
+    let context = values::ended(context.clone(), None, act.gateway, act.world.clock, act.world.directory);
     match files_of(act.world.test, &context) {
         Some(needs) => Before(Some(observe::all(needs, act.view).await.observations)),
         None => Before(None),

@@ -8,7 +8,6 @@ use speclens_schema::{
 };
 use uuid::Uuid;
 
-use super::World;
 use crate::{clock::Clock, gateway::Gateway};
 
 /// What is known of a run that was started elsewhere.
@@ -32,13 +31,19 @@ pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, known: Op
 }
 
 /// The same when the act has ended. `run_id` is the id of the run, where it is another than it was given.
-pub(super) fn ended(mut context: Context, run_id: Option<String>, gateway: &Gateway, world: World<'_>) -> Context {
+pub(super) fn ended(
+    mut context: Context,
+    run_id: Option<String>,
+    gateway: &Gateway,
+    clock: Clock,
+    directory: &Path,
+) -> Context {
     if let Some(run_id) = run_id {
         context.run_id = run_id;
     }
     let mut templates = context.templates.take().unwrap_or_default();
     let started = templates.before.get("run_started_at").cloned();
-    templates.after = values(world.clock, world.directory, gateway, &context.run_id, started);
+    templates.after = values(clock, directory, gateway, &context.run_id, started);
     context.templates = Some(templates);
     context
 }
@@ -96,5 +101,25 @@ mod tests {
         assert_eq!((unknown.get("run_id"), unknown.get("run_started_at")), (None, None));
         let known = KnownRun { run_id: Some("r1".to_owned()), started: None };
         assert_eq!(begun(Some(&known)).run_id, "r1");
+    }
+
+    #[test]
+    fn day_of_a_run_over_midnight_is_that_of_its_end_under_then_and_its_beginning_stays() {
+        let at = |text| Clock::fixed(text).expect("a time");
+        let gateway = Gateway::of(&Config::default(), |_| None, None);
+        let before = begun(at("2026-05-14T23:59:59Z"), Path::new("/ws"), &gateway, None);
+        let run_id = Some("run-1".to_owned());
+        let after = ended(before, run_id, &gateway, at("2026-05-15T00:00:01Z"), Path::new("/ws"));
+        let TemplateValues { before, after: values, .. } = after.templates.expect("values");
+        let of = |values: &BTreeMap<String, String>, name: &str| values.get(name).cloned().unwrap_or_default();
+        for (name, earlier, later) in [
+            ("today", "2026-05-14", "2026-05-15"),
+            ("now", "2026-05-14T23:59:59Z", "2026-05-15T00:00:01Z"),
+            ("run_started_at", "2026-05-14T23:59:59Z", "2026-05-14T23:59:59Z"),
+        ] {
+            assert_eq!((of(&before, name).as_str(), of(&values, name).as_str()), (earlier, later), "{name}");
+        }
+        assert_ne!(of(&before, "run_id"), "run-1");
+        assert_eq!((of(&values, "run_id").as_str(), after.run_id.as_str()), ("run-1", "run-1"));
     }
 }
