@@ -2,6 +2,7 @@
 //! what the target leaves.
 
 mod faults;
+mod log;
 
 use std::fs;
 
