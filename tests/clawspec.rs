@@ -212,8 +212,8 @@ fn run(name: &str) -> Ran {
     let place_at = harness["place_at"].as_str().unwrap_or("skills/demo/tests/scenarios.yaml").to_owned();
     place.write(&place_at, here(&fs::read_to_string(case.join("case.yaml")).unwrap()));
     let contract = place.read(&place_at);
-    let written = contract.lines().find_map(|line| line.trim().strip_prefix("path: ")).unwrap_or("skills/demo");
-    let target = if place_at.ends_with("scenarios.yaml") { written } else { "skills/demo" };
+    let path = contract.lines().find_map(|line| line.trim().strip_prefix("path: ")).unwrap_or("skills/demo");
+    let target = if place_at.ends_with("scenarios.yaml") { path } else { "skills/demo" };
     let definition = if target.starts_with("agents/") { "SOUL.md" } else { "SKILL.md" };
     if !place.exists(&format!("{target}/{definition}")) {
         place.write(
@@ -380,9 +380,7 @@ fn skills_are_started_with_the_requests_of_the_original() {
     let mut compared = 0;
     for entry in fs::read_dir(repository().join(CASES)).unwrap() {
         let folder = entry.unwrap().path();
-        let (Ok(text), true) =
-            (fs::read_to_string(folder.join("expected_http.json")), is_contract(&folder))
-        else {
+        let (Ok(text), true) = (fs::read_to_string(folder.join("expected_http.json")), is_contract(&folder)) else {
             continue;
         };
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();

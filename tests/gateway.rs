@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod agents;
 mod faults;
+mod log;
 mod looking;
 #[cfg(unix)]
 mod waiting;

@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TAIL: u64 = 64;
 
 /// A gateway has no more files that it set aside: it removes the oldest.
-const MAX_SET_ASIDE: &str = ".5";
+const MAX_SET_ASIDE: u32 = 5;
 
 /// Where a log ended before an act.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ struct Mark {
     tail: Vec<u8>,
     /// The lines before the end, once they were counted.
     lines: OnceLock<usize>,
-    /// A file that is removed is read to its end all the same.
-    file: File,
+    /// A file that is removed is read to its end all the same, if it may have been written to.
+    file: Option<File>,
 }
 
 /// By what a file is recognized when it has another name.
@@ -83,7 +83,9 @@ impl LogWatch {
     /// directory.
     pub fn begin(pattern: &str, directory: &Path) -> LogWatch {
         let family = Family::new(pattern, directory);
-        let marks = family.last_days().into_iter().filter_map(|member| Mark::of(&member).ok()).collect();
+        let recent = family.last_days();
+        let mark = |member: Member| Mark::of(&member, recent.contains(&member)).ok();
+        let marks = family.members().into_iter().filter_map(mark).collect();
         LogWatch { family, directory: directory.to_owned(), marks }
     }
 
@@ -165,12 +167,13 @@ impl LogWatch {
                 None => Opened { is_recent: true, ..open },
             });
         }
-        let has_last = members.iter().any(|member| member.path.contains(MAX_SET_ASIDE));
+        let has_last = members.iter().any(|member| member.number >= MAX_SET_ASIDE);
         for mark in self.marks.iter().filter(|mark| !seen.contains(&mark.key)) {
+            let Some(file) = &mark.file else { continue };
             if has_last {
                 gaps.push(LogGap::Removed);
             }
-            let file = mark.file.try_clone().map_err(|error| Unread::Failed(error.to_string()));
+            let file = file.try_clone().map_err(|error| Unread::Failed(error.to_string()));
             opened
                 .insert(0, Opened { path: mark.path.clone(), file, from: mark.end, mark: Some(mark), is_recent: true });
         }
@@ -245,7 +248,7 @@ impl<'m> Opened<'m> {
 }
 
 impl Mark {
-    fn of(member: &Member) -> io::Result<Mark> {
+    fn of(member: &Member, is_recent: bool) -> io::Result<Mark> {
         let file = content::open(&member.place)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -254,7 +257,7 @@ impl Mark {
         let end = metadata.len();
         let tail = tail(&file, end)?;
         let key = FileKey::of(&metadata, &member.place);
-        Ok(Mark { path: member.path.clone(), key, end, tail, lines: OnceLock::new(), file })
+        Ok(Mark { path: member.path.clone(), key, end, tail, lines: OnceLock::new(), file: is_recent.then_some(file) })
     }
 }
 
@@ -314,7 +317,9 @@ fn read(
         files[origins[source].0].unread = Some(Unread::Failed(reason));
     }
     let first = |source: usize| match origins[source].1 {
-        Some(mark) => *mark.lines.get_or_init(|| scan::lines_before(&mark.file, mark.end).unwrap_or_default()),
+        Some(mark) => {
+            *mark.lines.get_or_init(|| scan::lines_before(&sources[source].file, mark.end).unwrap_or_default())
+        }
         None => 0,
     };
     let places =
@@ -333,3 +338,6 @@ fn read(
     };
     Reading { answer, is_half }
 }
+
+#[cfg(test)]
+mod tests;

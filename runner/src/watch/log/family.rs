@@ -35,7 +35,7 @@ pub(super) struct Member {
     /// The path without the number of a file that was set aside.
     base: String,
     /// That number: the greater, the older. 0 for the one that is written.
-    number: u32,
+    pub number: u32,
 }
 
 impl Family {

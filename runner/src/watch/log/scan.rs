@@ -24,6 +24,12 @@ const MAX_PASSES: usize = 16;
 /// In lines about runs, where no run is named.
 const MARKS: [&str; 3] = ["run_id=", "runId", "[agent] run "];
 
+/// Every line that is not empty.
+const ANY: &str = "[^\n]";
+
+/// Maximum number of bytes of a compiled search.
+const MAX_SEARCH: usize = 64 << 20;
+
 /// In the line by which a gateway says that it dropped others.
 const DROPPED: &str = "file log queue overflow";
 
@@ -278,12 +284,15 @@ impl Says {
 
 /// What to search for: a line without it is about other runs.
 fn search(lineage: &Lineage) -> Regex {
-    let marks = || MARKS.iter().map(|mark| regex::escape(mark)).collect();
-    let named = lineage.needles().and_then(|names| names.map(|name| plain(name).map(regex::escape)).collect());
-    let mut wanted: Vec<String> = named.unwrap_or_else(marks);
-    wanted.push(DROPPED.to_owned());
-    let compile = |wanted: &[String]| RegexBuilder::new(&wanted.join("|")).unicode(false).size_limit(1 << 26).build();
-    compile(&wanted).or_else(|_| compile(&marks())).expect("the marks are a valid expression")
+    let mut wanted: Option<Vec<String>> = match lineage.needles() {
+        Some(names) => names.map(|name| plain(name).map(regex::escape)).collect(),
+        None => Some(MARKS.iter().map(|mark| regex::escape(mark)).collect()),
+    };
+    wanted.iter_mut().for_each(|wanted| wanted.push(DROPPED.to_owned()));
+    let compile = |wanted: &str| RegexBuilder::new(wanted).unicode(false).size_limit(MAX_SEARCH).build();
+    let named = wanted.and_then(|wanted| compile(&wanted.join("|")).ok());
+    // Each line is looked at where a name cannot be searched for, or there are too many.
+    named.unwrap_or_else(|| compile(ANY).expect("a valid expression"))
 }
 
 /// The longest part of a name that is written in JSON as it is; nothing where that is too short to search for.

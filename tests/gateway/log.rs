@@ -1,0 +1,142 @@
+//! What is claimed of the gateway's log, which is written while the run goes on.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::PathBuf,
+};
+
+use serde_json::Value;
+
+use crate::{
+    loopback::{Answer, Loopback},
+    support::{Place, repository},
+};
+
+use super::{accepted, attempts, over, skill};
+
+/// The run that a real gateway's log is about, and the log.
+const HOOK: &str = "5f469be8-47c7-4000-8944-cb84d06dc022";
+const OPENCLAW: &str = "schema/src/dialect/clawspec/gateway_log/tests/openclaw.jsonl";
+
+/// A workspace whose gateway has a log.
+fn workspace(gateway: &Loopback, place: &Place, then: &str) {
+    let url = gateway.url();
+    place.write("clawspec.yaml", format!("gateway_base_url: {url}\ngateway_log_pattern: 'logs/gw-{{date}}.log'\n"));
+    skill(place, "demo", &[&format!("{{name: s, tags: [negative], when: {{invoke: /demo}}, then: [{then}]}}")]);
+}
+
+fn append(path: &PathBuf, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// The verdicts of the only attempt, as words.
+fn outcomes(report: &Value) -> Vec<&str> {
+    let attempts = attempts(report);
+    let verdicts = attempts[0].1["verdicts"].as_array().unwrap().iter();
+    verdicts.map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
+}
+
+/// A workspace in which the gateway writes these lines when it is asked to start something, and answers that it has begun, or
+/// that the run is over.
+fn logging(lines: String, answer: fn(&str) -> Answer, run: &'static str, then: &str) -> (Place, Loopback) {
+    let place = Place::empty();
+    let log = place.path().join("logs/gw-2026-05-14.log");
+    let gateway = Loopback::acting(move |_| {
+        append(&log, &lines);
+        answer(run)
+    });
+    workspace(&gateway, &place, then);
+    (place, gateway)
+}
+
+#[test]
+fn run_of_a_real_gateway_is_waited_for_and_judged_by_its_log() {
+    let lines = fs::read_to_string(repository().join(OPENCLAW)).unwrap();
+    let then = "{type: tool_was_called, tool: sessions_spawn}, {type: delegation_occurred, to_agent: copy}, \
+        {type: tool_not_permitted, allowed_tools: [sessions_spawn]}, {type: tool_not_called, tool: exec}, \
+        {type: tool_not_called, tool: sessions_spawn}, {type: tool_was_called, tool: read}, \
+        {type: delegation_occurred, to_agent: brand}, {type: token_budget, max_total_tokens: 1}";
+    let (place, _gateway) = logging(lines, accepted, HOOK, then);
+    let (code, report) = place.report(&[]);
+    let expected = ["pass", "pass", "pass", "pass", "fail", "fail", "fail", "skip"];
+    assert_eq!((code, outcomes(&report)), (Some(1), expected.to_vec()), "{report:#}");
+    let recorded = fs::read_to_string(&place.recordings()[0]).unwrap();
+    assert!(recorded.contains(r#""ended":"log""#), "{recorded}");
+    let done = place.run(&["run", "--recorded"]);
+    for part in [
+        "logs/gw-2026-05-14.log:11",
+        "called here",
+        "run `d6bfd5c3-fb5e-43b8-a3c8-f45058889394` called it, which this run started",
+        "`copy` took over here",
+    ] {
+        assert!(done.text().contains(part), "{part}: {}", done.text());
+    }
+}
+
+#[test]
+fn log_that_shows_nothing_of_the_run_decides_nothing() {
+    let then = "{type: tool_was_called, tool: x}, {type: tool_not_called, tool: x}, {type: tool_not_permitted, \
+        allowed_tools: []}, {type: delegation_occurred, to_agent: a}, {type: token_budget, max_total_tokens: 1}";
+    let info = r#"{"1":"hook agent run completed runId=run-1","_meta":{"logLevelName":"INFO"}}"#;
+    for (lines, reason) in [
+        (String::new(), "says nothing about run `run-1`"),
+        ("t run_id=run-10 tool=x agent=a\n".to_owned(), "says nothing about run `run-1`"),
+        (format!("{info}\n"), "set `logging.level` to `debug`"),
+    ] {
+        let (place, _gateway) = logging(lines, over, "run-1", then);
+        let (_, report) = place.report(&[]);
+        assert_eq!(outcomes(&report)[..4], ["unknown"; 4], "{report:#}");
+        assert!(report.to_string().contains(reason), "{reason}: {report:#}");
+    }
+    let gateway = Loopback::acting(|_| over("run-1"));
+    let place = Place::empty();
+    workspace(&gateway, &place, then);
+    let (_, report) = place.report(&[]);
+    assert_eq!(outcomes(&report), ["unknown"; 5], "{report:#}");
+    assert!(report.to_string().contains("there is no log at `logs/gw-{date}.log`"), "{report:#}");
+}
+
+#[test]
+fn log_that_is_set_aside_or_emptied_during_the_run_is_followed() {
+    let then = "{type: tool_was_called, tool: one}, {type: tool_was_called, tool: two}, {type: tool_not_called, tool: old}, \
+        {type: token_budget, max_total_tokens: 30}";
+    let place = Place::empty();
+    let log = place.path().join("logs/gw-2026-05-14.log");
+    append(&log, "t run_id=run-1 tool=old agent=a\n");
+    let aside = place.path().join("logs/gw-2026-05-14.1.log");
+    let written = log.clone();
+    let mut is_first = true;
+    let gateway = Loopback::acting(move |_| {
+        append(&written, "t run_id=run-1 tool=one agent=a\nt run_id=run-1 token_usage input=10 output=5 total=15\n");
+        match std::mem::take(&mut is_first) {
+            true => fs::rename(&written, &aside).unwrap(),
+            false => fs::write(&written, "t run_id=run-1 tool=one agent=a\n").unwrap(),
+        }
+        append(&written, "t run_id=run-1 tool=two agent=a\nt run_id=run-1 token_usage input=1 output=1 total=15\n");
+        over("run-1")
+    });
+    workspace(&gateway, &place, then);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, outcomes(&report)), (Some(0), vec!["pass"; 4]), "{report:#}");
+    let (_, report) = place.report(&[]);
+    assert_eq!(outcomes(&report), ["pass", "pass", "unknown", "unknown"], "{report:#}");
+    assert!(report.to_string().contains("the log was emptied during the run"), "{report:#}");
+}
+
+#[test]
+fn lines_of_other_runs_are_not_recorded() {
+    let other: String =
+        (0..40_000).map(|number| format!("t run_id=other-{number} tool=secret-plan agent=a\n")).collect();
+    let lines = format!("{other}t run_id=run-1 tool=x agent=a\n{other}");
+    let (place, _gateway) =
+        logging(lines, over, "run-1", "{type: tool_was_called, tool: x}, {type: tool_not_called, tool: secret-plan}");
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, outcomes(&report)), (Some(0), vec!["pass"; 2]), "{report:#}");
+    let written: Vec<PathBuf> = place.recordings().into_iter().chain(place.texts()).collect();
+    let texts: Vec<String> = written.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert!(texts.iter().map(String::len).sum::<usize>() < 100_000);
+    assert!(!texts.iter().any(|text| text.contains("other-")), "{texts:?}");
+}
