@@ -8,9 +8,9 @@ use crate::{
     dialect::{ScalarRules, clawspec::assertion::Assertion},
     document::Document,
     evidence::{
-        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
-        Presence, ResponseAnswer, ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer,
-        Unread,
+        Answer, Capture, Content, Context, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Moment, Need,
+        Observation, Presence, ResponseAnswer, ScoreAnswer, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace,
+        TraceAnswer, Unread,
     },
     files::MemoryFiles,
     json_schema::SpecFile,
