@@ -426,7 +426,7 @@ impl AssertionType for ToolNotPermitted {
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
         let allowed =
             self.allowed_tools.iter().map(|name| seen.expand("allowed_tools", name)).collect::<Result<Vec<_>, _>>()?;
-        let is_wrong = |call: &&Call| !allowed.iter().any(|name| *name == call.tool);
+        let is_wrong = |call: &&Call| !allowed.contains(&call.tool);
         let calls: Vec<&Call> = run.log.own_calls().filter(is_wrong).collect();
         let mut wrong: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         wrong.sort_unstable();

@@ -42,7 +42,7 @@ impl Lineage {
     /// every run.
     pub fn of(run: &str, key: Option<&str>) -> Lineage {
         let name = || [run.to_owned()].into_iter().filter(|run| !run.is_empty()).collect();
-        let keys = key.map(str::to_owned).into_iter().collect();
+        let keys = key.filter(|_| !run.is_empty()).map(str::to_owned).into_iter().collect();
         let own = Names { runs: name(), sessions: name(), keys };
         Lineage { every: run.is_empty(), own, ..Lineage::default() }
     }
