@@ -315,7 +315,7 @@ fn messages_are_found_in_attributes_events_and_records() {
     let found = said(&one(json!({ "gen_ai.output.messages": parts })), &[]);
     assert_eq!(found.text.as_deref(), Some("Hello"));
     let call = ToolUse { id: Some("c1".to_owned()), name: "find".to_owned(), arguments: json!({ "q": 1 }) };
-    assert_eq!(found.calls, [call.clone()]);
+    assert_eq!(found.calls, [call]);
     let numbered = one(json!({
         "gen_ai.completion.0.content": "Hello", "gen_ai.completion.0.tool_calls.0.id": "c1",
         "gen_ai.completion.0.tool_calls.0.name": "find", "gen_ai.completion.0.tool_calls.0.arguments": "{\"q\": 1}",

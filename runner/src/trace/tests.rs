@@ -1,7 +1,5 @@
 //! Traces are received, read in files and asked of a stub of Opik, through the back ends that a run has.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 mod opik;
 
 use std::{
@@ -138,7 +136,9 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     let huge = vec![b' '; MAX_REQUEST + 1];
     let bomb = gzip(&huge);
     let charset = "application/json; charset=utf-8";
-    let cases: Vec<(&str, &str, Vec<(&str, &str)>, Vec<u8>, u16)> = vec![
+    /// What it is, where it goes, its headers, its body, the status of the answer.
+    type Sent<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>, Vec<u8>, u16);
+    let cases: Vec<Sent<'_>> = vec![
         ("json", "/v1/traces", vec![("content-type", charset)], text.clone(), 200),
         ("protobuf", "/v1/traces", vec![("content-type", PROTOBUF)], protobuf(plain.clone()), 200),
         (

@@ -152,7 +152,8 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
                 }
             }
             // Who exports in the background may not be done with the command.
-            Ok::<_, anyhow::Error>(traces.settled(SILENCE).await)
+            traces.settled(SILENCE).await;
+            Ok::<_, anyhow::Error>(())
         };
         let ended = tokio::select! {
             ended = timeout(wait, arriving) => ended,

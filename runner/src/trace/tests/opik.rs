@@ -30,13 +30,16 @@ use crate::{
 /// What a stub answers: a status and lines.
 type Answer = (u16, Vec<Value>);
 
+/// Decides by path and body what is answered.
+type Answering = dyn Fn(&str, &Value) -> Answer + Send + Sync;
+
 /// A request: its path, headers as text, and body.
 type Asked = (String, String, Value);
 
 #[derive(Clone, Default)]
 struct Stub {
     asked: Arc<Mutex<Vec<Asked>>>,
-    answer: Option<Arc<dyn Fn(&str, &Value) -> Answer + Send + Sync>>,
+    answer: Option<Arc<Answering>>,
 }
 
 impl Stub {
