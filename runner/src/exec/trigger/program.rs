@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use speclens_schema::{
-    dialect::clawspec::trigger::{agent_id, agent_of_workspace, session_of},
+    dialect::clawspec::trigger::{agent_id, agent_of_workspace, run_of},
     evidence::{Capture, Ended, Evidence, Exit, Ran, RunError, RunErrorKind},
 };
 
@@ -43,12 +43,12 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
         return Came { notes, ..broken(evidence, kind, message) };
     }
     let output = ran.clone().find_map(|ran| ran.stdout.as_ref()).map(|stdout| stdout.text.as_str());
-    match session_of(output.unwrap_or_default()) {
-        Ok(session) => {
-            if session.is_some() {
-                watch.identity.run_id.clone_from(&session);
+    match run_of(output.unwrap_or_default()) {
+        Ok(run_id) => {
+            if run_id.is_some() {
+                watch.identity.run_id.clone_from(&run_id);
             }
-            Came { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id: session, notes }
+            Came { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id, notes }
         }
         Err(why) => {
             let message = format!("cannot read the answer of `openclaw agent`: {why}");

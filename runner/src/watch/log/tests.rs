@@ -1,6 +1,5 @@
 //! Logs in real directories. Nothing here sleeps in real time.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod generated;
 

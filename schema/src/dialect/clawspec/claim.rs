@@ -361,7 +361,7 @@ impl<'e> Seen<'e> {
         };
         let answer = self.files("path", &want)?;
         let wait_ms = wait.wait_ms();
-        let known = self.from_before_the_run(path, wait, since);
+        let known = self.left_before_the_run(path, wait, since);
         let mut unknown_time = false;
         let mut files = Vec::new();
         for file in answer.files.iter().filter(|file| file.seen_after_ms <= wait_ms) {
@@ -394,7 +394,7 @@ impl<'e> Seen<'e> {
 
     /// The files that were there before the run began, where only those count that were written since. Times count in
     /// seconds there, so a file of the run before may be as new.
-    fn from_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
+    fn left_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
         let templates = self.evidence.context.templates.as_ref();
         let started = templates.and_then(|templates| templates.before.get("run_started_at"));
         let started = started.and_then(|text| time::parse(text)?.epoch_us(templates?.utc_offset_s));

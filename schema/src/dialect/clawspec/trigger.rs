@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub use agent::{agent_id, agent_of_workspace, session_of};
+pub use agent::{agent_id, agent_of_workspace, run_of};
 pub use reply::{Reply, reply};
 
 use super::{

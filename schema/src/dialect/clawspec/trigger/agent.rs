@@ -1,4 +1,4 @@
-//! Which agent a contract is about, and which session it answered in.
+//! Which agent a contract is about, and in which run it answered.
 
 use std::path::Path;
 
@@ -22,15 +22,22 @@ pub fn agent_id(trigger: &str) -> &str {
     if id.is_empty() { trigger.trim() } else { id }
 }
 
-/// The id of the session that an agent answered in, by what `openclaw agent --json` printed: JSON, or JSON within other
-/// text. The error says what is wrong with it.
-pub fn session_of(output: &str) -> Result<Option<String>, String> {
+/// The id of the run of an agent, by what `openclaw agent --json` printed: JSON, or JSON within other text. Where only the
+/// session is named, as older versions do, its id. The error says what is wrong with it.
+pub fn run_of(output: &str) -> Result<Option<String>, String> {
     let within = || output.get(output.find('{')?..=output.rfind('}')?);
     let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());
     let Some(answer @ Value::Object(_)) = parsed else { return Err("it printed no JSON object".to_owned()) };
-    let places = ["/meta/agentMeta/sessionId", "/result/meta/agentMeta/sessionId"];
-    let session = places.iter().find_map(|at| answer.pointer(at)?.as_str()).filter(|id| !id.is_empty());
-    Ok(session.map(str::to_owned))
+    // The log knows the run by this id. A session has other runs, too.
+    let places = [
+        "/meta/agentMeta/terminalReceipt/runId",
+        "/result/meta/agentMeta/terminalReceipt/runId",
+        "/runId",
+        "/meta/agentMeta/sessionId",
+        "/result/meta/agentMeta/sessionId",
+    ];
+    let run = places.iter().find_map(|at| answer.pointer(at)?.as_str()).filter(|id| !id.is_empty());
+    Ok(run.map(str::to_owned))
 }
 
 #[cfg(test)]
@@ -63,12 +70,18 @@ mod tests {
     }
 
     #[test]
-    fn session_is_found_in_json_with_text_around_it() {
+    fn run_is_found_in_json_with_text_around_it() {
         let printed = r#"{"payloads": [], "meta": {"agentMeta": {"sessionId": "s1"}}}"#;
-        assert_eq!(session_of(printed), Ok(Some("s1".to_owned())));
-        assert_eq!(session_of(&format!("loading plugins\n{printed}\nbye")), Ok(Some("s1".to_owned())));
-        assert_eq!(session_of("{}"), Ok(None));
-        assert!(session_of("no JSON } {").is_err());
-        assert!(session_of("").is_err());
+        assert_eq!(run_of(printed), Ok(Some("s1".to_owned())));
+        assert_eq!(run_of(&format!("loading plugins\n{printed}\nbye")), Ok(Some("s1".to_owned())));
+        let receipt = r#"{"meta": {"agentMeta": {"sessionId": "s1", "terminalReceipt": {"runId": "r1"}}}}"#;
+        assert_eq!(run_of(receipt), Ok(Some("r1".to_owned())));
+        assert_eq!(
+            run_of(r#"{"runId": "r2", "result": {"meta": {"agentMeta": {"sessionId": "s1"}}}}"#),
+            Ok(Some("r2".to_owned()))
+        );
+        assert_eq!(run_of("{}"), Ok(None));
+        assert!(run_of("no JSON } {").is_err());
+        assert!(run_of("").is_err());
     }
 }
