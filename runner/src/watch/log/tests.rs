@@ -1,6 +1,5 @@
 //! Logs in real directories. Nothing here sleeps in real time.
 
-
 mod generated;
 
 use std::{
