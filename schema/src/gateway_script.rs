@@ -85,9 +85,9 @@ pub struct Run {
     /// What the run does, in this order. It does nothing when absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
-    /// Whether the run ends after its last step: a line of the log says so, and its first span ends. `true` when absent.
+    /// Whether the run ends after its last step. `true` when absent.
     ///
-    /// With `false` it never ends, and the program `openclaw` does not return.
+    /// At its end a line of the log says so, and its first span ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub done: Option<bool>,

@@ -163,7 +163,7 @@ fn missing_fields_are_reported_at_their_owner() {
               note: `tests`: the tests, run and reported in this order
               help: add `tests`
               possible fix: add `tests`
-                "{}" -> "{ tests: [{ name: answers-about-refunds, expect: {} }] }"
+                "{}" -> "{ tests: [{ name: answers-about-refunds, command: \"python agent.py --input 'question'\", expect: {} }] }"
         "#]],
     );
     check_below(

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     document::{EntryRef, NodeRef, Scalar, Shape as NodeShape, Style},
     problem::{Edit, Fix},
-    shape::{self, Need, Shape, Type, Word, scalar, show},
+    shape::{self, Field, Need, Shape, Type, Word, scalar, show},
 };
 
 /// Another name for a key. Only what is surely a slip may be put right unseen.
@@ -477,8 +477,11 @@ fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
         Type::Mapping if depth < 3 => {
             let form = shape.variants().into_iter().find(|variant| variant.tag.is_some());
             let shape = form.as_ref().map_or(shape, |variant| &variant.shape);
-            let required = shape.fields(None).into_iter().filter(|field| field.need == Need::Required);
-            let members: Option<Vec<String>> = required
+            // Of keys that exclude each other, one must be there.
+            let first = shape.alternatives().into_iter().next();
+            let is_needed = |field: &Field| field.need == Need::Required || first == Some(field.name);
+            let needed = shape.fields(None).into_iter().filter(is_needed);
+            let members: Option<Vec<String>> = needed
                 .map(|field| Some(format!("{}: {}", scalar(field.name), placeholder(&field.shape, depth + 1)?)))
                 .collect();
             match members?.as_slice() {

@@ -63,10 +63,8 @@ pub struct Scope {
     pub moment: Moment,
     /// What models cost.
     pub prices: BTreeMap<String, Price>,
-    /// Who hands over to whom, in a handoff contract.
+    /// Who hands over to whom, in a handoff contract. The run of the callee is taken for that of the caller.
     pub handoff: Option<(String, String)>,
-    /// Whether the run of the callee is taken for that of the caller, as in the stages of a pipeline.
-    pub in_pipeline: bool,
     /// Who gives scores, and what too low a score means.
     pub scoring: Scoring,
 }
@@ -90,7 +88,7 @@ impl Scoring {
 impl Scope {
     /// The scope of what is judged at this moment in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
-        Scope { moment, prices: config.prices(), handoff: None, in_pipeline: false, scoring: scoring.clone() }
+        Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
 
     /// Fills the templates of a text.
@@ -99,7 +97,8 @@ impl Scope {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
             ("handoff.to", Some((_, to))) => Some(to.as_str()),
             (name, _) => {
-                let name = if self.in_pipeline && name == "callee_run_id" { "run_id" } else { name };
+                // Who is judged by one run has no other.
+                let name = if self.handoff.is_some() && name == "callee_run_id" { "run_id" } else { name };
                 let templates = context.templates.as_ref()?;
                 let values = match self.moment {
                     Moment::Before => &templates.before,

@@ -224,7 +224,7 @@ impl Lowering<'_> {
     }
 
     fn handoff(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let (agents, claims, intact) = self.handoff_claims(root, false);
+        let (agents, claims, intact) = self.handoff_claims(root);
         let name = match &agents {
             Some((from, to)) => format!("{from} to {to}"),
             None => String::new(),
@@ -246,11 +246,10 @@ impl Lowering<'_> {
     }
 
     /// Who hands over to whom, what is claimed of it, and whether all of that could be read.
-    fn handoff_claims(&self, root: NodeRef<'_>, in_pipeline: bool) -> (Option<(String, String)>, Vec<Claim>, bool) {
+    fn handoff_claims(&self, root: NodeRef<'_>) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope =
-            Scope { handoff: agents.clone(), in_pipeline, ..Scope::new(Moment::After, self.settings, self.scoring) };
+        let scope = Scope { handoff: agents.clone(), ..Scope::new(Moment::After, self.settings, self.scoring) };
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
@@ -410,7 +409,7 @@ impl Lowering<'_> {
         let document = Document::read(text, ScalarRules::Yaml11);
         let whole = document.root().filter(|root| document.is_intact() && root.get("handoff").is_some());
         let root = whole.ok_or_else(|| format!("`{wanted}` is not a handoff contract"))?;
-        let (_, claims, intact) = self.handoff_claims(root, true);
+        let (_, claims, intact) = self.handoff_claims(root);
         if intact { Ok(claims) } else { Err(format!("`{wanted}` has errors: correct them first")) }
     }
 }

@@ -96,7 +96,9 @@ pub enum TargetType {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// Seconds to wait for the end of a run. What may still happen then is unknown. Has no effect in ClawSpec.
+    /// Seconds to wait for the end of a run.
+    ///
+    /// What may still happen then is unknown. ClawSpec ignores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("default" = 60, "examples" = [300]))]
     pub timeout: Option<u64>,

@@ -20,7 +20,9 @@ pub struct Trace {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535), extend("default" = 4318))]
     pub port: Option<u32>,
-    /// How many milliseconds `speclens trace --listen` waits for the first span. KindLM only heeds its command line.
+    /// How many milliseconds `speclens trace --listen` waits for the first span.
+    ///
+    /// KindLM only follows its command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 30000))]
     pub timeout_ms: Option<u64>,

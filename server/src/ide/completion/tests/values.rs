@@ -284,9 +284,9 @@ fn directives_are_offered_in_comments_and_nowhere_else() {
 fn kinds_of_files_are_offered_behind_dialect() {
     check_labels(
         "# speclens: dialect=$0\nkindlm: 1\n",
-        expect![[
-            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines script"
-        ]],
+        expect![
+            "kindlm cli-bench cli-bench-tasks clawspec-scenarios clawspec-handoff clawspec-pipeline clawspec clawspec-ledger clawspec-baselines script gateway"
+        ],
     );
     check_choice(
         "# speclens: dialect=clawspec-$0\nkindlm: 1\n",
