@@ -87,7 +87,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// Whether the run ends after its last step. `true` when absent.
     ///
-    /// At its end a line of the log says so, and its first span ends.
+    /// At its end a line of the log says so, and its first span ends. With `false` it never ends, and the program `openclaw`
+    /// does not return.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub done: Option<bool>,

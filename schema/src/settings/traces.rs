@@ -23,7 +23,9 @@ pub struct TraceSources {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 65535), extend("examples" = [4318]))]
     pub port: Option<u16>,
-    /// Files and patterns of files of traces: OTLP/JSON as collectors and exporters write it, or spans of Opik.
+    /// Files of traces, and patterns of such files.
+    ///
+    /// They hold OTLP/JSON as collectors and exporters write it, or spans of Opik.
     ///
     /// They are relative to this file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
