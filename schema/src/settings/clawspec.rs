@@ -22,8 +22,9 @@ pub struct ClawSpecSettings {
     pub thresholds: Shortfall,
     /// Where the traces of runs come from, beside the Opik of `clawspec.yaml`.
     pub traces: TraceSources,
-    /// The scripted gateway that takes the place of the real one: a file `NAME.gateway.yaml`, relative to this file.
+    /// The scripted gateway that takes the place of the real one.
     ///
+    /// It is the path of a file `NAME.gateway.yaml`, relative to this file.
     /// A run starts it on a free port, and ends it. `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml` then name
     /// what the script plays, and the spans that it sends are those of the run. It plays the program `openclaw`, too.
     #[serde(skip_serializing_if = "Option::is_none")]
