@@ -311,11 +311,23 @@ fn outcome_of(word: &str) -> Option<&'static str> {
 }
 
 /// Cases without a contract that can be run, and why.
-const NOT_RUN: &[(&str, &str)] = &[("cli-run-agent", "its target needs a program that it does not bring")];
+const NOT_RUN: &[(&str, &str)] = &[("cli-run-agent", "it is about a machine without the program `openclaw`")];
 
-/// Rows that differ only in a whole run, where equal questions to a judge are asked once: case, row, outcome, why.
-const ASKED_ONCE: &[(&str, &str, &str, &str)] =
-    &[("llm_judge-pass", "s then 1", "fail", "the first answer, 3, counts for every equal question")];
+/// Rows that differ only in a whole run: case, row, outcome, why.
+const OF_A_RUN: &[(&str, &str, &str, &str)] = &[
+    (
+        "llm_judge-pass",
+        "s then 1",
+        "fail",
+        "equal questions are asked once: the first answer, 3, counts for all of them",
+    ),
+    (
+        "handoff-explicit-pass",
+        "post_delegation 1",
+        "unknown",
+        "a handoff starts nothing, so what its run did not do is unknown until a recording says that the run ended",
+    ),
+];
 
 /// Whether a case has a contract in its place.
 fn is_contract(case: &Path) -> bool {
@@ -362,8 +374,8 @@ fn compare(name: &str, differences: &[Difference], seen: &Mutex<BTreeMap<&'stati
         let found = rows.iter().position(|(at, ..)| *at == place).map(|index| rows.remove(index));
         let named = differences.iter().find(|difference| difference.case == name && difference.row == place);
         *seen.lock().unwrap().entry("judged").or_default() += 1;
-        let once = ASKED_ONCE.iter().find(|(case, row, ..)| *case == name && *row == place);
-        let of_run = once.map(|(_, _, outcome, _)| *outcome);
+        let of_run = OF_A_RUN.iter().find(|(case, row, ..)| *case == name && *row == place.trim());
+        let of_run = of_run.map(|(_, _, outcome, _)| *outcome);
         let wanted = of_run.or(named.and_then(|named| named.outcome.as_deref())).or(outcome_of(intended));
         let fits = match (&found, wanted) {
             (Some((_, outcome, _)), Some(wanted)) => outcome == wanted,
