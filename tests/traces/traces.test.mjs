@@ -1,6 +1,6 @@
 // Real exporters send to the receiver: small agents, instrumented with OpenTelemetry's SDKs for Node and Python, are judged
 // by a KindLM suite and by ClawSpec assertions.
-// Needs target/debug/speclens (or SPECLENS) and the SDKs of tests/traces/get; what is not installed is skipped.
+// Needs the development build (or `SPECLENS_BIN`) and the SDKs of tests/traces/get; what is not installed is skipped.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,9 +9,11 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { program as builtProgram } from "../editors/support.mjs";
+
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../..");
-const program = process.env.SPECLENS ?? join(root, "target/debug/speclens");
+const program = builtProgram();
 const cache = process.env.SPECLENS_TRACES_CACHE ?? join(root, "target/traces-cache");
 
 const kindlm = `kindlm: 1
