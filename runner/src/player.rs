@@ -56,11 +56,13 @@ impl GatewayScript {
     /// Reads a scripted gateway. `name` is the path as people know it. The error is a sentence.
     pub fn open(path: &Path, name: &str) -> Result<GatewayScript, String> {
         let wrong = |reason: String| format!("the scripted gateway {name} cannot be played: {reason}");
-        let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+        let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
+        let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
+        let size = std::fs::metadata(path).map_err(unread)?.len();
         if size > MAX_BYTES {
             return Err(wrong(format!("it has more than {} MiB", MAX_BYTES / 1024 / 1024)));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let text = std::fs::read_to_string(path).map_err(unread)?;
         let lines = Arc::new(gateway_script::read(&text).map_err(wrong)?);
         Ok(GatewayScript { name: name.to_owned(), digest: script::digest(text.as_bytes()), lines })
     }

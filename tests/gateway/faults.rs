@@ -51,7 +51,7 @@ fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
         ),
         (
             Box::new(|| Answer::Bytes("HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{".to_owned())),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke cut its answer off:",
+            "the gateway at http://gateway/webhook/mcp-skill-invoke gave no whole answer:",
         ),
         (
             Box::new(told(200, r#"{"runId": "a", "status": "failed", "error": "no key"}"#)),

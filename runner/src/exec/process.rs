@@ -466,7 +466,7 @@ pub mod suspension {
 
 #[cfg(all(test, unix))]
 pub(crate) mod tests;
-/// As many lines of standard error are told, and as many characters.
+/// Maximum number of lines of standard error in a message, and of characters.
 const TAIL_LINES: usize = 8;
 const TAIL_CHARACTERS: usize = 1_000;
 

@@ -45,7 +45,7 @@ pub(super) fn normal(path: &str) -> String {
     names.join("/")
 }
 
-/// A path without `..`, whatever stands there.
+/// A path without `..`, whether or not there is something.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

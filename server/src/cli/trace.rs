@@ -83,7 +83,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         loaded.report.suite = Arc::new(traced);
     }
     let has_claims = suites.iter().any(|loaded| !loaded.report.suite.cases.is_empty() || loaded.report.is_refused());
-    ensure!(has_claims, "no assertion about a trace in these suites");
+    ensure!(
+        has_claims,
+        "no assertion about a trace in these suites; name a suite with `trace` (KindLM) or with assertions such as `no_span_errors` (ClawSpec)"
+    );
     let chosen = args.select.cases(&suites)?;
     let observed = if args.listen { listen(args, &suites)? } else { Some(stored(&args.from)?) };
     let Some(observed) = observed else { return Ok(INTERRUPTED) };

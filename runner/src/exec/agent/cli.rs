@@ -47,7 +47,7 @@ fn name_of(cli: &str) -> Option<&str> {
 }
 
 impl Version {
-    /// The version: the first line that the command prints. Where it fails, `tell` is told once.
+    /// The version: the first line that the command prints. Where it fails, `tell` is called once.
     pub(super) async fn of(
         &self,
         command: &str,

@@ -195,7 +195,7 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
     text
 }
 
-/// What an agent program reads from standard input: it knows how to work, so it is told only at what.
+/// What an agent program reads from standard input: it knows how to work, so this names only the task.
 pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
     let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
     format!("{}\n", (task(action) + &help).trim_end())

@@ -10,7 +10,7 @@ use speclens_schema::{
 use super::values::{KnownRun, begun};
 use crate::{clock::Clock, gateway::Gateway};
 
-/// Stands for the id that the run gets when it begins.
+/// Placeholder for the id that the run gets when it begins.
 const RUN_ID: &str = "{{run_id}}";
 
 /// Says what would be sent to whom, one sentence or value per line.

@@ -136,7 +136,7 @@ impl Sent<'_> {
             let help = "start it with `openclaw gateway`, or correct `gateway_base_url` in `clawspec.yaml`";
             return self.error(format!("cannot reach the gateway at {shown}: {why}; {help}"));
         }
-        self.error(format!("the gateway at {shown} cut its answer off: {why}; look at its log"))
+        self.error(format!("the gateway at {shown} gave no whole answer: {why}; check its address and its log"))
     }
 
     fn too_slow(self, limit: Duration) -> RunError {
