@@ -453,6 +453,9 @@ fn file_of_lines_arrays_or_opik_is_read_and_others_are_explained() {
         r#"{"traces": [{"id": "t", "start_time": "2026-01-01T00:00:00Z"}], "spans": [{"id": "s1", "trace_id": "t"}]}"#;
     let stored = read_file(opik).unwrap();
     assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
+    let exported = r#"{"trace": {"id": "t", "start_time": "2026-01-01 00:00:00.25+00:00"}, "spans": [{"id": "s1", "trace_id": "t"}], "attachments": []}"#;
+    let stored = read_file(exported).unwrap();
+    assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
     for (text, line, message) in [
         ("", 1, "it holds no spans"),
         ("{}", 1, "expected OTLP/JSON"),
